@@ -1,0 +1,93 @@
+# The commands of the project.  Each one sets up .venv by itself, once, and again when the kernel changes.
+#
+#   make PYTHON=/path/to/python3.12 test     another interpreter than the first that fits
+#   make test ARGS="tests/cli -k check"      part of the tests
+#   make bench ARGS="--list"                 part of the benchmarks
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# What the caller's shell says about Python is not ours.
+unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP VIRTUAL_ENV CONDA_PREFIX __PYVENV_LAUNCHER__
+export PYTHONNOUSERSITE := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+KERNEL := src/twigcast/filtering/kernel
+KERNEL_SOURCES := $(filter-out $(KERNEL)/_kernel.cpp,$(wildcard $(addprefix $(KERNEL)/*.,pyx pxd pxi cpp hpp h c)))
+CXX ?= g++
+ARGS ?=
+JOBS ?= 2
+
+.PHONY: help setup demo test bench lint format fuzz asan clean
+
+help: ## List the targets
+	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Create .venv and build the kernel (the others do this by themselves)
+
+demo: $(STAMP) ## Match generated news against thousands of subscriptions and show who gets what
+	@$(BIN)/python examples/demo.py $(ARGS)
+
+test: $(STAMP) ## Run all tests
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+bench: $(STAMP) ## Run the named benchmarks and print their ratios to a bare parse
+	@$(BIN)/twigcast bench $(ARGS)
+
+lint: $(STAMP) ## Check style, formatting and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(STAMP) ## Rewrite the sources in the common format
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+fuzz: $(STAMP) ## Throw random bytes at the kernel for a minute
+	@$(BIN)/python tests/fuzz/fuzz_kernel.py $(ARGS)
+
+asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])' \
+	  | xargs $(BIN)/python -m pip install -qq
+	@PYTHON=$(CURDIR)/$(BIN)/python sh tools/asan.sh $(ARGS)
+
+clean: ## Remove .venv, the built kernel and all caches
+	@rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
+	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# The built kernel is removed first: an old one must never survive a changed source.
+$(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
+	@command -v $(firstword $(CXX)) >/dev/null || { echo >&2 \
+	  'A C++ compiler is needed to build the kernel: apt-get install g++ (or set CXX).'; exit 1; }
+	@has_expat() { echo '#include <expat.h>' | $(CXX) $${CPPFLAGS:-} -x c++ -fsyntax-only - 2>/dev/null; }; \
+	if ! has_expat && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo 'Installing libexpat1-dev, whose header the kernel needs …'; \
+	  { apt-get install -qq -y libexpat1-dev || { apt-get update -qq && apt-get install -qq -y libexpat1-dev; }; } \
+	    >/dev/null 2>&1 || true; \
+	fi; \
+	has_expat || { echo >&2 'The header expat.h is missing: apt-get install libexpat1-dev (Fedora: dnf install'\
+	  'expat-devel; macOS: brew install expat).'; exit 1; }
+	@if ! $(BIN)/python -c 'import pip' 2>/dev/null; then \
+	  for python in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14 /usr/bin/python3; do \
+	    if "$$python" -c 'import ensurepip, os, sys, sysconfig, venv; \
+	sys.exit(sys.version_info < (3, 11) or not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' \
+	      2>/dev/null; then found="$$python"; break; fi; \
+	  done; \
+	  [ -n "$${found:-}" ] || { echo >&2 'Python 3.11 or newer with its headers and venv is needed:'\
+	    'apt-get install python3-dev python3-venv (or make PYTHON=…).'; exit 1; }; \
+	  echo "Setting up $(VENV) with $$("$$found" --version), once …"; \
+	  "$$found" -m venv --clear $(VENV); \
+	fi
+	@echo 'Installing twigcast and building its kernel …'
+	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
+	@$(BIN)/python -m pip install -qq --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,31 @@
+"""What is bad is reported with its place, and what is good goes on."""
+
+from __future__ import annotations
+
+import warnings
+
+import pyarrow as pa
+
+from twigcast import Index
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # the refused are looked at below
+    index = Index([("good", "//p"), ("bad", "//p[person="), ("also good", "//person")])
+for refused in index.refused:
+    print(f"refused: {refused.id}: {refused.error}")
+
+documents = [
+    b"<p/>",
+    b"<p><person></p>",
+    b"<!DOCTYPE p [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><p>&x;</p>",
+    b"<person/>",
+]
+found = index.match_batch(pa.array(documents, pa.binary()))
+ids = list(index.ids)
+for number, (positions, error) in enumerate(
+    zip(found.matches.to_pylist(), found.errors, strict=True), start=1
+):
+    if error is not None:
+        print(f"document {number}: {error.code}: {error}")
+    else:
+        print(f"document {number}: {', '.join(ids[position] for position in positions)}")

@@ -1,0 +1,105 @@
+"""``twigcast check``: is every subscription of a file in the language?"""
+
+from __future__ import annotations
+
+import json as json_text
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twigcast.cli.options import (
+    SUBSCRIPTIONS_HELP,
+    AsJson,
+    DefaultNamespace,
+    Namespaces,
+    SubscriptionFormat,
+    examples,
+    namespace_map,
+)
+from twigcast.cli.subscriptions import SubscriptionLine, read_subscriptions
+from twigcast.cli.terminal import complain, pointed, progress
+from twigcast.errors import PatternError, SourceError, SubscriptionError, TwigcastError
+
+EXAMPLES = examples(
+    "twigcast check news.txt",
+    "twigcast check --json news.jsonl",
+    "twigcast check --namespace n=http://iptc.org/std/nar/2006-10-01/ g2.tsv",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A line of a file that is not a good subscription, and why."""
+
+    line: int
+    id: str | int | None
+    error: TwigcastError
+
+
+def command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=SUBSCRIPTIONS_HELP)],
+    format: SubscriptionFormat = None,
+    namespace: Namespaces = None,
+    default_namespace: DefaultNamespace = None,
+    json: AsJson = False,
+) -> None:
+    """Report every bad line of a file of subscriptions, with its column and what was expected there.
+
+    With --json one object for each bad line: line, id, code, message, column, xpath.
+    The exit code is 1 if any line is bad.
+    """
+    namespaces = namespace_map(namespace, default_namespace)
+    seen: dict[str | int, int] = {}
+    total = bad = 0
+    with progress(f"Checking {file}", read_subscriptions(file, format)) as entries:
+        for entry in entries:
+            total += 1
+            finding = _finding(entry, namespaces, seen)
+            if finding is not None:
+                bad += 1
+                typer.echo(_json_line(finding) if json else _lines(file, finding))
+    counts = f"{total - bad:,} good, {bad:,} bad" if bad else f"{total:,} subscriptions, all good"
+    complain(f"{file}: {counts}")
+    if bad:
+        raise typer.Exit(1)
+
+
+def _finding(
+    entry: SubscriptionLine | SourceError, namespaces: dict[str, str], seen: dict[str | int, int]
+) -> Finding | None:
+    """What is wrong with a line, given the lines on which ids were seen so far."""
+    from twigcast.pattern import parse
+
+    if isinstance(entry, SourceError):
+        return Finding(entry.line, None, entry)
+    if entry.id in seen:
+        message = f"the id {entry.id!r} is already that of line {seen[entry.id]}"
+        return Finding(entry.line, entry.id, SubscriptionError(message, code="duplicate-id", id=entry.id))
+    seen[entry.id] = entry.line
+    try:
+        parse(entry.xpath, {**namespaces, **(entry.namespaces or {})})
+    except PatternError as error:
+        return Finding(entry.line, entry.id, error)
+    return None
+
+
+def _lines(file: Path, finding: Finding) -> str:
+    error = finding.error
+    if isinstance(error, PatternError):
+        return f"{file}:{finding.line}: {error} ({error.code})\n{pointed(error)}"
+    return f"{file}:{finding.line}: {error.message} ({error.code})"
+
+
+def _json_line(finding: Finding) -> str:
+    error = finding.error
+    fields: dict[str, object] = {
+        "line": finding.line,
+        "id": finding.id,
+        "code": error.code,
+        "message": error.message,
+    }
+    if isinstance(error, PatternError):
+        fields |= {"column": error.column, "xpath": error.text, "expected": error.expected}
+    return json_text.dumps(fields, ensure_ascii=False)

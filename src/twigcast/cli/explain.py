@@ -1,0 +1,84 @@
+"""``twigcast explain``: why does a document match a subscription, or where does it stop?"""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twigcast.cli import documents
+from twigcast.cli.loading import document_limits
+from twigcast.cli.options import (
+    AsJson,
+    DefaultNamespace,
+    MaximumBytes,
+    MaximumDepth,
+    Namespaces,
+    OptionalSubscriptions,
+    SubscriptionFormat,
+    examples,
+    namespace_map,
+)
+from twigcast.cli.subscriptions import Format, SubscriptionLine, item, read_subscriptions
+from twigcast.errors import SubscriptionError
+
+if TYPE_CHECKING:
+    from twigcast.cli.subscriptions import Item
+
+EXAMPLES = examples(
+    "twigcast explain --subscription \"//p[person='Ada']\" article.xml",
+    "twigcast explain --subscriptions news.tsv --id ada article.xml",
+    "twigcast explain --subscriptions news.txt --id 12 --json article.xml",
+)
+
+
+def command(
+    document: Annotated[str, typer.Argument(metavar="DOCUMENT", help="A file, or - for stdin.")],
+    subscription: Annotated[
+        str | None, typer.Option("--subscription", "-x", metavar="XPATH", help="The subscription itself.")
+    ] = None,
+    subscriptions: OptionalSubscriptions = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", metavar="ID", help="Which subscription of the file; of lines, the line number."),
+    ] = None,
+    format: SubscriptionFormat = None,
+    namespace: Namespaces = None,
+    default_namespace: DefaultNamespace = None,
+    json: AsJson = False,
+    max_bytes: MaximumBytes = None,
+    max_depth: MaximumDepth = None,
+) -> None:
+    """Say which steps and predicates of a subscription held in a document, and where it stopped."""
+    namespaces = namespace_map(namespace, default_namespace)
+    if (subscription is None) == (subscriptions is None):
+        raise typer.BadParameter(
+            "give --subscription, or --subscriptions and --id", param_hint="--subscription"
+        )
+    if (subscriptions is None) != (id is None):
+        raise typer.BadParameter("--subscriptions and --id go together", param_hint="--id")
+    wanted: Item
+    if subscription is not None:
+        wanted = ("subscription", subscription)
+    else:
+        assert subscriptions is not None
+        assert id is not None
+        wanted = item(_line_of(subscriptions, format, id), namespaces)
+    from twigcast.filtering import Index
+
+    limits = document_limits(max_bytes, max_depth)
+    index = Index(namespaces=namespaces, limits=limits)
+    index.add(*wanted)
+    chosen: Hashable = wanted[0]
+    explanation = index.explain(documents.Source(document).read(limits.bytes), chosen)
+    typer.echo(json_text.dumps(explanation.to_dict(), ensure_ascii=False) if json else str(explanation))
+
+
+def _line_of(path: Path, format: Format | None, id: str) -> SubscriptionLine:
+    for line in read_subscriptions(path, format):
+        if isinstance(line, SubscriptionLine) and str(line.id) == id:
+            return line
+    raise SubscriptionError(f"there is no subscription {id!r} in {path}", code="unknown-id", id=id)

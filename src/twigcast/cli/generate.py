@@ -1,0 +1,240 @@
+"""``twigcast generate``: documents and subscriptions drawn from a DTD, for trials and tests."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+
+import typer
+
+from twigcast.cli.options import examples
+from twigcast.cli.subscriptions import Format, format_of
+from twigcast.cli.terminal import complain, progress
+
+if TYPE_CHECKING:
+    from twigcast.schema import ElementGraph
+    from twigcast.workload import DocumentOptions, SubscriptionOptions
+
+Options = TypeVar("Options", bound="DocumentOptions | SubscriptionOptions")
+
+Dtd: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--dtd", metavar="FILE", help="The DTD to draw from; otherwise a built-in one for news."),
+]
+Root: TypeAlias = Annotated[
+    str | None, typer.Option("--root", metavar="NAME", help="The root element, where the DTD leaves it open.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed gives the same again.")]
+
+
+def drawn(default: str, help: str) -> Any:
+    """An option of a generator: where it is not given the preset decides, usually for ``default``."""
+    return typer.Option(help=help, show_default=default)
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Draw documents or subscriptions from a DTD.",
+    epilog=examples(
+        "twigcast generate documents --count 100 --output news",
+        "twigcast generate subscriptions --count 1000 --output news.txt",
+    ),
+)
+
+
+@app.command(
+    "documents",
+    epilog=examples(
+        "twigcast generate documents",
+        "twigcast generate documents --count 100 --output news",
+        "twigcast generate documents --elements 500 --max-depth 20 --seed 7",
+        "twigcast generate documents --dtd nitf.dtd --root nitf --count 9 -o nitf",
+    ),
+)
+def documents_command(
+    dtd: Dtd = None,
+    root: Root = None,
+    count: Annotated[int, typer.Option("--count", "-c", min=0, help="How many documents.")] = 1,
+    first: Annotated[int, typer.Option("--first", min=1, help="The number of the first one.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Where to write 000001.xml and so on."),
+    ] = None,
+    seed: Seed = 0,
+    preset: Annotated[
+        str,
+        typer.Option("--preset", metavar="NAME", help="Start from: default, nitf-small, -medium or -large."),
+    ] = "default",
+    elements: Annotated[int | None, drawn("113", "Elements of a document, on average.")] = None,
+    spread: Annotated[float | None, drawn("0.5", "How far that varies, as a part of the average.")] = None,
+    max_depth: Annotated[int | None, drawn("10", "Levels of elements, at most.")] = None,
+    optional: Annotated[float | None, drawn("0.5", "Probability of an optional child.")] = None,
+    fan_out: Annotated[float | None, drawn("2.0", "Repetitions on average, if without bound.")] = None,
+    skew: Annotated[float | None, drawn("2.0", "Zipf skew of alternatives; 0 is uniform.")] = None,
+    attributes: Annotated[float | None, drawn("0.25", "Probability of an optional attribute.")] = None,
+    words: Annotated[float | None, drawn("6.5", "Words in a piece of text, on average.")] = None,
+    single: Annotated[float | None, drawn("0.3", "The part of the texts that are one word.")] = None,
+) -> None:
+    """Draw documents that a DTD admits.
+
+    One document goes to stdout, more than one need a folder.
+    The same options and seed give the same documents, on any machine.
+    """
+    from twigcast.workload import generate_documents, presets
+
+    if output is None and count > 1:
+        raise typer.BadParameter("more than one document needs a folder", param_hint="--output")
+    options = _chosen(
+        presets.DOCUMENTS,
+        preset,
+        seed=seed,
+        elements=elements,
+        spread=spread,
+        max_depth=max_depth,
+        optional=optional,
+        fan_out=fan_out,
+        skew=skew,
+        attributes=attributes,
+        words=words,
+        single=single,
+    )
+    bodies = generate_documents(_graph(dtd, root), count, options, first=first - 1)
+    if output is None:
+        for body in bodies:
+            sys.stdout.buffer.write(body)
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    with progress(f"Writing to {output}", bodies, total=count) as written:
+        for number, body in enumerate(written, start=first):
+            (output / f"{number:06d}.xml").write_bytes(body)
+    complain(f"{output}: {count:,} documents")
+
+
+@app.command(
+    "subscriptions",
+    epilog=examples(
+        "twigcast generate subscriptions --count 10",
+        "twigcast generate subscriptions --count 100000 --output news.txt.gz",
+        "twigcast generate subscriptions --preset values -c 1000 -o values.tsv",
+        "twigcast generate subscriptions --dtd nitf.dtd --root nitf --nested 0.2",
+    ),
+)
+def subscriptions_command(
+    dtd: Dtd = None,
+    root: Root = None,
+    count: Annotated[int, typer.Option("--count", "-c", min=0, help="How many subscriptions.")] = 100,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="A file .txt, .tsv or .jsonl, perhaps .gz."),
+    ] = None,
+    seed: Seed = 0,
+    preset: Annotated[
+        str,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="Start from: linear, branching, values; or from a paper: piggybacking, piggybacking-skewed, "
+            "routing, rewriting, chunking.",
+        ),
+    ] = "linear",
+    max_steps: Annotated[int | None, drawn("8", "Steps of a path, at most.")] = None,
+    min_steps: Annotated[int | None, drawn("4", "Steps of a path, at least, if so many can be.")] = None,
+    wildcard: Annotated[float | None, drawn("0.1", "Probability that a step is *.")] = None,
+    descendant: Annotated[float | None, drawn("0.1", "Probability that a step is reached by //.")] = None,
+    nested: Annotated[float | None, drawn("0.0", "Probability that a step has a nested path.")] = None,
+    nested_steps: Annotated[int | None, drawn("3", "Steps of a nested path, at most.")] = None,
+    nesting: Annotated[int | None, drawn("1", "How deep nested paths stand in nested paths.")] = None,
+    value: Annotated[float | None, drawn("0.0", "Probability that a step asks for a value.")] = None,
+    skew: Annotated[float | None, drawn("0.0", "Zipf skew of the names; 0 is uniform.")] = None,
+    max_depth: Annotated[int | None, drawn("10", "Levels that a path goes down, at most.")] = None,
+    distinct: Annotated[
+        bool | None,
+        typer.Option(
+            "--distinct/--repeating", help="No two alike, or as they come.", show_default="distinct"
+        ),
+    ] = None,
+) -> None:
+    """Draw subscriptions that documents of a DTD can match.
+
+    Without a file they go to stdout, one a line.
+    Probabilities are per step.
+    The same options and seed give the same subscriptions, on any machine.
+    """
+    from twigcast.workload import generate_subscriptions, presets
+
+    options = _chosen(
+        presets.SUBSCRIPTIONS,
+        preset,
+        seed=seed,
+        max_steps=max_steps,
+        min_steps=min_steps,
+        wildcard=wildcard,
+        descendant=descendant,
+        nested=nested,
+        nested_steps=nested_steps,
+        nesting=nesting,
+        value=value,
+        skew=skew,
+        max_depth=max_depth,
+        distinct=distinct,
+    )
+    graph = _graph(dtd, root)
+    texts = generate_subscriptions(graph, count, options)
+    format = (format_of(output) if output else None) or Format.lines
+    namespaces = dict(graph.namespaces)
+    if output is None:
+        sys.stdout.writelines(_written(texts, format, namespaces))
+    else:
+        with progress(f"Writing {output}", texts, total=count) as written:
+            _write(output, _written(written, format, namespaces))
+        complain(f"{output}: {count:,} subscriptions")
+    if namespaces and format is Format.lines:
+        bindings = " ".join(f"--namespace {prefix}={uri}" for prefix, uri in namespaces.items() if prefix)
+        complain(f"their prefixes are bound by: {bindings}")
+
+
+def _graph(dtd: Path | None, root: str | None) -> ElementGraph:
+    from twigcast.schema import read_dtd
+    from twigcast.workload import news
+
+    if dtd is None:
+        return news() if root is None else news().rooted(root)
+    return read_dtd(dtd, root)
+
+
+def _chosen(presets: Mapping[str, Options], name: str, **given: Any) -> Options:
+    """A preset with the options that were given; what is refused is an error of usage."""
+    if name not in presets:
+        raise typer.BadParameter(f"choose one of {', '.join(presets)}", param_hint="--preset")
+    try:
+        return replace(presets[name], **{key: value for key, value in given.items() if value is not None})
+    except ValueError as error:
+        raise typer.BadParameter(str(error).replace("_", "-")) from None
+
+
+def _written(texts: Iterable[str], format: Format, namespaces: Mapping[str, str]) -> Iterator[str]:
+    """Subscriptions as lines of a file; those with ids are numbered from 1."""
+    bindings = " ".join(f"{prefix}={uri}" for prefix, uri in namespaces.items())
+    for number, text in enumerate(texts, start=1):
+        if format is Format.jsonl:
+            fields = {"id": str(number), "xpath": text} | ({"namespaces": namespaces} if namespaces else {})
+            yield json.dumps(fields, ensure_ascii=False) + "\n"
+        elif format is Format.tsv:
+            yield f"{number}\t{text}" + (f"\t{bindings}" if bindings else "") + "\n"
+        else:
+            yield text + "\n"
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    """Write a text file, compressed if its name says so; of equal lines, equal bytes."""
+    if path.name.lower().endswith(".gz"):
+        with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+            packed.writelines(line.encode() for line in lines)
+    else:
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(lines)

@@ -1,0 +1,246 @@
+"""``twigcast match``: which subscriptions do documents match?"""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twigcast.cli import documents
+from twigcast.cli.loading import build, document_limits
+from twigcast.cli.options import (
+    AsJson,
+    DefaultNamespace,
+    MaximumBytes,
+    MaximumDepth,
+    Namespaces,
+    OptionalSubscriptions,
+    SubscriptionFormat,
+    examples,
+    namespace_map,
+)
+from twigcast.cli.terminal import as_json, complain_of, progress, stdout
+from twigcast.errors import DocumentError, SourceError, TwigcastError
+
+if TYPE_CHECKING:
+    from twigcast.filtering import Index, Selected
+
+EXAMPLES = examples(
+    "twigcast match --subscriptions news.txt article.xml",
+    "twigcast match --subscriptions news.tsv --json feed/ > matches.jsonl",
+    "gunzip -c article.xml.gz | twigcast match --index news.tci --count -",
+    "twigcast match -s news.txt --select --id 12 article.xml",
+    "twigcast match -s g2.txt -n n=http://iptc.org/std/nar/2006-10-01/ feed/",
+)
+
+
+class Wanted(Enum):
+    """What is asked of each document."""
+
+    IDS = "ids"
+    COUNT = "count"
+    PARTS = "parts"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a document that a subscription selected: its bytes' range, what it is, and its text."""
+
+    id: Hashable
+    start: int
+    end: int
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one document: the ids it matched, how many, the parts selected; or why it was not read."""
+
+    document: str
+    ids: list[Hashable]
+    count: int
+    parts: list[Part]
+    error: TwigcastError | None = None
+
+
+def command(
+    document: Annotated[
+        list[str],
+        typer.Argument(metavar="DOCUMENT...", help="Files, directories (searched for *.xml), - for stdin."),
+    ],
+    subscriptions: OptionalSubscriptions = None,
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", "-i", metavar="FILE", help="Index file made by twigcast index build."),
+    ] = None,
+    format: SubscriptionFormat = None,
+    namespace: Namespaces = None,
+    default_namespace: DefaultNamespace = None,
+    count: Annotated[
+        bool, typer.Option("--count", "-c", help="Only the number of matches of each document.")
+    ] = False,
+    select: Annotated[
+        bool, typer.Option("--select", help="The selected parts: byte range, kind and text.")
+    ] = False,
+    id: Annotated[
+        list[str] | None,
+        typer.Option("--id", metavar="ID", help="With --select, only this subscription; repeatable."),
+    ] = None,
+    json: AsJson = False,
+    show: Annotated[
+        int, typer.Option("--show", min=1, metavar="N", help="Ids shown per document in the table.")
+    ] = 5,
+    max_bytes: MaximumBytes = None,
+    max_depth: MaximumDepth = None,
+) -> None:
+    """Say which subscriptions each document matches.
+
+    On a terminal the answer is a table.
+    Piped, it is one line for each match: document, tab, id (with --count: document, tab, number;
+    with --select: document, id, start, end, kind, text).
+    With --json it is one object for each document.
+
+    A document that cannot be read is reported and the others go on; the exit code is then 1.
+    """
+    wanted = _wanted(count, select, id)
+    if (subscriptions is None) == (index is None):
+        raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
+    limits = document_limits(max_bytes, max_depth)
+    if index is not None:
+        from twigcast.filtering import Index
+
+        compiled = Index.open(index, limits=limits)
+    else:
+        assert subscriptions is not None
+        compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
+    only = frozenset(id) if id else None
+    sources = list(documents.find(document))
+    streams = json or not sys.stdout.isatty()
+    readable = True
+    rows: list[Outcome] = []
+    with progress("Matching", sources, total=len(sources)) as counted:
+        for source in counted:
+            outcome = _outcome(compiled, source, wanted, only, limits.bytes)
+            if outcome.error is not None:
+                readable = False
+                complain_of(outcome.error, outcome.document)
+            if streams:
+                _write(_json_line(outcome, wanted) if json else _tab_lines(outcome, wanted))
+            else:
+                rows.append(outcome)
+    if not streams:
+        _print_table(rows, wanted, show)
+    if not readable:
+        raise typer.Exit(1)
+
+
+def _wanted(count: bool, select: bool, id: list[str] | None) -> Wanted:
+    if count and select:
+        raise typer.BadParameter("--count and --select exclude each other", param_hint="--count")
+    if id and not select:
+        raise typer.BadParameter("--id goes with --select", param_hint="--id")
+    return Wanted.COUNT if count else Wanted.PARTS if select else Wanted.IDS
+
+
+def _outcome(
+    index: Index, source: documents.Source, wanted: Wanted, only: frozenset[str] | None, most: int
+) -> Outcome:
+    try:
+        body = source.read(most)
+        if wanted is Wanted.COUNT:
+            return Outcome(source.name, [], index.count(body), [])
+        ids = list(index.match(body).ids)
+        if only is not None:
+            ids = [id for id in ids if str(id) in only]
+        parts = (
+            [_part(body, id, node) for id in ids for node in index.select(body, id)]
+            if wanted is Wanted.PARTS
+            else []
+        )
+    except (DocumentError, SourceError) as error:
+        return Outcome(source.name, [], 0, [], error)
+    return Outcome(source.name, ids, len(ids), parts)
+
+
+def _part(body: bytes, id: Hashable, node: Selected) -> Part:
+    return Part(
+        id, node.start, node.end, str(node.kind), body[node.start : node.end].decode("utf-8", "replace")
+    )
+
+
+def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
+    answer: dict[str, object] = {"document": outcome.document}
+    if wanted is Wanted.COUNT:
+        answer["count"] = outcome.count
+    else:
+        answer["ids"] = outcome.ids
+    if wanted is Wanted.PARTS:
+        answer["parts"] = [
+            {"id": part.id, "start": part.start, "end": part.end, "kind": part.kind, "text": part.text}
+            for part in outcome.parts
+        ]
+    answer["error"] = as_json(outcome.error)
+    yield json_text.dumps(answer, ensure_ascii=False, default=str)
+
+
+def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
+    if outcome.error is not None:
+        return
+    if wanted is Wanted.COUNT:
+        yield f"{outcome.document}\t{outcome.count}"
+    elif wanted is Wanted.IDS:
+        yield from (f"{outcome.document}\t{id}" for id in outcome.ids)
+    else:
+        for part in outcome.parts:
+            columns = (outcome.document, part.id, part.start, part.end, part.kind, _one_line(part.text))
+            yield "\t".join(map(str, columns))
+
+
+def _one_line(text: str) -> str:
+    """Text with backslash, tab and line ends escaped, so that it stays one column of one line."""
+    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _write(lines: Iterable[str]) -> None:
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("document", overflow="fold")
+    if wanted is Wanted.PARTS:
+        table.add_column("id", overflow="fold")
+        table.add_column("bytes", justify="right")
+        table.add_column("kind")
+        table.add_column("text", overflow="ellipsis", no_wrap=True)
+    else:
+        table.add_column("matches", justify="right")
+        if wanted is Wanted.IDS:
+            table.add_column("ids", overflow="fold")
+    for outcome in outcomes:
+        name = Text(outcome.document)
+        if outcome.error is not None:
+            failed = Text(str(outcome.error), style="red")
+            table.add_row(name, *([""] if wanted is not Wanted.COUNT else []), failed)
+        elif wanted is Wanted.COUNT:
+            table.add_row(name, f"{outcome.count:,}")
+        elif wanted is Wanted.IDS:
+            shown = ", ".join(str(id) for id in outcome.ids[:show])
+            rest = f", … {outcome.count - show:,} more" if outcome.count > show else ""
+            table.add_row(name, f"{outcome.count:,}", Text(shown + rest))
+        else:
+            for part in outcome.parts:
+                place = f"{part.start:,}–{part.end:,}"
+                table.add_row(name, Text(str(part.id)), place, part.kind, Text(_one_line(part.text)))
+    stdout().print(table)

@@ -1,0 +1,67 @@
+"""The options that commands share, and the examples at the foot of their help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from twigcast.cli.subscriptions import Format
+
+SUBSCRIPTIONS_HELP = (
+    "File of subscriptions: lines (one XPath a line, its id is the line number), TSV (id, XPath, "
+    "and if need be prefix=uri pairs) or JSONL (objects with id, xpath, namespaces); .gz too; - is stdin."
+)
+
+Namespaces: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--namespace", "-n", metavar="PREFIX=URI", help="Bind a prefix used in subscriptions; repeatable."
+    ),
+]
+DefaultNamespace: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--default-namespace", metavar="URI", help="The namespace of element names without a prefix."
+    ),
+]
+SubscriptionFormat: TypeAlias = Annotated[
+    Format | None,
+    typer.Option(
+        "--format", "-f", help="Format of the subscriptions; otherwise by extension, or the first line."
+    ),
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]
+OptionalSubscriptions: TypeAlias = Annotated[
+    Path | None, typer.Option("--subscriptions", "-s", metavar="FILE", help=SUBSCRIPTIONS_HELP)
+]
+RequiredSubscriptions: TypeAlias = Annotated[
+    Path, typer.Option("--subscriptions", "-s", metavar="FILE", help=SUBSCRIPTIONS_HELP)
+]
+MaximumBytes: TypeAlias = Annotated[
+    int | None, typer.Option("--max-bytes", min=1, metavar="N", help="Refuse documents larger than this.")
+]
+MaximumDepth: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--max-depth", min=1, metavar="N", help="Refuse documents nested deeper than this."),
+]
+
+
+def namespace_map(bindings: list[str] | None, default: str | None) -> dict[str, str]:
+    """The prefix map of ``--namespace`` and ``--default-namespace``; the empty prefix is the default."""
+    bound: dict[str, str] = {}
+    for binding in bindings or ():
+        prefix, equals, uri = binding.partition("=")
+        if not (prefix and equals and uri):
+            raise typer.BadParameter(f"expected PREFIX=URI, got {binding!r}", param_hint="--namespace")
+        bound[prefix] = uri
+    if default:
+        bound[""] = default
+    return bound
+
+
+def examples(*commands: str) -> str:
+    """The Examples section of a command's help: lines to copy and paste."""
+    lines = "\n".join(f"  {command}" for command in commands).replace("[", r"\[")
+    return f"\b\n[bold]Examples[/bold]\n{lines}"

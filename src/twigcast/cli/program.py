@@ -1,0 +1,100 @@
+"""The program ``twigcast``: its commands, and how a run ends.
+
+Exit codes: 0 all well, 1 a document or subscription was bad (and said so), 2 the command could not run,
+130 interrupted, 141 the reader of the output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from twigcast.cli import bench, check, explain, generate, index, match
+from twigcast.cli.options import examples
+from twigcast.cli.terminal import complain, complain_of
+from twigcast.errors import DocumentError, PatternError, TwigcastError
+
+BAD_INPUT = 1
+CANNOT_RUN = 2
+INTERRUPTED = 130
+OUTPUT_CLOSED = 141
+
+
+class Program(TyperGroup):
+    """The group of all commands, where an error becomes a sentence on stderr and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_stdout()
+            raise typer.Exit(OUTPUT_CLOSED) from None
+        except KeyboardInterrupt:
+            complain("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+        except (TwigcastError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            complain_of(error)
+            raise typer.Exit(
+                BAD_INPUT if isinstance(error, PatternError | DocumentError) else CANNOT_RUN
+            ) from None
+        return result
+
+
+app = typer.Typer(
+    name="twigcast",
+    cls=Program,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "twigcast generate subscriptions --count 1000 --output news.txt",
+        "twigcast generate documents --count 100 --output news",
+        "twigcast match --subscriptions news.txt news",
+    ),
+)
+app.command("match", epilog=match.EXAMPLES)(match.command)
+app.command("check", epilog=check.EXAMPLES)(check.command)
+app.command("explain", epilog=explain.EXAMPLES)(explain.command)
+app.add_typer(generate.app, name="generate")
+app.add_typer(index.app, name="index")
+app.command("bench", epilog=bench.EXAMPLES)(bench.command)
+
+
+def main() -> None:
+    """Run the program with the arguments of the process."""
+    app(prog_name="twigcast")
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        from importlib.metadata import version
+
+        typer.echo(f"twigcast {version('twigcast')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Which of many XPath subscriptions does an XML document match?"""
+
+
+def _forget_stdout() -> None:
+    """Point stdout at nothing, so that the flush at exit does not complain a second time."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (lives until exit)

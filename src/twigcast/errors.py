@@ -1,0 +1,112 @@
+"""What can go wrong, as values.
+
+Every error carries a stable ``code`` for machines, a sentence for people, and the place where it
+happened.  A batch never stops at one of them: it collects them and goes on.
+
+    TwigcastError
+    ├── PatternError      a subscription outside the language: text, column, what was expected
+    ├── DocumentError     a document that cannot be read: line, column, byte offset
+    ├── IndexFileError    an index file that is truncated, altered, or of another version
+    ├── SubscriptionError an id that is unknown, or already there
+    ├── SchemaError       a schema that cannot be read, or used for what was asked
+    └── SourceError       a file of subscriptions or documents that cannot be read: path, line
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+
+class TwigcastError(Exception):
+    """Anything twigcast refuses, with a stable ``code`` and a ``message`` that says what to do."""
+
+    code: str = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class PatternError(TwigcastError):
+    """A subscription outside the language, with the column (from 1) and what was expected there.
+
+    Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
+    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit).
+    """
+
+    def __init__(self, message: str, *, code: str, text: str, column: int, expected: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.text = text
+        self.column = column
+        self.expected = expected
+
+    def __str__(self) -> str:
+        return f"{self.message} at column {self.column}"
+
+    def pointed(self) -> str:
+        """The expression with a caret under the column, as shown to people."""
+        return f"{self.text}\n{' ' * (self.column - 1)}^ {self.message}"
+
+
+class DocumentError(TwigcastError):
+    """A document that cannot be read, with line and column (both from 1) and byte offset (from 0).
+
+    Codes: ``malformed``, ``truncated``, ``encoding``, ``empty``, ``too-large``, ``too-deep``,
+    ``too-many-attributes``, ``entity-expansion``, ``external-entity``, ``undeclared-entity``, ``namespace``.
+    """
+
+    def __init__(self, message: str, *, code: str, line: int = 1, column: int = 1, offset: int = 0) -> None:
+        super().__init__(message, code=code)
+        self.line = line
+        self.column = column
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return f"{self.message} at line {self.line}, column {self.column}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DocumentError) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, str, int, int, int]:
+        return self.code, self.message, self.line, self.column, self.offset
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _document_error, self._key()
+
+
+class IndexFileError(TwigcastError):
+    """An index file that cannot be used; codes ``truncated``, ``altered``, ``version``, ``not-an-index``."""
+
+    code = "index-file"
+
+
+class SubscriptionError(TwigcastError):
+    """A subscription id that is unknown (``unknown-id``), already there (``duplicate-id``) or unfit."""
+
+    def __init__(self, message: str, *, code: str, id: Hashable) -> None:
+        super().__init__(message, code=code)
+        self.id = id
+
+
+class SchemaError(TwigcastError):
+    """A schema that cannot be read, or cannot be used for what was asked."""
+
+    code = "schema"
+
+
+class SourceError(TwigcastError):
+    """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none."""
+
+    def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:
+        super().__init__(message, code=code)
+        self.path = path
+        self.line = line
+
+
+def _document_error(code: str, message: str, line: int, column: int, offset: int) -> DocumentError:
+    return DocumentError(message, code=code, line=line, column=column, offset=offset)

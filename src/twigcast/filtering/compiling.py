@@ -1,0 +1,295 @@
+"""From a pattern to a program: the numbers the kernel builds its tables from.
+
+A pattern is cut at its branching nodes.  What must hold at such a node is brought into disjunctive form, each
+literal of it a chain that starts there or a value predicate, positive or negative:
+
+    /a/b[c/d or not(@x='1')]//e    →    a/b { (c/d, .//e)  |  (not @x='1', .//e) }
+
+What the kernel cannot decide in one pass (the *first* of several nodes, counting, a disjunctive form that would
+explode) is replaced by something weaker.  The program is then inexact: it holds whenever the pattern holds, and
+the index confirms its candidates with the evaluator.  Beneath a negation weaker would be stronger, so there an
+inexact part is left out as a whole.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt, ne
+from typing import TypeAlias
+
+from twigcast.filtering.kernel._kernel import Vocabulary
+from twigcast.pattern.numbers import number
+from twigcast.pattern.tree import (
+    And,
+    AttributeTail,
+    Axis,
+    Comparison,
+    Count,
+    Exists,
+    Length,
+    NameTest,
+    Not,
+    Or,
+    Path,
+    Pattern,
+    Predicate,
+    Step,
+    StringTest,
+    Tail,
+)
+
+Literal: TypeAlias = tuple[int, ...]  # sign, then 0 and a chain, or 1 and a predicate's number
+Conjunction: TypeAlias = tuple[Literal, ...]
+Condition: TypeAlias = tuple[Conjunction, ...]  # in disjunctive form
+
+TRUE: Condition = ((),)
+FALSE: Condition = ()
+
+MOST_CONJUNCTIONS = 64  # of one branching node; beyond, a part of the condition is left to the evaluator
+
+# The numbers of the kernel (segment.hpp).
+_DESCENDANT = 0x80000000
+_ON_ATTRIBUTE, _ON_TEXT, _ON_FIRST_TEXT, _ON_STRING = range(4)
+_EXISTS = 0
+_STRING = {"=": 1, "!=": 2}
+_NUMBER = {"=": 3, "!=": 4, "<": 5, "<=": 6, ">": 7, ">=": 8}
+_FUNCTION = {"contains": 9, "starts-with": 10}
+_LENGTH = {"=": 11, "!=": 12, "<": 13, "<=": 14, ">": 15, ">=": 16}
+_COMPARE = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A compiled pattern; ``exact`` where it holds only if the pattern does."""
+
+    words: bytes
+    exact: bool
+
+
+class Compiler:
+    """Compiles patterns over one growing vocabulary of names and value predicates."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self._tests: dict[NameTest, int] = {}
+        self._keys: dict[tuple[Axis, NameTest], int] = {}
+        self._predicates: dict[tuple[int, int, int, str | float], int] = {}
+        self._kinds: list[int] = []  # of the predicates, by number
+        self._exact = True
+
+    def compile(self, pattern: Pattern) -> Program:
+        self._exact = True
+        chains = [chain for path in pattern.alternatives if (chain := self._alternative(path)) is not None]
+        words = [len(chains)]
+        for chain in chains:
+            words += chain
+        return Program(array("I", words).tobytes(), self._exact)
+
+    def _alternative(self, path: Path) -> list[int] | None:
+        if path.filters or not path.steps:
+            return _chain([], self._at_document(self._path(path, self._target(path.tail))))
+        return self._chain(path.steps, self._target(path.tail))
+
+    def _at_document(self, condition: Condition) -> Condition:
+        """The condition where the context is the document, which has no attributes and no text of its own."""
+        kept = []
+        for conjunction in condition:
+            literals: list[Literal] = []
+            for literal in conjunction:
+                if literal[1] == 0:
+                    literals.append(literal)
+                elif self._kinds[literal[2]] == _ON_STRING:
+                    self._exact = False  # the text of the whole document is not collected
+                elif literal[0] == 0:
+                    break
+            else:
+                kept.append(tuple(literals))
+        return tuple(kept)
+
+    def _chain(self, steps: tuple[Step, ...], condition: Condition) -> list[int] | None:
+        """The chain of the steps with the condition at their end; ``None`` where it can never hold."""
+        keys: list[int] = []
+        for step in reversed(steps):
+            if step.predicates:
+                if keys:
+                    chain = _chain(keys, condition)
+                    condition = FALSE if chain is None else (((0, 0, *chain),),)
+                    keys = []
+                for predicate in step.predicates:
+                    condition = self._and(self._condition(predicate), condition)
+            key = self._keys.get((step.axis, step.test))
+            if key is None:
+                key = self._test(step.test) | (_DESCENDANT if step.axis is Axis.DESCENDANT else 0)
+                self._keys[step.axis, step.test] = key
+            keys.insert(0, key)
+        return _chain(keys, condition)
+
+    def _path(self, path: Path, target: Condition) -> Condition:
+        """That the path selects a node, and the target holds at the last element."""
+        if path.steps:
+            chain = self._chain(path.steps, target)
+            target = FALSE if chain is None else (((0, 0, *chain),),)
+        for predicate in path.filters:
+            target = self._and(self._condition(predicate), target)
+        return target
+
+    def _condition(self, predicate: Predicate) -> Condition:
+        match predicate:
+            case Exists(paths):
+                return self._either([self._path(path, self._target(path.tail)) for path in paths])
+            case Comparison(paths, operator, value):
+                return self._either(
+                    [self._path(path, self._compared(path.tail, operator, value)) for path in paths]
+                )
+            case And(operands):
+                condition = TRUE
+                for operand in operands:
+                    condition = self._and(condition, self._condition(operand))
+                return condition
+            case Or(operands):
+                return self._either([self._condition(operand) for operand in operands])
+            case Not(operand):
+                return self._not(operand)
+            case StringTest(function, paths, value):
+                return self._string_test(function, paths, value)
+            case Length(paths, operator, value):
+                return self._length(paths, operator, value)
+            case Count(paths, operator, value):
+                return self._count(paths, operator, value)
+
+    def _not(self, predicate: Predicate) -> Condition:
+        exact, self._exact = self._exact, True
+        condition = self._condition(predicate)
+        inexact, self._exact = not self._exact, exact
+        if inexact:
+            return self._weakened(TRUE)
+        negated = TRUE
+        for conjunction in condition:
+            negated = self._and(negated, tuple(((1 - sign, *rest),) for sign, *rest in conjunction))
+        return negated
+
+    def _and(self, left: Condition, right: Condition) -> Condition:
+        if left == TRUE:
+            return right
+        if right == TRUE:
+            return left
+        if len(left) * len(right) > MOST_CONJUNCTIONS:
+            return self._weakened(min(left, right, key=len))
+        return tuple(dict.fromkeys(_joined(a, b) for a in left for b in right))
+
+    def _either(self, conditions: list[Condition]) -> Condition:
+        if len(conditions) == 1:
+            return conditions[0]
+        united = tuple(dict.fromkeys(conjunction for condition in conditions for conjunction in condition))
+        if () in united:
+            return TRUE
+        return united if len(united) <= MOST_CONJUNCTIONS else self._weakened(TRUE)
+
+    def _weakened(self, condition: Condition) -> Condition:
+        self._exact = False
+        return condition
+
+    def _target(self, tail: Tail) -> Condition:
+        if tail is None:
+            return TRUE
+        return self._value(tail, _EXISTS, "")
+
+    def _compared(self, tail: Tail, operator: str, value: str | float) -> Condition:
+        if isinstance(value, str):
+            if operator in _STRING:
+                return self._value(tail, _STRING[operator], value)
+            value = number(value)
+            if value != value:
+                return FALSE
+        return self._value(tail, _NUMBER[operator], value)
+
+    def _string_test(self, function: str, paths: tuple[Path, ...], value: str) -> Condition:
+        if not value:
+            return TRUE
+        operator = _FUNCTION[function]
+        if _single(paths):
+            (path,) = paths
+            return self._path(path, self._first(path.tail, operator, value))
+        # The first of the nodes contains it, so some node does.
+        return self._weakened(
+            self._either([self._path(path, self._first(path.tail, operator, value)) for path in paths])
+        )
+
+    def _length(self, paths: tuple[Path, ...], operator: str, value: float) -> Condition:
+        if not _single(paths) or paths[0].filters:
+            return self._weakened(TRUE)
+        tail = paths[0].tail
+        condition = self._first(tail, _LENGTH[operator], value)
+        if tail is not None and _COMPARE[operator](0, value):  # no such node has length 0
+            ((exists,),) = self._target(tail)
+            condition = self._either([condition, (((1, *exists[1:]),),)])
+        return condition
+
+    def _count(self, paths: tuple[Path, ...], operator: str, value: float) -> Condition:
+        holds = _COMPARE[operator]
+        none, one, many = holds(0, value), holds(1, value), holds(2**53, value)
+        # Does the answer change at some count above 1?
+        steady = one == many and not (operator in ("=", "!=") and value >= 1 and value.is_integer())
+        if steady and none == one:
+            return TRUE if none else FALSE
+        if steady:
+            return self._not(Exists(paths)) if none else self._condition(Exists(paths))
+        return self._weakened(TRUE if none else self._condition(Exists(paths)))
+
+    def _first(self, tail: Tail, operator: int, value: str | float) -> Condition:
+        if tail is None or isinstance(tail, AttributeTail):
+            return self._value(tail, operator, value)
+        return ((self._literal(_ON_FIRST_TEXT, operator, 0, value),),)
+
+    def _value(self, tail: Tail, operator: int, value: str | float) -> Condition:
+        if tail is None:
+            return ((self._literal(_ON_STRING, operator, 0, value),),)
+        if isinstance(tail, AttributeTail):
+            return ((self._literal(_ON_ATTRIBUTE, operator, self._test(tail.test), value),),)
+        return ((self._literal(_ON_TEXT, operator, 0, value),),)
+
+    def _literal(self, kind: int, operator: int, test: int, value: str | float) -> Literal:
+        key = (kind, operator, test, value)
+        known = self._predicates.get(key)
+        if known is None:
+            text, numeric = (value, 0.0) if isinstance(value, str) else ("", value)
+            known = self.vocabulary.add_predicate(kind, operator, test, text, numeric)
+            self._predicates[key] = known
+            self._kinds.append(kind)
+        return 0, 1, known
+
+    def _test(self, test: NameTest) -> int:
+        known = self._tests.get(test)
+        if known is None:
+            known = self._tests[test] = self.vocabulary.add_test(test.namespace, test.local)
+        return known
+
+
+def _chain(keys: list[int], condition: Condition) -> list[int] | None:
+    if condition == FALSE:
+        return None
+    words = [len(keys), *keys]
+    if () in condition:
+        words.append(0)
+        return words
+    words.append(len(condition))
+    for conjunction in condition:
+        words.append(len(conjunction))
+        for literal in conjunction:
+            words += literal
+    return words
+
+
+def _joined(left: Conjunction, right: Conjunction) -> Conjunction:
+    return tuple(dict.fromkeys(left + right))
+
+
+def _single(paths: tuple[Path, ...]) -> bool:
+    """At most one node can be selected, or the kernel knows which is the first."""
+    if len(paths) != 1 or paths[0].steps:
+        return False
+    tail = paths[0].tail
+    return not isinstance(tail, AttributeTail) or (
+        tail.test.namespace is not None and tail.test.local is not None
+    )

@@ -1,0 +1,82 @@
+"""What every matching engine offers: patterns by id, and the ids that match a document.
+
+The engines differ in what they share between patterns, never in their answers:
+
+    OneByOne    nothing: the definition of correct
+    XTrie       common substrings of element names
+    YFilter     common prefixes of paths
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Iterator
+from typing import Protocol
+
+from twigcast.document import Document
+from twigcast.errors import SubscriptionError
+from twigcast.filtering.skeleton import skeleton
+from twigcast.pattern import Pattern, matches
+
+
+class Engine(Protocol):
+    """Many patterns, matched together against one document at a time."""
+
+    def add(self, id: Hashable, pattern: Pattern) -> None:
+        """Take a pattern in; raises ``SubscriptionError`` where the id is already there."""
+        ...
+
+    def remove(self, id: Hashable) -> None:
+        """Forget a pattern; raises ``SubscriptionError`` where the id is unknown."""
+        ...
+
+    def match(self, body: bytes) -> list[Hashable]:
+        """The ids of the patterns that match, in the order of adding; raises ``DocumentError``."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+def duplicate(id: Hashable) -> SubscriptionError:
+    """The error for an id that is already there."""
+    return SubscriptionError(f"subscription {id!r} is already there", code="duplicate-id", id=id)
+
+
+def unknown(id: Hashable) -> SubscriptionError:
+    """The error for an id that is not there."""
+    return SubscriptionError(f"there is no subscription {id!r}", code="unknown-id", id=id)
+
+
+class Subscriptions:
+    """Patterns by id, in the order of adding, with what an engine of structure cannot decide about them."""
+
+    def __init__(self) -> None:
+        self._patterns: dict[Hashable, Pattern] = {}
+        self._structures: dict[Hashable, Pattern] = {}
+
+    def add(self, id: Hashable, pattern: Pattern) -> Pattern:
+        """Take a pattern in and return its skeleton."""
+        if id in self._patterns:
+            raise duplicate(id)
+        self._patterns[id] = pattern
+        self._structures[id] = skeleton(pattern)
+        return self._structures[id]
+
+    def remove(self, id: Hashable) -> None:
+        if id not in self._patterns:
+            raise unknown(id)
+        del self._patterns[id], self._structures[id]
+
+    def structures(self) -> Iterator[tuple[Hashable, Pattern]]:
+        """Ids with the skeletons of their patterns."""
+        yield from self._structures.items()
+
+    def confirm(self, candidates: Container[Hashable], document: Document) -> list[Hashable]:
+        """Those candidates, found by their skeletons, whose patterns match the document as a whole."""
+        return [
+            id
+            for id, pattern in self._patterns.items()
+            if id in candidates and (pattern == self._structures[id] or matches(pattern, document))
+        ]
+
+    def __len__(self) -> int:
+        return len(self._patterns)

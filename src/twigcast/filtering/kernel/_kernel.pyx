@@ -1,0 +1,364 @@
+# distutils: language = c++
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""The compiled kernel: integers, bytes and flat tables, nothing else.
+
+``Vocabulary`` and ``Builder`` turn programs into segments; ``Segment`` is a view of such bytes; an ``Engine`` matches
+documents against several segments at once and keeps what it learnt about label paths between documents.
+An engine belongs to one thread at a time; segments are immutable and shared.
+"""
+
+import codecs
+import os
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+
+cdef extern from "builder.hpp" namespace "twigcast" nogil:
+    cdef cppclass CVocabulary "twigcast::Vocabulary":
+        uint32_t add_test(const char*, uint32_t, const char*, uint32_t)
+        uint32_t add_predicate(uint32_t, uint32_t, uint32_t, const char*, uint32_t, double)
+
+    cdef cppclass CBuilder "twigcast::Builder":
+        CBuilder(const CVocabulary&)
+        cbool add(uint32_t, const uint32_t*, size_t)
+        string finish()
+
+cdef extern from "reader.hpp" namespace "twigcast" nogil:
+    cdef struct CHeader "twigcast::Header":
+        uint32_t nodes, atoms, slots, positions, base
+
+    cdef cppclass CSegment "twigcast::Segment":
+        const CHeader* header
+        const char* open(const char*, size_t)
+
+    cdef struct CStats "twigcast::MatcherStats":
+        uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
+        uint64_t path_nodes, states, components, bytes
+
+    cdef cppclass CMatcher "twigcast::Matcher":
+        CMatcher(const CSegment&, size_t) except +
+        CStats statistics()
+
+    cdef struct CLimits "twigcast::Limits":
+        uint64_t bytes
+        uint32_t depth, attributes
+        float amplification
+        uint64_t amplification_threshold
+
+    cdef struct CError "twigcast::ReadError":
+        int code
+        uint64_t line, column, offset
+
+    ctypedef int (*EncodingTable)(const char*, int*) noexcept
+
+    cdef cppclass CReader "twigcast::Reader":
+        CReader(uint64_t)
+        CLimits limits
+        vector[CMatcher*] matchers
+        EncodingTable encoding_table
+        CError read(const char*, uint64_t, uint64_t*, size_t) except +
+
+    cdef cppclass CBareReader "twigcast::BareReader":
+        CBareReader(uint64_t)
+        cbool read(const char*, uint64_t)
+
+    void append_positions(const uint64_t*, const uint64_t*, size_t, vector[uint32_t]&)
+    uint64_t count_positions(const uint64_t*, const uint64_t*, size_t)
+    cbool intersect(const uint64_t*, const uint64_t*, size_t)
+
+
+cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
+
+
+cdef int encoding_table(const char* name, int* table) noexcept with gil:
+    """The code points of a single-byte encoding that Python knows; 0 where it knows none."""
+    try:
+        decoded = bytes(range(256)).decode(codecs.lookup(name.decode("ascii")).name, "replace")
+        if len(decoded) != 256:
+            return 0
+        for i in range(256):
+            point = ord(decoded[i])
+            table[i] = -1 if point == 0xFFFD else point
+        return 1
+    except Exception:
+        return 0
+
+
+cdef void fill(vector[uint64_t]& bitmap, const uint8_t[::1] bytes, size_t words):
+    bitmap.assign(words, 0)
+    cdef size_t i, n = min(<size_t>bytes.shape[0], words * 8)
+    for i in range(n):
+        bitmap[i >> 3] |= (<uint64_t>bytes[i]) << ((i & 7) * 8)
+
+
+cdef class Vocabulary:
+    """The name tests and value predicates that programs refer to by number."""
+
+    cdef CVocabulary names
+
+    def add_test(self, space, local):
+        """The number of a new name test; ``None`` stands for any namespace or any local name."""
+        cdef bytes space_bytes = b"" if space is None else space.encode()
+        cdef bytes local_bytes = b"" if local is None else local.encode()
+        cdef const char* space_data = NULL
+        cdef const char* local_data = NULL
+        if space is not None:
+            space_data = PyBytes_AS_STRING(space_bytes)
+        if local is not None:
+            local_data = PyBytes_AS_STRING(local_bytes)
+        return self.names.add_test(space_data, <uint32_t>len(space_bytes), local_data, <uint32_t>len(local_bytes))
+
+    def add_predicate(self, uint32_t kind, uint32_t op, uint32_t test, str text, double number):
+        """The number of a new value predicate."""
+        cdef bytes text_bytes = text.encode()
+        return self.names.add_predicate(kind, op, test, PyBytes_AS_STRING(text_bytes), <uint32_t>len(text_bytes), number)
+
+
+def build(Vocabulary vocabulary, list positions, list programs):
+    """The segment of the programs, each at its position; runs without the GIL but for reading the lists."""
+    cdef CBuilder* builder = new CBuilder(vocabulary.names)
+    cdef vector[uint32_t] numbers
+    cdef vector[const char*] data
+    cdef vector[size_t] sizes
+    cdef size_t i, n = len(programs)
+    cdef cbool sound = True
+    cdef string made
+    cdef bytes program
+    try:
+        for i in range(n):
+            program = programs[i]
+            numbers.push_back(positions[i])
+            data.push_back(PyBytes_AS_STRING(program))
+            sizes.push_back(PyBytes_GET_SIZE(program) // 4)
+        with nogil:
+            for i in range(n):
+                if not builder.add(numbers[i], <const uint32_t*>data[i], sizes[i]):
+                    sound = False
+                    break
+            if sound:
+                made = builder.finish()
+        if not sound:
+            raise ValueError(f"not a program: {programs[i]!r}")
+        return PyBytes_FromStringAndSize(made.data(), made.size())
+    finally:
+        del builder
+
+
+cdef class Segment:
+    """A checked view of a segment's bytes, which it keeps alive; raises ValueError for any other bytes."""
+
+    cdef CSegment view
+    cdef Py_buffer buffer
+    cdef readonly object owner
+
+    def __cinit__(self, owner):
+        PyObject_GetBuffer(owner, &self.buffer, PyBUF_SIMPLE)
+        self.owner = owner
+        if (<size_t>self.buffer.buf) % 8 != 0:
+            raise ValueError("a segment must be aligned to 8 bytes")
+        cdef const char* problem = self.view.open(<const char*>self.buffer.buf, <size_t>self.buffer.len)
+        if problem != NULL:
+            raise ValueError(problem.decode())
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.buffer)
+
+    @property
+    def bytes(self):
+        return self.buffer.len
+
+    @property
+    def end(self):
+        """One more than the greatest position."""
+        return self.view.header.base + self.view.header.positions
+
+    @property
+    def counts(self):
+        header = self.view.header
+        return {"nodes": header.nodes, "atoms": header.atoms, "slots": header.slots}
+
+
+cdef class Numbers:
+    """A vector of uint32 or int32 as a buffer, so that Arrow can take it without a copy."""
+
+    cdef vector[uint32_t] items
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, <void*>self.items.data(), self.items.size() * 4, 1, flags)
+
+    def __len__(self):
+        return self.items.size()
+
+
+cdef class _Matcher:
+    cdef CMatcher* matcher
+    cdef Segment segment
+
+    def __cinit__(self, Segment segment, size_t cache_bytes):
+        self.segment = segment
+        self.matcher = new CMatcher(segment.view, cache_bytes)
+
+    def __dealloc__(self):
+        del self.matcher
+
+
+cdef class Engine:
+    """Matches documents against a list of segments; one thread at a time."""
+
+    cdef CReader* reader
+    cdef dict matchers
+    cdef size_t cache_bytes
+    cdef vector[uint64_t] result
+    cdef vector[uint64_t] gone
+    cdef vector[uint64_t] inexact
+    cdef cbool confirming
+    cdef object segments
+    cdef readonly object version
+
+    def __cinit__(self, size_t cache_bytes, uint64_t bytes, uint32_t depth, uint32_t attributes, float amplification,
+                  uint64_t amplification_threshold):
+        self.reader = new CReader(SALT)
+        self.reader.encoding_table = encoding_table
+        self.reader.limits.bytes = bytes
+        self.reader.limits.depth = depth
+        self.reader.limits.attributes = attributes
+        self.reader.limits.amplification = amplification
+        self.reader.limits.amplification_threshold = amplification_threshold
+        self.matchers = {}
+        self.cache_bytes = cache_bytes
+
+    def __dealloc__(self):
+        del self.reader
+
+    def use(self, version, tuple segments, uint32_t positions, const uint8_t[::1] gone, const uint8_t[::1] inexact):
+        """From now on these segments; ``gone`` and ``inexact`` are bitmaps.  Known segments stay warm."""
+        cdef dict matchers = {}
+        cdef vector[CMatcher*] pointers
+        cdef _Matcher matcher
+        for segment in segments:
+            matcher = self.matchers.get(segment)
+            if matcher is None:
+                matcher = _Matcher(segment, self.cache_bytes)
+            matchers[segment] = matcher
+            pointers.push_back(matcher.matcher)
+        self.reader.matchers = pointers
+        self.matchers = matchers
+        self.segments = segments
+        cdef size_t words = (<size_t>positions + 63) // 64
+        self.result.assign(words, 0)
+        fill(self.gone, gone, words)
+        fill(self.inexact, inexact, words)
+        self.confirming = inexact.shape[0] > 0
+        self.version = version
+
+    def match(self, const uint8_t[::1] body):
+        """The positions that match, whether some must be confirmed, None; or None, False, an error."""
+        cdef CError error
+        cdef Numbers found = Numbers()
+        cdef const char* data = <const char*>&body[0] if body.shape[0] else NULL
+        cdef uint64_t length = body.shape[0]
+        cdef cbool suspect = False
+        with nogil:
+            error = self.reader.read(data, length, self.result.data(), self.result.size())
+            if error.code == 0:
+                append_positions(self.result.data(), self.gone.data(), self.result.size(), found.items)
+                suspect = self.confirming and intersect(self.result.data(), self.inexact.data(), self.result.size())
+        if error.code:
+            return None, False, (error.code, error.line, error.column, error.offset)
+        return found, suspect, None
+
+    def count(self, const uint8_t[::1] body):
+        """How many positions match, whether some must be confirmed, None; or 0, False, an error."""
+        cdef CError error
+        cdef uint64_t found = 0
+        cdef const char* data = <const char*>&body[0] if body.shape[0] else NULL
+        cdef uint64_t length = body.shape[0]
+        cdef cbool suspect = False
+        with nogil:
+            error = self.reader.read(data, length, self.result.data(), self.result.size())
+            if error.code == 0:
+                found = count_positions(self.result.data(), self.gone.data(), self.result.size())
+                suspect = self.confirming and intersect(self.result.data(), self.inexact.data(), self.result.size())
+        if error.code:
+            return 0, False, (error.code, error.line, error.column, error.offset)
+        return found, suspect, None
+
+    def match_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data):
+        """For documents ``data[starts[i]:ends[i]]``: offsets, positions, rows to confirm, (row, error) pairs.
+
+        A start of -1 stands for no document; its row is empty.
+        """
+        cdef Numbers positions = Numbers()
+        cdef Numbers offsets = Numbers()
+        cdef size_t i, n = starts.shape[0]
+        cdef CError error
+        cdef vector[CError] errors
+        cdef vector[size_t] rows, suspects
+        cdef Py_buffer buffer
+        cdef const char* bytes
+        cdef const int64_t* from_ = &starts[0] if n else NULL
+        cdef const int64_t* to = &ends[0] if n else NULL
+        cdef cbool overflow = False
+        PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)
+        try:
+            bytes = <const char*>buffer.buf
+            with nogil:
+                offsets.items.reserve(n + 1)
+                offsets.items.push_back(0)
+                for i in range(n):
+                    if from_[i] >= 0:
+                        error = self.reader.read(bytes + from_[i], <uint64_t>(to[i] - from_[i]), self.result.data(),
+                                                 self.result.size())
+                        if error.code:
+                            errors.push_back(error)
+                            rows.push_back(i)
+                        else:
+                            append_positions(self.result.data(), self.gone.data(), self.result.size(), positions.items)
+                            if self.confirming and intersect(self.result.data(), self.inexact.data(),
+                                                             self.result.size()):
+                                suspects.push_back(i)
+                    if positions.items.size() > 0x7FFFFFFF:
+                        overflow = True
+                        break
+                    offsets.items.push_back(<uint32_t>positions.items.size())
+        finally:
+            PyBuffer_Release(&buffer)
+        if overflow:
+            raise OverflowError("more than 2**31 matches in one batch: use smaller batches")
+        return offsets, positions, list(suspects), [
+            (rows[i], (errors[i].code, errors[i].line, errors[i].column, errors[i].offset)) for i in range(rows.size())]
+
+    def statistics(self):
+        """One dict per segment."""
+        return [(<_Matcher>self.matchers[segment]).matcher.statistics() for segment in self.segments or ()]
+
+
+cdef class BareParser:
+    """An expat parse with handlers that do nothing: what benchmarks compare with."""
+
+    cdef CBareReader* reader
+
+    def __cinit__(self):
+        self.reader = new CBareReader(SALT)
+
+    def __dealloc__(self):
+        del self.reader
+
+    def parse_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data):
+        """How many of the documents ``data[starts[i]:ends[i]]`` are well-formed."""
+        cdef Py_buffer buffer
+        cdef const char* bytes
+        cdef size_t i, n = starts.shape[0]
+        cdef uint64_t good = 0
+        PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)
+        bytes = <const char*>buffer.buf
+        with nogil:
+            for i in range(n):
+                good += self.reader.read(bytes + starts[i], <uint64_t>(ends[i] - starts[i]))
+        PyBuffer_Release(&buffer)
+        return good

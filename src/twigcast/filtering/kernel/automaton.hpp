@@ -1,0 +1,294 @@
+// The lazy path automaton: what a label path means to all patterns at once.
+//
+//   component   a hash-consed set of trie nodes; its child and descendant steps are remembered
+//   state       the components reached at an element from one origin, and those with a pending `//`
+//   path node   a label path: its states for every open origin, computed once, then one look-up per element
+//
+// An origin is where a trie was entered: the document, or an open element at which some branching pattern is
+// alive.  Components are what makes a new label path cheap: a path never seen before nearly always consists of
+// steps of components that were.  Everything here is private to one matcher and can be thrown away at any time.
+#pragma once
+
+#include "predicates.hpp"
+#include "segment.hpp"
+
+namespace twigcast {
+
+constexpr u32 RESULT = NONE;  // as a depth: the document's result rather than an element's frame
+
+class Automaton {
+  public:
+    struct Context {
+        u32 depth, state;
+    };
+    struct Push {  // atoms complete at this path, for the frame at `depth`; `given` is the last instance that got them
+        u32 depth, block, given;
+    };
+    struct Node {
+        u32 symbol, depth, flags;
+        u32 contexts, context_count;
+        u32 pushes, push_count;
+        u32 accepts, accept_count;
+        u32 joins, join_count;  // contexts with rows
+        u32 visited;            // the last document that came here
+        u32 tries, hits;        // of the memo
+    };
+    struct State {
+        u32 blocks, joins;  // lists: blocks of ends; components with rows
+        u32 flags;
+    };
+    struct Component {
+        u32 block, flags, uses, program;
+        bool children, descendants;
+    };
+
+    explicit Automaton(const Segment& segment) : segment_(segment), names(segment) { clear(); }
+
+    u32 symbol(const char* name, std::size_t length, u64 hash) {
+        u32 known = symbol_of_.find(name, length, hash);
+        if (known != NONE) return known;
+        names.admitting(name, length, scratch_);
+        u32 symbol = symbols_.intern(scratch_);
+        if (symbol_of_.size() > MOST_NAMES) symbol_of_.clear();
+        symbol_of_.insert(name, length, hash, symbol);
+        return symbol;
+    }
+
+    static constexpr u32 DOCUMENT = 1;  // the path node of the document itself; 0 is the dead one
+
+    u32 child(u32 parent, u32 symbol) {
+        u64 key = u64(parent) << 32 | symbol;
+        u32 known = child_of_.find(key);
+        if (known != NONE) return known;
+        u32 node = make_child(parent, symbol);
+        child_of_.insert(key, node);
+        return node;
+    }
+
+    Node& operator[](u32 node) { return nodes_[node]; }
+    const Context* contexts(const Node& node) const { return contexts_.data() + node.contexts; }
+    const Context* joins(const Node& node) const { return joins_.data() + node.joins; }
+    Push* pushes(const Node& node) { return pushes_.data() + node.pushes; }
+    const u32* accepts(const Node& node) const { return accepts_.data() + node.accepts; }
+    const State& state(u32 id) const { return states_[id]; }
+    Component& component(u32 id) { return components_[id]; }
+    Span trie_nodes(u32 component) const { return component_sets_[component]; }
+    Span components_with_rows(u32 state) const { return lists_[states_[state].joins]; }
+
+    std::size_t path_nodes() const { return nodes_.size(); }
+    std::size_t component_count() const { return components_.size(); }
+    std::size_t state_count() const { return states_.size(); }
+    std::size_t bytes() const {
+        return component_sets_.bytes() + state_sets_.bytes() + lists_.bytes() + blocks.bytes() + step_.bytes() +
+               next_.bytes() + child_of_.bytes() + symbol_of_.bytes() + nodes_.capacity() * sizeof(Node) +
+               contexts_.capacity() * sizeof(Context) + joins_.capacity() * sizeof(Context) +
+               pushes_.capacity() * sizeof(Push) + accepts_.capacity() * 4 + components_.capacity() * sizeof(Component) +
+               states_.capacity() * sizeof(State);
+    }
+
+    void clear() {
+        component_sets_.clear(), state_sets_.clear(), lists_.clear(), blocks.clear();
+        step_.clear(), next_.clear(), child_of_.clear();
+        nodes_ = {}, contexts_ = {}, joins_ = {}, pushes_ = {}, accepts_ = {};
+        components_ = {Component{}};
+        states_ = {State{}};
+        root_state_ = {};
+        nodes_.push_back(Node{});
+        make_document();
+    }
+
+    const Segment& segment_;
+    NameTests names;
+    ListPool blocks;  // sets of atoms or of slots
+
+  private:
+    static constexpr std::size_t MOST_NAMES = 1 << 20;
+    static constexpr std::size_t MOST_COMPONENTS = 24;  // of a state; more are united into one
+
+    u32 make_component(std::vector<u32>& nodes) {
+        std::sort(nodes.begin(), nodes.end());
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+        u32 id = component_sets_.intern(nodes);
+        if (id < components_.size()) return id;
+        Component component{};
+        component.program = NONE;
+        std::vector<u32>& ends = scratch_;
+        ends.clear();
+        for (u32 node : nodes) {
+            u32 from = segment_.first_child[node], to = segment_.first_child[node + 1];
+            if (from < to) {
+                component.children = component.children || !(segment_.keys[from] & DESCENDANT);
+                component.descendants = component.descendants || (segment_.keys[to - 1] & DESCENDANT);
+            }
+            component.flags |= segment_.flags[node];
+            if (segment_.end[node] != NONE) ends.push_back(segment_.end[node]);
+        }
+        std::sort(ends.begin(), ends.end());
+        component.block = blocks.intern(ends);
+        components_.push_back(component);
+        return id;
+    }
+
+    u32 step(u32 component, u32 axis, u32 symbol) {
+        const Component& from = components_[component];
+        if (!(axis ? from.descendants : from.children)) return 0;
+        u64 key = u64(component) << 32 | axis | symbol;
+        u32 known = step_.find(key);
+        if (known != NONE) return known;
+        std::vector<u32> reached;
+        Span tests = symbols_[symbol];
+        for (u32 node : component_sets_[component]) {
+            const u32* first = segment_.keys + segment_.first_child[node];
+            const u32* last = segment_.keys + segment_.first_child[node + 1];
+            for (u32 test : tests) {
+                const u32* at = last - first > 8 ? std::lower_bound(first, last, axis | test) : first;
+                while (at < last && *at < (axis | test)) ++at;
+                if (at < last && *at == (axis | test)) reached.push_back(static_cast<u32>(at - segment_.keys));
+            }
+        }
+        u32 target = make_component(reached);
+        step_.insert(key, target);
+        return target;
+    }
+
+    u32 unite(const std::vector<u32>& components) {
+        std::vector<u32> nodes;
+        for (u32 component : components)
+            for (u32 node : component_sets_[component]) nodes.push_back(node);
+        return make_component(nodes);
+    }
+
+    u32 make_state(std::vector<u32>& exact, std::vector<u32>& pending) {
+        for (std::vector<u32>* set : {&exact, &pending}) {
+            std::sort(set->begin(), set->end());
+            set->erase(std::unique(set->begin(), set->end()), set->end());
+            if (set->size() > MOST_COMPONENTS) *set = {unite(*set)};
+        }
+        if (exact.empty() && pending.empty()) return 0;
+        std::vector<u32> key{static_cast<u32>(exact.size())};
+        key.insert(key.end(), exact.begin(), exact.end());
+        key.insert(key.end(), pending.begin(), pending.end());
+        u32 id = state_sets_.intern(key);
+        if (id < states_.size()) return id;
+        State state{};
+        std::vector<u32> with_ends, with_rows;
+        for (u32 component : exact) {
+            if (components_[component].block) with_ends.push_back(components_[component].block);
+            if (components_[component].flags & HAS_ROWS) with_rows.push_back(component);
+            state.flags |= components_[component].flags;
+        }
+        std::sort(with_ends.begin(), with_ends.end());
+        with_ends.erase(std::unique(with_ends.begin(), with_ends.end()), with_ends.end());
+        state.blocks = lists_.intern(with_ends);
+        state.joins = lists_.intern(with_rows);
+        states_.push_back(state);
+        return id;
+    }
+
+    u32 start_state(std::vector<u32> roots) {
+        if (roots.empty()) return 0;
+        u32 component = make_component(roots);
+        std::vector<u32> exact, pending;
+        if (components_[component].children) exact.push_back(component);
+        if (components_[component].descendants) pending.push_back(component);
+        // The ends and rows of a root are not an element's: a start state only steps.
+        std::vector<u32> key{static_cast<u32>(exact.size())};
+        key.insert(key.end(), exact.begin(), exact.end());
+        key.insert(key.end(), pending.begin(), pending.end());
+        if (key.size() == 1) return 0;
+        u32 id = state_sets_.intern(key);
+        if (id >= states_.size()) states_.push_back(State{});
+        return id;
+    }
+
+    u32 next(u32 state, u32 symbol) {
+        u64 key = u64(state) << 32 | symbol;
+        u32 known = next_.find(key);
+        if (known != NONE) return known;
+        Span parts = state_sets_[state];
+        std::vector<u32> all(parts.begin(), parts.end()), exact;
+        u32 exact_count = all[0];
+        std::vector<u32> pending(all.begin() + 1 + exact_count, all.end());
+        for (u32 i = 1; i <= exact_count; ++i)
+            if (u32 component = step(all[i], 0, symbol)) exact.push_back(component);
+        for (u32 from : std::vector<u32>(pending))
+            if (u32 component = step(from, DESCENDANT, symbol)) exact.push_back(component);
+        for (u32 component : exact)
+            if (components_[component].descendants) pending.push_back(component);
+        u32 target = make_state(exact, pending);
+        next_.insert(key, target);
+        return target;
+    }
+
+    u32 root_state(u32 symbol) {
+        if (symbol >= root_state_.size()) root_state_.resize(symbol + 1, NONE);
+        if (root_state_[symbol] == NONE) {
+            std::vector<u32> roots;
+            for (u32 test : symbols_[symbol])
+                if (segment_.root(test) != NONE) roots.push_back(segment_.root(test));
+            root_state_[symbol] = start_state(roots);
+        }
+        return root_state_[symbol];
+    }
+
+    void make_document() {
+        Node node{};
+        node.contexts = 0;
+        if (segment_.roots[0] != NONE) {
+            u32 own = start_state({segment_.roots[0]});
+            if (own) contexts_.push_back(Context{0, own});
+        }
+        if (u32 state = start_state({0})) contexts_.push_back(Context{RESULT, state});
+        node.context_count = static_cast<u32>(contexts_.size());
+        node.flags = segment_.flags[0];
+        nodes_.push_back(node);
+    }
+
+    u32 make_child(u32 parent, u32 symbol) {
+        Node node{};
+        node.symbol = symbol;
+        node.depth = nodes_[parent].depth + 1;
+        std::vector<Context> contexts;
+        node.pushes = static_cast<u32>(pushes_.size());
+        node.accepts = static_cast<u32>(accepts_.size());
+        node.joins = static_cast<u32>(joins_.size());
+        for (u32 i = 0; i < nodes_[parent].context_count; ++i) {
+            Context context = contexts_[nodes_[parent].contexts + i];
+            context.state = next(context.state, symbol);
+            if (context.state == 0) continue;
+            contexts.push_back(context);
+            const State& state = states_[context.state];
+            for (u32 block : lists_[state.blocks]) {
+                if (context.depth == RESULT) accepts_.push_back(block);
+                else pushes_.push_back(Push{context.depth, block, 0});
+            }
+            if (state.joins) joins_.push_back(context);
+            node.flags |= state.flags;
+        }
+        node.push_count = static_cast<u32>(pushes_.size()) - node.pushes;
+        node.accept_count = static_cast<u32>(accepts_.size()) - node.accepts;
+        node.join_count = static_cast<u32>(joins_.size()) - node.joins;
+        // Deepest origin first.  The element itself is one only where some row is alive to use its atoms.
+        node.contexts = static_cast<u32>(contexts_.size());
+        if (node.join_count)
+            if (u32 own = root_state(symbol)) contexts_.push_back(Context{node.depth, own});
+        contexts_.insert(contexts_.end(), contexts.begin(), contexts.end());
+        node.context_count = static_cast<u32>(contexts_.size()) - node.contexts;
+        if (node.context_count == 0) return 0;
+        nodes_.push_back(node);
+        return static_cast<u32>(nodes_.size() - 1);
+    }
+
+    NameTable symbol_of_;
+    ListPool symbols_;  // a symbol is the set of name tests that admit a name: names alike to all patterns are one
+    ListPool component_sets_, state_sets_, lists_;
+    std::vector<Component> components_;
+    std::vector<State> states_;
+    FlatMap step_, next_, child_of_;
+    std::vector<Node> nodes_;
+    std::vector<Context> contexts_, joins_;
+    std::vector<Push> pushes_;
+    std::vector<u32> accepts_, root_state_, scratch_;
+};
+
+}  // namespace twigcast

@@ -1,0 +1,180 @@
+// Flat building blocks of the kernel: an open-addressing map, a pool of hash-consed lists, a bit set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace twigcast {
+
+using u8 = std::uint8_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr u32 NONE = 0xFFFFFFFFu;
+
+inline u64 mix(u64 x) {
+    x ^= x >> 32;
+    x *= 0x9E3779B97F4A7C15ull;
+    x ^= x >> 29;
+    return x;
+}
+
+inline u64 hash_bytes(const char* bytes, std::size_t length) {
+    u64 h = 0x2545F4914F6CDD1Dull ^ length;
+    while (length >= 8) {
+        u64 word;
+        std::memcpy(&word, bytes, 8);
+        h = mix(h ^ word) + 0x165667B19E3779F9ull;
+        bytes += 8;
+        length -= 8;
+    }
+    u64 word = 0;
+    std::memcpy(&word, bytes, length);
+    return mix(h ^ word);
+}
+
+inline u64 hash_list(const u32* items, std::size_t length) {
+    u64 h = 0x27D4EB2F165667C5ull ^ length;
+    for (std::size_t i = 0; i < length; ++i) h = mix(h ^ items[i]) + 0x9E3779B9ull * (i + 1);
+    return h;
+}
+
+// u64 -> u32, linear probing, at most 5/8 full.  The key ~0 is reserved for "empty".
+class FlatMap {
+  public:
+    static constexpr u64 EMPTY = ~0ull;
+
+    u32 find(u64 key) const {
+        if (keys_.empty()) return NONE;
+        for (std::size_t i = mix(key) & mask_;; i = (i + 1) & mask_) {
+            if (keys_[i].key == key) return keys_[i].value;
+            if (keys_[i].key == EMPTY) return NONE;
+        }
+    }
+
+    void insert(u64 key, u32 value) {
+        if ((size_ + 1) * 8 > keys_.size() * 5) grow();
+        place(key, value);
+        ++size_;
+    }
+
+    std::size_t size() const { return size_; }
+    std::size_t bytes() const { return keys_.capacity() * sizeof(Slot); }
+
+    void clear() {
+        keys_.clear();
+        keys_.shrink_to_fit();
+        mask_ = size_ = 0;
+    }
+
+  private:
+    struct Slot {
+        u64 key;
+        u32 value;
+        u32 unused;
+    };
+
+    void place(u64 key, u32 value) {
+        std::size_t i = mix(key) & mask_;
+        while (keys_[i].key != EMPTY) i = (i + 1) & mask_;
+        keys_[i] = Slot{key, value, 0};
+    }
+
+    void grow() {
+        std::vector<Slot> old;
+        old.swap(keys_);
+        keys_.assign(old.empty() ? 64 : old.size() * 2, Slot{EMPTY, 0, 0});
+        mask_ = keys_.size() - 1;
+        for (const Slot& slot : old)
+            if (slot.key != EMPTY) place(slot.key, slot.value);
+    }
+
+    std::vector<Slot> keys_;
+    std::size_t mask_ = 0, size_ = 0;
+};
+
+struct Span {
+    const u32* data;
+    u32 size;
+    const u32* begin() const { return data; }
+    const u32* end() const { return data + size; }
+    bool empty() const { return size == 0; }
+};
+
+// Lists of u32, each stored once; equal lists have equal ids.  Id 0 is the empty list.
+class ListPool {
+  public:
+    ListPool() { clear(); }
+
+    u32 intern(const u32* items, u32 length) {
+        if (length == 0) return 0;
+        u64 hash = hash_list(items, length);
+        if ((count() + 1) * 8 > index_.size() * 5) grow();
+        std::size_t i = hash & mask_;
+        for (; index_[i] != NONE; i = (i + 1) & mask_) {
+            u32 id = index_[i];
+            if (hashes_[id] == hash && starts_[id + 1] - starts_[id] == length &&
+                std::memcmp(&items_[starts_[id]], items, length * sizeof(u32)) == 0)
+                return id;
+        }
+        u32 id = static_cast<u32>(count());
+        items_.insert(items_.end(), items, items + length);
+        starts_.push_back(items_.size());
+        hashes_.push_back(hash);
+        index_[i] = id;
+        return id;
+    }
+
+    u32 intern(const std::vector<u32>& items) { return intern(items.data(), static_cast<u32>(items.size())); }
+
+    Span operator[](u32 id) const {
+        return Span{items_.data() + starts_[id], static_cast<u32>(starts_[id + 1] - starts_[id])};
+    }
+
+    std::size_t count() const { return hashes_.size(); }
+
+    std::size_t bytes() const {
+        return items_.capacity() * 4 + starts_.capacity() * 8 + hashes_.capacity() * 8 + index_.capacity() * 4;
+    }
+
+    void clear() {
+        items_ = {};
+        starts_ = {0, 0};
+        hashes_ = {0};
+        index_ = {};
+        mask_ = 0;
+    }
+
+  private:
+    void grow() {
+        index_.assign(index_.empty() ? 64 : index_.size() * 2, NONE);
+        mask_ = index_.size() - 1;
+        for (u32 id = 1; id < count(); ++id) {
+            std::size_t i = hashes_[id] & mask_;
+            while (index_[i] != NONE) i = (i + 1) & mask_;
+            index_[i] = id;
+        }
+    }
+
+    std::vector<u32> items_;
+    std::vector<std::size_t> starts_;
+    std::vector<u64> hashes_;
+    std::vector<u32> index_;
+    std::size_t mask_ = 0;
+};
+
+class Bits {
+  public:
+    void resize(std::size_t bits) { words_.assign((bits + 63) / 64, 0); }
+    bool test(u32 i) const { return words_[i >> 6] >> (i & 63) & 1; }
+    void set(u32 i) { words_[i >> 6] |= 1ull << (i & 63); }
+    void reset(u32 i) { words_[i >> 6] &= ~(1ull << (i & 63)); }
+    std::vector<u64>& words() { return words_; }
+
+  private:
+    std::vector<u64> words_;
+};
+
+}  // namespace twigcast

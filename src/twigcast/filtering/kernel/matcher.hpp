@@ -1,0 +1,494 @@
+// One segment against one document: frames, joins, results.
+//
+// A frame is an open element's set of satisfied atoms, kept as references to shared blocks.  When the element
+// ends, the rows alive on its path are joined with that set; what they complete goes to the frames of ancestors,
+// or to the result.  Three ways to join, each faster than the one before where it applies:
+//
+//   rows       test every row of the component as it stands in the file
+//   program    rows indexed by their rarest literal, made for components that are used again
+//   memo       (state, set of blocks) -> what it completes; only rows without value predicates, only small sets
+#pragma once
+
+#include "automaton.hpp"
+
+namespace twigcast {
+
+struct MatcherStats {
+    u64 documents = 0, elements = 0, closes = 0, memo_tries = 0, memo_hits = 0, flushes = 0, rekeys = 0;
+    u64 path_nodes = 0, states = 0, components = 0, bytes = 0;
+};
+
+class Matcher {
+  public:
+    Matcher(const Segment& segment, std::size_t cache_limit)
+        : segment_(segment), automaton_(segment), predicates_(segment, automaton_.names), cache_limit_(cache_limit) {
+        marks_.resize(segment.literals());
+        seen_.assign(segment.literals(), 0);
+        frames_.resize(64);
+        needs_text_ = false;
+        for (u32 p = 0; p < segment.predicate_count(); ++p)
+            needs_text_ = needs_text_ || segment.predicates[p].kind != ON_ATTRIBUTE;
+        programs_.clear();
+    }
+    Matcher(const Matcher&) = delete;
+
+    bool needs_text() const { return needs_text_; }
+
+    // `result` has a bit for every position up to the end of this segment's.
+    void begin(u64* result) {
+        result_ = result;
+        if (automaton_.bytes() + cache_bytes() > cache_limit_ || instance_ > MOST_INSTANCES) flush();
+        ++document_;
+        ++stats.documents;
+        sampling_ = stats.documents <= 64 || (stats.documents & 15) == 0;
+        if (stats.documents == next_rekey_) rekey();
+        skipped_ = collecting_ = 0;
+        text_.clear();
+        accepted_.clear();
+        open(frames_[0], Automaton::DOCUMENT, 0);
+        if (segment_.end[0] != NONE) complete_slot(segment_.end[0]);
+    }
+
+    void start(const char* name, std::size_t length, u64 hash, const char** attributes, u32 depth) {
+        if (skipped_) {
+            ++skipped_;
+            return;
+        }
+        Frame& above = frames_[depth - 1];
+        if (above.needs & NEEDS_TEXT) end_text_node(above);
+        u32 symbol = automaton_.symbol(name, length, hash);
+        u32 id = automaton_.child(above.node, symbol);
+        if (id == 0) {
+            skipped_ = 1;
+            return;
+        }
+        if (depth >= frames_.size()) frames_.resize(frames_.size() * 2);
+        if (automaton_.path_nodes() > flush_check_) id = check_memory(depth, symbol);
+        Frame& frame = frames_[depth];
+        open(frame, id, symbol);
+        Automaton::Node& node = automaton_[id];
+        if (node.visited != document_) {
+            node.visited = document_;
+            const u32* accepts = automaton_.accepts(node);
+            for (u32 i = 0; i < node.accept_count; ++i) accept(accepts[i]);
+        }
+        Automaton::Push* push = automaton_.pushes(node);
+        for (Automaton::Push* end = push + node.push_count; push < end; ++push) {
+            Frame& origin = frames_[push->depth];
+            if (push->given == origin.instance) break;  // then every shallower origin has them too
+            push->given = origin.instance;
+            origin.blocks.push_back(push->block);
+        }
+        frame.needs = node.flags;
+        if (node.flags & NEEDS_ATTRIBUTES)
+            for (; *attributes; attributes += 2) predicates_.on_attribute(attributes[0], attributes[1], frame.predicates);
+        if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) {
+            if (collecting_++ == 0) text_.clear();
+            frame.string_start = frame.text_start = text_.size();
+            frame.text_nodes = 0;
+        }
+    }
+
+    void end(u32 depth) {
+        if (skipped_) {
+            --skipped_;
+            if (!skipped_ && (frames_[depth - 1].needs & NEEDS_TEXT)) frames_[depth - 1].text_start = text_.size();
+            return;
+        }
+        Frame& frame = frames_[depth];
+        if (frame.needs & HAS_ROWS) close(frame);
+        Frame& above = frames_[depth - 1];
+        if (above.needs & NEEDS_TEXT) above.text_start = text_.size();
+    }
+
+    void text(const char* bytes, std::size_t length) {
+        if (collecting_) text_.append(bytes, length);
+    }
+
+    // A comment or processing instruction: text before and after it are two nodes.
+    void interrupt(u32 depth) {
+        if (skipped_ || !(frames_[depth].needs & NEEDS_TEXT)) return;
+        end_text_node(frames_[depth]);
+        frames_[depth].text_start = text_.size();
+    }
+
+    void finish() {
+        Frame& document = frames_[0];
+        if (segment_.flags[0] & HAS_ROWS) {
+            mark(document, true);
+            emitted_.clear();
+            test_rows(0, true), test_rows(0, false);
+            for (u32 slot : emitted_) complete_slot(slot);
+            unmark();
+        }
+        for (u32 block : accepted_)
+            for (u32 slot : automaton_.blocks[block]) complete_slot(slot);
+    }
+
+    MatcherStats statistics() const {
+        MatcherStats all = stats;
+        all.path_nodes = automaton_.path_nodes();
+        all.states = automaton_.state_count();
+        all.components = automaton_.component_count();
+        all.bytes = automaton_.bytes() + cache_bytes();
+        return all;
+    }
+
+  private:
+    struct Frame {
+        u32 node = 0, symbol = 0, instance = 0, needs = 0, text_nodes = 0;
+        std::size_t string_start = 0, text_start = 0;
+        std::vector<u32> blocks, atoms, predicates;
+    };
+    struct Program {
+        std::vector<u32> keys, starts, rows, always;  // rows: count of other literals, payload, literals
+    };
+
+    static constexpr u32 MOST_INSTANCES = 0xF0000000u;
+    static constexpr u32 MEMO_BLOCKS = 8;
+    static constexpr u32 PROGRAM_AFTER = 3;     // uses of a component before its rows are indexed
+    static constexpr u32 INTERNED_ATOMS = 64;   // larger results of a join are not worth remembering as a block
+    static constexpr std::size_t COMPACTION = 512;
+
+    void open(Frame& frame, u32 node, u32 symbol) {
+        frame.node = node;
+        frame.symbol = symbol;
+        frame.instance = ++instance_;
+        frame.needs = 0;
+        frame.blocks.clear();
+        frame.atoms.clear();
+        frame.predicates.clear();
+        ++stats.elements;
+    }
+
+    void end_text_node(Frame& frame) {
+        if (text_.size() == frame.text_start) return;
+        const char* from = text_.data() + frame.text_start;
+        std::size_t length = text_.size() - frame.text_start;
+        predicates_.on_element(ON_TEXT, from, length, frame.predicates);
+        if (frame.text_nodes++ == 0) predicates_.on_element(ON_FIRST_TEXT, from, length, frame.predicates);
+        frame.text_start = text_.size();
+        if (frame.predicates.size() > COMPACTION) unique(frame.predicates);
+    }
+
+    void close(Frame& frame) {
+        u32 needs = frame.needs;
+        if (needs & (NEEDS_TEXT | NEEDS_STRING)) {
+            if (needs & NEEDS_TEXT) end_text_node(frame);
+            if (needs & NEEDS_STRING)
+                predicates_.on_element(ON_STRING, text_.data() + frame.string_start,
+                                       text_.size() - frame.string_start, frame.predicates);
+            --collecting_;
+        }
+        bool any = !frame.blocks.empty() || !frame.atoms.empty();
+        bool pure = (needs & HAS_PURE) && (any || (needs & ALWAYS_PURE));
+        bool valued = (needs & HAS_PREDICATE) && (!frame.predicates.empty() || (needs & ALWAYS_PREDICATE));
+        if (!pure && !valued) return;
+        ++stats.closes;
+        if (frame.blocks.size() > 1) unique(frame.blocks);
+        Automaton::Node& node = automaton_[frame.node];
+        if (pure) {
+            bool remembered = frame.atoms.empty() && frame.blocks.size() <= MEMO_BLOCKS &&
+                              (node.tries < 64 || node.hits * 2 >= node.tries);
+            if (remembered) join_remembered(frame, node);
+            else join(frame, node, true);
+        }
+        if (valued) join(frame, node, false);
+        if (marked_) unmark();
+    }
+
+    void join_remembered(Frame& frame, Automaton::Node& node) {
+        u32 set = sets_.intern(frame.blocks);
+        const Automaton::Context* context = automaton_.joins(node);
+        for (u32 i = 0; i < node.join_count; ++i, ++context) {
+            if (!(automaton_.state(context->state).flags & HAS_PURE)) continue;
+            u64 key = u64(context->state) << 32 | set;
+            u32 block = memo_.find(key);
+            ++node.tries, ++stats.memo_tries;
+            if (block == NONE) {
+                if (!marked_) mark(frame, false);
+                emitted_.clear();
+                for (u32 component : automaton_.components_with_rows(context->state)) run(component, true);
+                unique(emitted_);
+                block = automaton_.blocks.intern(emitted_);
+                memo_.insert(key, block);
+            } else {
+                ++node.hits, ++stats.memo_hits;
+            }
+            if (block) deliver(context->depth, block);
+        }
+    }
+
+    void join(Frame& frame, Automaton::Node& node, bool pure) {
+        if (!marked_) mark(frame, !pure);
+        else if (!pure) mark_predicates(frame);
+        const Automaton::Context* context = automaton_.joins(node);
+        for (u32 i = 0; i < node.join_count; ++i, ++context) {
+            if (!(automaton_.state(context->state).flags & (pure ? HAS_PURE : HAS_PREDICATE))) continue;
+            emitted_.clear();
+            for (u32 component : automaton_.components_with_rows(context->state)) run(component, pure);
+            if (emitted_.empty()) continue;
+            if (context->depth == RESULT) {
+                for (u32 slot : emitted_) complete_slot(slot);
+            } else if (emitted_.size() <= INTERNED_ATOMS) {
+                unique(emitted_);
+                deliver(context->depth, automaton_.blocks.intern(emitted_));
+            } else {
+                std::vector<u32>& atoms = frames_[context->depth].atoms;
+                atoms.insert(atoms.end(), emitted_.begin(), emitted_.end());
+                if (atoms.size() > COMPACTION * 16) unique(atoms);
+            }
+        }
+    }
+
+    void deliver(u32 depth, u32 block) {
+        if (depth == RESULT) {
+            accept(block);
+            return;
+        }
+        std::vector<u32>& blocks = frames_[depth].blocks;
+        if (!blocks.empty() && blocks.back() == block) return;
+        blocks.push_back(block);
+        if (blocks.size() > COMPACTION) {
+            unique(blocks);
+            if (blocks.size() > COMPACTION / 2) {  // truly many: keep them as atoms
+                for (u32 each : blocks)
+                    for (u32 atom : automaton_.blocks[each]) frames_[depth].atoms.push_back(atom);
+                blocks.clear();
+                unique(frames_[depth].atoms);
+            }
+        }
+    }
+
+    void accept(u32 block) {
+        if (block >= accepted_in_.size()) accepted_in_.resize(automaton_.blocks.count() + 64, 0);
+        if (accepted_in_[block] == document_) return;
+        accepted_in_[block] = document_;
+        accepted_.push_back(block);
+    }
+
+    void complete_slot(u32 slot) {
+        const Header* header = segment_.header;
+        if (header->count[SLOT_START]) {
+            for (u32 i = segment_.slot_start[slot]; i < segment_.slot_start[slot + 1]; ++i) set(segment_.positions[i]);
+        } else {
+            set(header->count[POSITIONS] ? segment_.positions[slot] : header->base + slot);
+        }
+    }
+
+    void set(u32 position) { result_[position >> 6] |= 1ull << (position & 63); }
+
+    // The frame's literals as bits, for the duration of one close.
+    void mark(Frame& frame, bool with_predicates) {
+        marked_ = true;
+        marked_literals_.clear();
+        for (u32 block : frame.blocks)
+            for (u32 atom : automaton_.blocks[block]) mark_literal(atom);
+        for (u32 atom : frame.atoms) mark_literal(atom);
+        if (with_predicates) mark_predicates(frame);
+        if (sampling_)
+            for (u32 literal : marked_literals_) ++seen_[literal];
+    }
+
+    void mark_predicates(Frame& frame) {
+        std::size_t from = marked_literals_.size();
+        for (u32 literal : frame.predicates) mark_literal(literal);
+        if (sampling_)
+            for (; from < marked_literals_.size(); ++from) ++seen_[marked_literals_[from]];
+    }
+
+    void mark_literal(u32 literal) {
+        if (marks_.test(literal)) return;
+        marks_.set(literal);
+        marked_literals_.push_back(literal);
+    }
+
+    void unmark() {
+        for (u32 literal : marked_literals_) marks_.reset(literal);
+        marked_ = false;
+    }
+
+    bool holds(u32 literal) const { return marks_.test(literal & LITERAL) == !(literal & NEGATIVE); }
+
+    void run(u32 component, bool pure) {
+        Automaton::Component& info = automaton_.component(component);
+        if (!(info.flags & (pure ? HAS_PURE : HAS_PREDICATE))) return;
+        if (info.program == NONE) {
+            if (info.uses++ < PROGRAM_AFTER) {
+                for (u32 node : automaton_.trie_nodes(component)) test_rows(node, pure);
+                return;
+            }
+            make_program(component);
+        }
+        const Program& program = programs_[automaton_.component(component).program + (pure ? 0 : 1)];
+        // Few marks, many keys: look the marks up; else walk the keys.
+        if (marked_literals_.size() * 16 < program.keys.size()) {
+            for (u32 literal : marked_literals_) {
+                auto at = std::lower_bound(program.keys.begin(), program.keys.end(), literal);
+                if (at != program.keys.end() && *at == literal)
+                    test_program(program, static_cast<std::size_t>(at - program.keys.begin()));
+            }
+        } else {
+            for (std::size_t k = 0; k < program.keys.size(); ++k)
+                if (marks_.test(program.keys[k])) test_program(program, k);
+        }
+        for (std::size_t at = 0; at < program.always.size();) at = test_row(program.always.data(), at);
+    }
+
+    void test_program(const Program& program, std::size_t key) {
+        for (std::size_t at = program.starts[key]; at < program.starts[key + 1];) at = test_row(program.rows.data(), at);
+    }
+
+    std::size_t test_row(const u32* rows, std::size_t at) {
+        u32 count = rows[at], payload = rows[at + 1];
+        const u32* literal = rows + at + 2;
+        bool all = true;
+        for (u32 i = 0; i < count && all; ++i) all = holds(literal[i]);
+        if (all) emitted_.push_back(payload);
+        return at + 2 + count;
+    }
+
+    void test_rows(u32 node, bool pure) {
+        for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
+            u32 payload = segment_.rows[at++];
+            bool all = true, valued = false;
+            for (;;) {
+                u32 literal = segment_.rows[at++];
+                valued = valued || (literal & LITERAL) >= segment_.atoms();
+                all = all && holds(literal);
+                if (literal & LAST) break;
+            }
+            if (all && valued == !pure) emitted_.push_back(payload);
+        }
+    }
+
+    // Two programs, for the rows without and with value predicates.  A row stands under its rarest positive literal.
+    void make_program(u32 component) {
+        struct Keyed {
+            u32 key, at;
+        };
+        std::vector<Keyed> keyed[2];
+        Program made[2];
+        Span trie_nodes = automaton_.trie_nodes(component);
+        for (u32 node : trie_nodes) {
+            for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
+                u32 from = at++, key = NONE;
+                bool valued = false;
+                for (;;) {
+                    u32 literal = segment_.rows[at++], id = literal & LITERAL;
+                    valued = valued || id >= segment_.atoms();
+                    if (!(literal & NEGATIVE) && (key == NONE || rarer(id, key))) key = id;
+                    if (literal & LAST) break;
+                }
+                keyed[valued].push_back(Keyed{key, from});
+            }
+        }
+        for (u32 kind = 0; kind < 2; ++kind) {
+            std::stable_sort(keyed[kind].begin(), keyed[kind].end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+            Program& program = made[kind];
+            for (const Keyed& row : keyed[kind]) {
+                std::vector<u32>& out = row.key == NONE ? program.always : program.rows;
+                if (row.key != NONE && (program.keys.empty() || program.keys.back() != row.key)) {
+                    program.keys.push_back(row.key);
+                    program.starts.push_back(static_cast<u32>(program.rows.size()));
+                }
+                std::size_t count_at = out.size();
+                out.push_back(0);
+                u32 at = row.at;
+                out.push_back(segment_.rows[at++]);
+                for (;;) {
+                    u32 literal = segment_.rows[at++];
+                    if ((literal & ~LAST) != row.key) out.push_back(literal & ~LAST);
+                    if (literal & LAST) break;
+                }
+                out[count_at] = static_cast<u32>(out.size() - count_at - 2);
+            }
+            program.starts.push_back(static_cast<u32>(program.rows.size()));
+            program_bytes_ += (program.keys.capacity() + program.starts.capacity() + program.rows.capacity()) * 4;
+        }
+        automaton_.component(component).program = static_cast<u32>(programs_.size());
+        programs_.push_back(std::move(made[0]));
+        programs_.push_back(std::move(made[1]));
+    }
+
+    bool rarer(u32 a, u32 b) const {
+        bool valued_a = a >= segment_.atoms(), valued_b = b >= segment_.atoms();
+        if (valued_a != valued_b) return valued_a;
+        return seen_[a] < seen_[b];
+    }
+
+    void rekey() {
+        next_rekey_ *= 8;
+        for (u32 c = 0; c < automaton_.component_count(); ++c) automaton_.component(c).program = NONE;
+        programs_.clear();
+        program_bytes_ = 0;
+        ++stats.rekeys;
+    }
+
+    std::size_t cache_bytes() const { return sets_.bytes() + memo_.bytes() + program_bytes_; }
+
+    void flush() {
+        automaton_.clear();
+        sets_.clear();
+        memo_.clear();
+        programs_.clear();
+        accepted_in_.clear();
+        program_bytes_ = 0;
+        instance_ = 0;
+        flush_check_ = CHECK_EVERY;
+        ++stats.flushes;
+    }
+
+    // In the middle of a document: what the caches hold of it becomes plain atoms, and the open path is made anew.
+    u32 check_memory(u32 depth, u32 symbol) {
+        flush_check_ = automaton_.path_nodes() + CHECK_EVERY;
+        u32 id = automaton_.child(frames_[depth - 1].node, symbol);
+        if (automaton_.bytes() + cache_bytes() <= cache_limit_) return id;
+        for (u32 block : accepted_)
+            for (u32 slot : automaton_.blocks[block]) complete_slot(slot);
+        accepted_.clear();
+        for (u32 d = 0; d < depth; ++d) {
+            Frame& frame = frames_[d];
+            for (u32 block : frame.blocks)
+                for (u32 atom : automaton_.blocks[block]) frame.atoms.push_back(atom);
+            frame.blocks.clear();
+            unique(frame.atoms);
+        }
+        flush();
+        u32 node = Automaton::DOCUMENT;
+        for (u32 d = 0; d < depth; ++d) {
+            if (d) node = automaton_.child(node, frames_[d].symbol);
+            frames_[d].node = node;
+            frames_[d].instance = ++instance_;
+        }
+        return automaton_.child(node, symbol);
+    }
+
+    static void unique(std::vector<u32>& items) {
+        std::sort(items.begin(), items.end());
+        items.erase(std::unique(items.begin(), items.end()), items.end());
+    }
+
+    static constexpr std::size_t CHECK_EVERY = 1024;
+
+    const Segment& segment_;
+    Automaton automaton_;
+    PredicateIndex predicates_;
+    std::size_t cache_limit_, program_bytes_ = 0, flush_check_ = CHECK_EVERY;
+    std::vector<Frame> frames_;
+    ListPool sets_;
+    FlatMap memo_;
+    std::vector<Program> programs_;
+    Bits marks_;
+    std::vector<u32> marked_literals_, emitted_, accepted_, accepted_in_, seen_;
+    std::string text_;
+    u64* result_ = nullptr;
+    u64 next_rekey_ = 16;
+    u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0;
+    bool marked_ = false, needs_text_ = false, sampling_ = true;
+
+  public:
+    MatcherStats stats;
+};
+
+}  // namespace twigcast

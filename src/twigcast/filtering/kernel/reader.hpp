@@ -1,0 +1,234 @@
+// expat drives the matchers; limits and errors are decided here.
+//
+// Documents without namespaces are parsed without namespace processing; at the first colon or xmlns the document is
+// begun again with it (in practice at the root, so nothing is lost).
+#pragma once
+
+#define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
+#include <expat.h>
+
+#include <memory>
+
+#include "matcher.hpp"
+
+namespace twigcast {
+
+struct Limits {
+    u64 bytes = 256ull << 20;
+    u32 depth = 1000, attributes = 1000;
+    float amplification = 100.0f;
+    u64 amplification_threshold = 8ull << 20;
+};
+
+// Beside expat's own codes (below 1000).
+enum ErrorCode : int {
+    TOO_LARGE = 1001,
+    TOO_DEEP = 1002,
+    TOO_MANY_ATTRIBUTES = 1003,
+    UNDECLARED_ENTITY = 1004,
+    EMPTY_DOCUMENT = 1005,
+};
+
+struct ReadError {
+    int code = 0;  // 0: none
+    u64 line = 0, column = 0, offset = 0;
+};
+
+// Called with an encoding expat does not know; fills a table of 256 code points (-1: not a character).
+using EncodingTable = int (*)(const char* name, int* map);
+
+class Reader {
+  public:
+    explicit Reader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
+    ~Reader() {
+        if (plain_) XML_ParserFree(plain_);
+        if (spaced_) XML_ParserFree(spaced_);
+    }
+    Reader(const Reader&) = delete;
+
+    Limits limits;
+    std::vector<Matcher*> matchers;
+    EncodingTable encoding_table = nullptr;
+
+    // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
+    ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
+        if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 1, limits.bytes};
+        if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 1, 0};
+        restart_ = false;
+        ReadError error = parse(false, bytes, length, result, words);
+        if (restart_) error = parse(true, bytes, length, result, words);
+        return error;
+    }
+
+  private:
+    static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
+
+    ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
+        XML_Parser& parser = spaced ? spaced_ : plain_;
+        if (!parser) parser = spaced ? XML_ParserCreateNS(nullptr, SEPARATOR) : XML_ParserCreate(nullptr);
+        else XML_ParserReset(parser, nullptr);
+        parser_ = parser;
+        spaced_mode_ = spaced;
+        restart_ = false;
+        own_error_ = 0;
+        depth_ = 0;
+        XML_SetHashSalt(parser, salt_);
+        XML_SetUserData(parser, this);
+        XML_SetElementHandler(parser, on_start, on_end);
+        bool text = false;
+        for (Matcher* matcher : matchers) text = text || matcher->needs_text();
+        if (text) {
+            XML_SetCharacterDataHandler(parser, on_text);
+            XML_SetCommentHandler(parser, on_comment);
+            XML_SetProcessingInstructionHandler(parser, on_instruction);
+        }
+        XML_SetExternalEntityRefHandler(parser, on_external);
+        XML_SetSkippedEntityHandler(parser, on_skipped);
+        XML_SetUnknownEncodingHandler(parser, on_encoding, this);
+        XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
+        XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
+        std::memset(result, 0, words * sizeof(u64));
+        for (Matcher* matcher : matchers) matcher->begin(result);
+
+        // XML_Parse takes an int: larger documents go in pieces.
+        constexpr u64 PIECE = 1u << 30;
+        XML_Status status = XML_STATUS_OK;
+        for (u64 at = 0; at < length && status == XML_STATUS_OK; at += PIECE) {
+            u64 piece = std::min(PIECE, length - at);
+            status = XML_Parse(parser, bytes + at, static_cast<int>(piece), at + piece == length);
+        }
+        if (restart_) return ReadError{};
+        if (status != XML_STATUS_OK) {
+            int code = own_error_ ? own_error_ : static_cast<int>(XML_GetErrorCode(parser));
+            XML_Index offset = XML_GetCurrentByteIndex(parser);
+            return ReadError{code, XML_GetCurrentLineNumber(parser), XML_GetCurrentColumnNumber(parser) + 1,
+                             offset < 0 ? 0 : static_cast<u64>(offset)};
+        }
+        for (Matcher* matcher : matchers) matcher->finish();
+        return ReadError{};
+    }
+
+    void stop(int code) {
+        own_error_ = code;
+        XML_StopParser(parser_, XML_FALSE);
+    }
+
+    bool wants_namespaces(const char* name, std::size_t length, const char** attributes) const {
+        if (std::memchr(name, ':', length)) return true;
+        for (const char** attribute = attributes; *attribute; attribute += 2) {
+            const char* at = *attribute;
+            if (at[0] == 'x' && std::strncmp(at, "xmlns", 5) == 0) return true;
+            if (std::strchr(at, ':')) return true;
+        }
+        return false;
+    }
+
+    static void on_start(void* self, const char* name, const char** attributes) {
+        Reader& reader = *static_cast<Reader*>(self);
+        if (reader.own_error_ || reader.restart_) return;
+        std::size_t length = std::strlen(name);
+        if (!reader.spaced_mode_ && reader.wants_namespaces(name, length, attributes)) {
+            reader.restart_ = true;
+            XML_StopParser(reader.parser_, XML_FALSE);
+            return;
+        }
+        if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
+        if (attributes[0]) {
+            u32 count = 0;
+            while (attributes[2 * count]) ++count;
+            if (count > reader.limits.attributes) return reader.stop(TOO_MANY_ATTRIBUTES);
+        }
+        u64 hash = hash_bytes(name, length);
+        for (Matcher* matcher : reader.matchers) matcher->start(name, length, hash, attributes, reader.depth_);
+    }
+
+    static void on_end(void* self, const char*) {
+        Reader& reader = *static_cast<Reader*>(self);
+        if (reader.own_error_ || reader.restart_) return;
+        for (Matcher* matcher : reader.matchers) matcher->end(reader.depth_);
+        --reader.depth_;
+    }
+
+    static void on_text(void* self, const char* bytes, int length) {
+        for (Matcher* matcher : static_cast<Reader*>(self)->matchers) matcher->text(bytes, static_cast<std::size_t>(length));
+    }
+
+    static void on_comment(void* self, const char*) { interrupt(self); }
+    static void on_instruction(void* self, const char*, const char*) { interrupt(self); }
+    static void interrupt(void* self) {
+        Reader& reader = *static_cast<Reader*>(self);
+        if (reader.own_error_ || reader.restart_) return;
+        for (Matcher* matcher : reader.matchers) matcher->interrupt(reader.depth_);
+    }
+
+    static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
+        return XML_STATUS_ERROR;  // nothing external is ever fetched
+    }
+
+    static void on_skipped(void* self, const char*, int parameter) {
+        if (!parameter) static_cast<Reader*>(self)->stop(UNDECLARED_ENTITY);
+    }
+
+    static int on_encoding(void* self, const char* name, XML_Encoding* info) {
+        Reader& reader = *static_cast<Reader*>(self);
+        info->data = nullptr;
+        info->convert = nullptr;
+        info->release = nullptr;
+        return reader.encoding_table && reader.encoding_table(name, info->map) ? XML_STATUS_OK : XML_STATUS_ERROR;
+    }
+
+    XML_Parser plain_ = nullptr, spaced_ = nullptr, parser_ = nullptr;
+    unsigned long salt_;
+    u32 depth_ = 0;
+    int own_error_ = 0;
+    bool spaced_mode_ = false, restart_ = false;
+};
+
+// The ids of the set bits, in order, without those that are gone.
+inline void append_positions(const u64* result, const u64* gone, std::size_t words, std::vector<u32>& out) {
+    for (std::size_t w = 0; w < words; ++w) {
+        u64 word = gone ? result[w] & ~gone[w] : result[w];
+        while (word) {
+            out.push_back(static_cast<u32>(w * 64 + static_cast<u32>(__builtin_ctzll(word))));
+            word &= word - 1;
+        }
+    }
+}
+
+inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {
+    u64 count = 0;
+    for (std::size_t w = 0; w < words; ++w) count += static_cast<u64>(__builtin_popcountll(gone ? result[w] & ~gone[w] : result[w]));
+    return count;
+}
+
+inline bool intersect(const u64* a, const u64* b, std::size_t words) {
+    for (std::size_t w = 0; w < words; ++w)
+        if (a[w] & b[w]) return true;
+    return false;
+}
+
+// What every ratio in the benchmarks is measured against: a parse with handlers that do nothing.
+class BareReader {
+  public:
+    explicit BareReader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
+    ~BareReader() {
+        if (parser_) XML_ParserFree(parser_);
+    }
+    BareReader(const BareReader&) = delete;
+
+    bool read(const char* bytes, u64 length) {
+        if (!parser_) parser_ = XML_ParserCreate(nullptr);
+        else XML_ParserReset(parser_, nullptr);
+        XML_SetHashSalt(parser_, salt_);
+        XML_SetElementHandler(
+            parser_, [](void*, const char*, const char**) {}, [](void*, const char*) {});
+        XML_SetCharacterDataHandler(parser_, [](void*, const char*, int) {});
+        return XML_Parse(parser_, bytes, static_cast<int>(length), 1) == XML_STATUS_OK;
+    }
+
+  private:
+    XML_Parser parser_ = nullptr;
+    unsigned long salt_;
+};
+
+}  // namespace twigcast

@@ -1,0 +1,177 @@
+// A segment: many compiled patterns as one pointer-free, little-endian block of bytes, made once, mapped anywhere.
+//
+//   Header | sections, each aligned to 8 bytes
+//
+// Patterns are cut at branching nodes into chains, and the chains kept in tries:
+//
+//   /a/b[c/d][.//e]/f   =  the document's chain  a/b  ending in a row  {c/d, .//e, f} -> slot
+//                          three atoms in the trie of "b":  c/d,  .//e,  f
+//
+// Node i of the tries has the children first_child[i] .. first_child[i+1], sorted by key (axis and name test).
+// `end` of a node is what is complete when the node is reached: a slot in the document's trie, an atom in the
+// others.  The rows of a node are what is complete when the node is reached *and* the element satisfies all
+// literals of the row.  A literal is an atom or a value predicate, positive or negative.
+//
+//   row:  payload, literal, ..., literal | LAST        literal:  [NEGATIVE] id      id >= atoms: predicate
+//
+// A slot is a chain of the document and the positions of the subscriptions that ask for it (those of a union ask
+// for several); slot -> positions is left out where it is the identity.
+#pragma once
+
+#include "flat.hpp"
+
+namespace twigcast {
+
+constexpr u32 NEGATIVE = 0x80000000u;
+constexpr u32 LAST = 0x40000000u;
+constexpr u32 LITERAL = 0x3FFFFFFFu;
+constexpr u32 DESCENDANT = 0x80000000u;  // in a node's key: the axis; the rest is the name test
+constexpr u32 TEST = 0x7FFFFFFFu;
+
+// What the rows of a node need to be decided.
+enum NodeFlags : u32 {
+    HAS_PURE = 1,       // rows of atoms only: their answer depends on the atoms alone, and may be remembered
+    HAS_PREDICATE = 2,  // rows with value predicates
+    ALWAYS_PURE = 4,    // a row of negative atoms only: holds where nothing is there
+    ALWAYS_PREDICATE = 8,
+    NEEDS_ATTRIBUTES = 16,
+    NEEDS_TEXT = 32,
+    NEEDS_STRING = 64,
+    HAS_ROWS = HAS_PURE | HAS_PREDICATE,
+};
+
+enum PredicateKind : u32 { ON_ATTRIBUTE, ON_TEXT, ON_FIRST_TEXT, ON_STRING };
+
+// Operators: existence; comparison of strings; comparison of numbers; functions of the string; of its length.
+enum Operator : u32 {
+    EXISTS,
+    STRING_EQ, STRING_NE,
+    NUMBER_EQ, NUMBER_NE, NUMBER_LT, NUMBER_LE, NUMBER_GT, NUMBER_GE,
+    CONTAINS, STARTS_WITH,
+    LENGTH_EQ, LENGTH_NE, LENGTH_LT, LENGTH_LE, LENGTH_GT, LENGTH_GE,
+    OPERATORS
+};
+
+struct NameTest {  // offsets into strings; NONE = any
+    u32 space, space_length, local, local_length;
+};
+
+struct Predicate {
+    u32 kind, op, test, text, text_length, unused;
+    double number;
+};
+
+enum Section : u32 { STRINGS, TESTS, PREDICATES, KEYS, FIRST_CHILD, END, FLAGS, ROW_START, ROWS, ROOTS, SLOT_START,
+                     POSITIONS, SECTIONS };
+
+struct Header {
+    char magic[8];
+    u32 version, sections;
+    u32 nodes, atoms, slots, positions, base, unused;
+    u64 offset[SECTIONS];
+    u64 count[SECTIONS];  // of elements, not bytes
+};
+
+constexpr char SEGMENT_MAGIC[8] = {'t', 'w', 'i', 'g', 's', 'e', 'g', '\n'};
+constexpr u32 SEGMENT_VERSION = 1;
+
+// A view of the bytes; `check` makes any bytes safe to use, or refuses them.
+struct Segment {
+    const Header* header = nullptr;
+    const char* strings = nullptr;
+    const NameTest* tests = nullptr;
+    const Predicate* predicates = nullptr;
+    const u32 *keys = nullptr, *first_child = nullptr, *end = nullptr, *row_start = nullptr, *rows = nullptr;
+    const u32 *roots = nullptr, *slot_start = nullptr, *positions = nullptr;
+    const u8* flags = nullptr;
+
+    u32 nodes() const { return header->nodes; }
+    u32 atoms() const { return header->atoms; }
+    u32 predicate_count() const { return static_cast<u32>(header->count[PREDICATES]); }
+    u32 literals() const { return atoms() + predicate_count(); }
+    u32 test_count() const { return static_cast<u32>(header->count[TESTS]); }
+    // roots[0]: the trie of the document's own atoms; roots[1 + t]: the trie of test t; NONE where there is none.
+    u32 root(u32 test) const { return roots[1 + test]; }
+
+    // nullptr if the bytes are a sound segment, else what is wrong with them.
+    const char* open(const char* bytes, std::size_t length);
+};
+
+inline const char* Segment::open(const char* bytes, std::size_t length) {
+    static const u32 width[SECTIONS] = {1, sizeof(NameTest), sizeof(Predicate), 4, 4, 4, 1, 4, 4, 4, 4, 4};
+    if (length < sizeof(Header)) return "shorter than its header";
+    header = reinterpret_cast<const Header*>(bytes);
+    if (std::memcmp(header->magic, SEGMENT_MAGIC, 8) != 0) return "not a segment";
+    if (header->version != SEGMENT_VERSION || header->sections != SECTIONS) return "of another version";
+    for (u32 s = 0; s < SECTIONS; ++s) {
+        u64 offset = header->offset[s], count = header->count[s];
+        if (offset % 8 != 0 || offset > length || count > (length - offset) / width[s]) return "cut short";
+    }
+    auto words = [&](Section s) { return reinterpret_cast<const u32*>(bytes + header->offset[s]); };
+    strings = bytes + header->offset[STRINGS];
+    tests = reinterpret_cast<const NameTest*>(bytes + header->offset[TESTS]);
+    predicates = reinterpret_cast<const Predicate*>(bytes + header->offset[PREDICATES]);
+    keys = words(KEYS), first_child = words(FIRST_CHILD), end = words(END), row_start = words(ROW_START);
+    rows = words(ROWS), roots = words(ROOTS), slot_start = words(SLOT_START), positions = words(POSITIONS);
+    flags = reinterpret_cast<const u8*>(bytes + header->offset[FLAGS]);
+
+    const u64* count = header->count;
+    u32 n = header->nodes, slots = header->slots;
+    if (n == 0 || count[KEYS] != n || count[FIRST_CHILD] != u64(n) + 1 || count[END] != n || count[FLAGS] != n)
+        return "inconsistent tries";
+    if (count[ROW_START] != u64(n) + 1 || count[ROOTS] != u64(1) + count[TESTS]) return "inconsistent tries";
+    if (u64(header->atoms) + count[PREDICATES] >= LITERAL) return "too many literals";
+    if (u64(header->base) + header->positions >= NONE) return "positions out of range";
+    if (count[SLOT_START] != 0 && count[SLOT_START] != u64(slots) + 1) return "inconsistent slots";
+    if (count[SLOT_START] == 0 && (count[POSITIONS] != 0 ? count[POSITIONS] : header->positions) != slots)
+        return "inconsistent slots";
+    for (u64 i = 0; i < count[POSITIONS]; ++i)
+        if (positions[i] < header->base || positions[i] - header->base >= header->positions)
+            return "a position out of range";
+    for (u64 i = 0; i < count[SLOT_START]; ++i)
+        if (slot_start[i] > count[POSITIONS] || (i && slot_start[i] < slot_start[i - 1])) return "inconsistent slots";
+    u64 text = count[STRINGS];
+    for (u64 t = 0; t < count[TESTS]; ++t) {
+        const NameTest& test = tests[t];
+        if (test.space != NONE && u64(test.space) + test.space_length > text) return "a name out of range";
+        if (test.local != NONE && u64(test.local) + test.local_length > text) return "a name out of range";
+    }
+    for (u64 p = 0; p < count[PREDICATES]; ++p) {
+        const Predicate& predicate = predicates[p];
+        if (predicate.kind > ON_STRING || predicate.op >= OPERATORS) return "an unknown predicate";
+        if (predicate.kind == ON_ATTRIBUTE && predicate.test >= count[TESTS]) return "a predicate out of range";
+        if (u64(predicate.text) + predicate.text_length > text) return "a predicate out of range";
+    }
+    for (u64 r = 0; r < count[ROOTS]; ++r)
+        if (roots[r] != NONE && (roots[r] == 0 || roots[r] >= n)) return "a root out of range";
+    // Only the document's trie may hold slots.  Node 0 is its root; tries are disjoint, so walk it by ranges.
+    std::vector<u8> document(n, 0);
+    document[0] = 1;
+    if (first_child[n] > n) return "a child out of range";
+    for (u32 i = 0; i < n; ++i) {
+        if (first_child[i] > first_child[i + 1] || first_child[i] <= i) return "inconsistent tries";
+        u32 previous = 0;
+        for (u32 c = first_child[i]; c < first_child[i + 1]; ++c) {
+            if ((keys[c] & TEST) >= count[TESTS]) return "a name test out of range";
+            if (c > first_child[i] && keys[c] <= previous) return "unsorted children";
+            previous = keys[c];
+            document[c] = document[i];
+        }
+        u32 payloads = document[i] ? slots : header->atoms;
+        if (end[i] != NONE && end[i] >= payloads) return "an end out of range";
+        u32 from = row_start[i], to = row_start[i + 1];
+        if (from > to || to > count[ROWS]) return "inconsistent rows";
+        while (from < to) {
+            if (rows[from++] >= payloads) return "a payload out of range";
+            for (;;) {
+                if (from >= to) return "a row without an end";
+                u32 literal = rows[from++];
+                if ((literal & LITERAL) >= literals()) return "a literal out of range";
+                if (literal & LAST) break;
+            }
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace twigcast

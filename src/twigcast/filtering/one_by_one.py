@@ -1,0 +1,37 @@
+"""Every pattern evaluated by itself: slow, plain, and the definition of correct for a set of patterns.
+
+Cost: one evaluation per pattern and document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from twigcast.document import DocumentLimits, read
+from twigcast.filtering.engine import duplicate, unknown
+from twigcast.pattern import Pattern, matches
+
+
+class OneByOne:
+    """The engine that shares nothing."""
+
+    def __init__(self, limits: DocumentLimits = DocumentLimits()) -> None:
+        self._limits = limits
+        self._patterns: dict[Hashable, Pattern] = {}
+
+    def add(self, id: Hashable, pattern: Pattern) -> None:
+        if id in self._patterns:
+            raise duplicate(id)
+        self._patterns[id] = pattern
+
+    def remove(self, id: Hashable) -> None:
+        if id not in self._patterns:
+            raise unknown(id)
+        del self._patterns[id]
+
+    def match(self, body: bytes) -> list[Hashable]:
+        document = read(body, self._limits)
+        return [id for id, pattern in self._patterns.items() if matches(pattern, document)]
+
+    def __len__(self) -> int:
+        return len(self._patterns)

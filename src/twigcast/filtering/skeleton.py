@@ -1,0 +1,119 @@
+"""The structure of a pattern: which elements must stand where, and nothing else.
+
+    /a[@k]/b[c='x' or d]//e[f/text()='y']        pattern
+    /a/b//e[f]                                   skeleton: holds wherever the pattern holds
+
+Engines that know structure only find the skeleton and confirm with the evaluator what it left out.
+A ``Twig`` is the same as a tree of elements, without the difference between a step and a predicate.
+
+Invariant: ``skeleton(pattern) == pattern`` exactly where the pattern is structure only: its elements are
+named in full or ``*``, and its predicates are existences of single paths of such elements.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeGuard
+
+from twigcast.pattern import (
+    ANY,
+    And,
+    Axis,
+    Comparison,
+    Count,
+    Exists,
+    Length,
+    NameTest,
+    Path,
+    Pattern,
+    Predicate,
+    Step,
+    StringTest,
+)
+from twigcast.pattern.canonical import conjuncts, union
+
+
+@dataclass(frozen=True, slots=True)
+class Twig:
+    """An element of a skeleton with everything below it; leaves are the ends of root-to-leaf paths."""
+
+    axis: Axis
+    test: NameTest
+    children: tuple[Twig, ...] = ()
+
+
+def skeleton(pattern: Pattern) -> Pattern:
+    """The structural pattern implied by ``pattern``."""
+    return union(_path(path) for path in pattern.alternatives)
+
+
+def twigs(structure: Pattern) -> tuple[tuple[Twig, ...], ...]:
+    """For each alternative of a skeleton, the twigs below the document node that must all be there.
+
+    There is one, but for ``/``, which asks for none, and for conditions on the document node itself.
+    """
+    return tuple(_below(path.filters, path.steps) for path in structure.alternatives)
+
+
+def _path(path: Path) -> Path:
+    steps = tuple(Step(step.axis, _test(step.test), _conditions(step.predicates)) for step in path.steps)
+    return Path(steps, None, _conditions(path.filters))
+
+
+def _test(test: NameTest) -> NameTest:
+    return ANY if test.namespace is None or test.local is None else test
+
+
+def _conditions(predicates: Iterable[Predicate]) -> tuple[Predicate, ...]:
+    return conjuncts([implied for predicate in predicates for implied in _implied(predicate)])
+
+
+def _implied(predicate: Predicate) -> Iterator[Predicate]:
+    if isinstance(predicate, And):
+        for operand in predicate.operands:
+            yield from _implied(operand)
+    elif _demands_a_node(predicate) and len(predicate.paths) == 1:
+        path = _path(predicate.paths[0])
+        yield from path.filters
+        if path.steps:
+            yield Exists((replace(path, filters=()),))
+
+
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+_Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
+
+
+def _demands_a_node(predicate: Predicate) -> TypeGuard[_Selecting]:
+    match predicate:
+        case Exists() | Comparison():
+            return True
+        case StringTest():
+            return predicate.value != ""
+        case Length() | Count():
+            return not _OPERATORS[predicate.operator](0, predicate.value)
+        case _:
+            return False
+
+
+def _below(predicates: Iterable[Predicate], steps: tuple[Step, ...]) -> tuple[Twig, ...]:
+    children = [
+        twig
+        for predicate in predicates
+        if isinstance(predicate, Exists)
+        for twig in _below((), predicate.paths[0].steps)
+    ]
+    if steps:
+        first, rest = steps[0], steps[1:]
+        children.append(Twig(first.axis, first.test, _below(first.predicates, rest)))
+    return tuple(dict.fromkeys(children))

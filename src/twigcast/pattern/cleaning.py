@@ -1,0 +1,396 @@
+"""How ``..``, ``parent::`` and ``self::name`` become filters.
+
+While an expression is read, a path is a list of routes, and a predicate is a condition:
+
+* a ``Route`` starts at a context node, climbs ``level`` parents, and goes down from there;
+* a condition is a ``Predicate`` (it looks only down), ``True`` or ``False`` (it is decided), or ``Mixed``:
+  a disjunction of branches that also speak of the context node's own name and of its parent.
+
+A step takes the downward part of each branch as its predicates and hands the rest to the step before it:
+
+    a/b[../x or y]     a[x]/b | a/b[y]              the parent of a child step is the step before
+    a//b[../x]         a[x]/b | a//*[x]/b           the parent of a descendant may be any step between
+    a//b/..            a[b] | a//*[b]               going up turns the last step into a filter
+    //b/parent::a      //a[b]                       names meet; where they exclude each other, the branch goes
+
+Invariant: a finished path contains no ``Mixed`` and no constant; what cannot hold has been dropped.
+Cost: as many alternatives as the disjunctive form of those predicates that look up; bounded by ``limit``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
+
+from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, negated, path_union
+from twigcast.pattern.numbers import compare
+from twigcast.pattern.tree import (
+    ANY,
+    And,
+    Axis,
+    Count,
+    Exists,
+    Length,
+    NameTest,
+    Not,
+    Or,
+    Path,
+    Predicate,
+    Step,
+    Tail,
+)
+
+Value = TypeVar("Value")
+
+
+class Refusal(Exception):
+    """An expression that cannot be cleaned; the parser adds the place."""
+
+    def __init__(self, code: str, message: str, expected: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.expected = expected
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A conjunction about one node: what is below it, its name, its parent; or that it is the document."""
+
+    here: tuple[Predicate, ...] = ()
+    required: tuple[NameTest, ...] = ()
+    excluded: tuple[NameTest, ...] = ()
+    above: Condition | None = None
+    document: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A disjunction of branches."""
+
+    branches: tuple[Branch, ...]
+
+
+Condition: TypeAlias = Predicate | Mixed | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path while it is read: up ``len(guards)`` parents, then down by ``steps`` to an optional ``tail``.
+
+    ``guards`` are conditions on the nodes that are left upwards, ``filters`` on the node where it turns down.
+    """
+
+    steps: tuple[Step, ...] = ()
+    tail: Tail = None
+    filters: Condition = True
+    guards: tuple[Condition, ...] = ()
+
+
+HERE = Route()
+
+
+# Conditions
+
+
+def named(test: NameTest) -> Condition:
+    """The condition that the context node is an element with such a name."""
+    return Mixed((Branch(required=(test,)),))
+
+
+def above(condition: Condition, levels: int) -> Condition:
+    """The condition that the ancestor so many levels up exists and satisfies ``condition``."""
+    for _ in range(levels):
+        if condition is False:
+            return False
+        condition = Mixed((Branch(above=condition),))
+    return condition
+
+
+def both(conditions: Iterable[Condition], limit: int) -> Condition:
+    """The conjunction of ``conditions``."""
+    plain: list[Predicate] = []
+    mixed: list[Mixed] = []
+    for condition in conditions:
+        if isinstance(condition, Mixed):
+            mixed.append(condition)
+        elif condition is False:
+            return False
+        elif condition is not True:
+            plain.append(condition)
+    if not mixed:
+        return conjoined(plain) if plain else True
+    branches = [Branch(here=conjuncts(plain) if plain else ())]
+    for factor in mixed:
+        joined = [_joined(left, right, limit) for left in branches for right in factor.branches]
+        branches = list(dict.fromkeys(branch for branch in joined if branch is not None))
+        _bounded(branches, limit)
+    return _simplified(branches)
+
+
+def either(conditions: Iterable[Condition], limit: int) -> Condition:
+    """The disjunction of ``conditions``."""
+    plain: list[Predicate] = []
+    branches: list[Branch] = []
+    for condition in conditions:
+        if isinstance(condition, Mixed):
+            branches += condition.branches
+        elif condition is True:
+            return True
+        elif condition is not False:
+            plain.append(condition)
+    if not branches:
+        return disjoined(plain) if plain else False
+    if plain:
+        branches.append(Branch(here=conjuncts([disjoined(plain)])))
+    branches = list(dict.fromkeys(branches))
+    return _simplified(_bounded(branches, limit))
+
+
+def opposite(condition: Condition, limit: int) -> Condition:
+    """The negation of ``condition``."""
+    if isinstance(condition, bool):
+        return not condition
+    if isinstance(condition, Mixed):
+        return both([_opposite_branch(branch, limit) for branch in condition.branches], limit)
+    return negated(condition)
+
+
+def _opposite_branch(branch: Branch, limit: int) -> Condition:
+    options: list[Condition] = []
+    if branch.here:
+        options.append(negated(conjoined(branch.here)))
+    for test in branch.required:
+        options.append(Mixed((Branch(document=True) if test == ANY else Branch(excluded=(test,)),)))
+    for test in branch.excluded:
+        options.append(named(test))
+    if branch.above is not None:
+        options.append(Mixed((Branch(document=True),)))
+        options.append(above(opposite(branch.above, limit), 1))
+    if branch.document:
+        options.append(named(ANY))
+    return either(options, limit)
+
+
+def _joined(left: Branch, right: Branch, limit: int) -> Branch | None:
+    document = left.document or right.document
+    required = left.required + right.required
+    parent: Condition | None = left.above
+    if right.above is not None:
+        parent = right.above if parent is None else both([parent, right.above], limit)
+    if parent is False or (document and (required or parent is not None)):
+        return None
+    here = conjuncts(left.here + right.here) if left.here and right.here else left.here or right.here
+    return Branch(here, required, left.excluded + right.excluded, parent, document)
+
+
+def _simplified(branches: Sequence[Branch]) -> Condition:
+    if not branches:
+        return False
+    if Branch() in branches:
+        return True
+    if all(branch == Branch(here=branch.here) for branch in branches):
+        return disjoined([conjoined(branch.here) for branch in branches])
+    return Mixed(tuple(branches))
+
+
+# Routes
+
+
+def restricted(route: Route, condition: Condition, limit: int, *, absolute: bool) -> list[Route]:
+    """The routes whose last element also satisfies ``condition``; ``absolute`` ones start at the document."""
+    if condition is True:
+        return [route]
+    if condition is False:
+        return []
+    if not route.steps:
+        filters = both([route.filters, condition], limit)
+        if absolute:
+            filters = either([_branch_at_document(branch, limit) for branch in _branches(filters)], limit)
+        return [] if filters is False else [replace(route, filters=filters)]
+    found: list[Route] = []
+    for branch in _branches(condition):
+        found += _restricted_step(route, branch, limit, absolute=absolute)
+    return _bounded(found, limit)
+
+
+def parents(route: Route, limit: int, *, absolute: bool) -> list[Route]:
+    """The routes to the parents of the nodes that ``route`` selects."""
+    if route.tail is not None:
+        tail = Exists((Path((), route.tail),))
+        return restricted(replace(route, tail=None), tail, limit, absolute=absolute)
+    if not route.steps:
+        return [] if absolute else [Route(guards=(*route.guards, route.filters))]
+    last = route.steps[-1]
+    child = Exists((Path((Step(Axis.CHILD, last.test, last.predicates),)),))
+    found: list[Route] = []
+    for parent in _places_of_parent(route):
+        found += restricted(parent, child, limit, absolute=absolute)
+    return _bounded(found, limit)
+
+
+def self_and_below(route: Route) -> list[Route]:
+    """The routes to the nodes that ``route`` selects and to every element below them."""
+    return [route, replace(route, steps=(*route.steps, Step(Axis.DESCENDANT, ANY)))]
+
+
+def finished(route: Route) -> Path:
+    """The absolute path that ``route`` has become."""
+    return _path(route, route.filters)
+
+
+def some(routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Predicate], limit: int) -> Condition:
+    """The condition that ``make`` states of some selected node, so that routes can be taken one by one."""
+    options: list[Condition] = []
+    plain: list[Path] = []
+    for route in routes:
+        if route.filters is True and not route.guards:
+            plain.append(_path(route, True))
+        else:
+            below = make((_path(route, True),))
+            options.append(_guarded(route, _existing(below), limit))
+    if plain:
+        options.append(_existing(make(path_union(plain))))
+    return either(options, limit)
+
+
+def first(
+    routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Condition], empty: Condition, limit: int
+) -> Condition:
+    """The condition that ``make`` states of all selected nodes together; ``empty`` where none is selected."""
+    if not routes:
+        return empty
+    levels = len(routes[0].guards)
+    if all(
+        len(route.guards) == levels
+        and not isinstance(route.filters, Mixed)
+        and all(guard is True for guard in route.guards)
+        for route in routes
+    ):
+        paths = path_union([_path(route, route.filters) for route in routes])
+        if levels == 0:
+            return make(paths)
+        return either(
+            [above(make(paths), levels), both([opposite(above(True, levels), limit), empty], limit)], limit
+        )
+    if len(routes) > 1:
+        raise Refusal(
+            "unsupported",
+            "a union inside this function mixes paths that go up with paths that do not",
+            "paths that all start at the same node",
+        )
+    (route,) = routes
+    holds = _guarded(route, make((_path(route, True),)), limit)
+    reached = _guarded(route, True, limit)
+    return either([holds, both([opposite(reached, limit), empty], limit)], limit)
+
+
+def _guarded(route: Route, below: Condition, limit: int) -> Condition:
+    condition = both([route.filters, below], limit)
+    for guard in reversed(route.guards):
+        condition = both([guard, above(condition, 1)], limit)
+    return condition
+
+
+def _existing(predicate: Predicate) -> Condition:
+    """``predicate``, or ``True`` where it only says that the context node exists."""
+    if isinstance(predicate, Exists) and any(
+        not path.steps and path.tail is None for path in predicate.paths
+    ):
+        return True
+    return predicate
+
+
+def _path(route: Route, filters: Condition) -> Path:
+    assert not isinstance(filters, Mixed)
+    if isinstance(filters, bool):
+        return Path(route.steps, route.tail)
+    return Path(route.steps, route.tail, conjuncts([filters]))
+
+
+def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool) -> list[Route]:
+    last = route.steps[-1]
+    if branch.document:
+        return []
+    test: NameTest | None = last.test
+    for required in branch.required:
+        test = _intersection(test, required) if test else None
+    if test is None:
+        return []
+    for excluded in branch.excluded:
+        common = _intersection(test, excluded)
+        if common == test:
+            return []
+        if common is not None:
+            raise Refusal(
+                "unsupported",
+                "not(self::name) cannot be cleaned into a filter here",
+                "a path, a comparison or a function",
+            )
+    predicates = conjuncts(last.predicates + branch.here) if last.predicates or branch.here else ()
+    if branch.above is None or branch.above is True:  # an element always has a parent
+        return [replace(route, steps=(*route.steps[:-1], Step(last.axis, test, predicates)))]
+    step = Step(Axis.CHILD, test, predicates)
+    found: list[Route] = []
+    for place in _places_of_parent(route):
+        for parent in restricted(place, branch.above, limit, absolute=absolute):
+            found.append(replace(parent, steps=(*parent.steps, step), tail=route.tail))
+    return found
+
+
+def _places_of_parent(route: Route) -> list[Route]:
+    """Where the parent of the last step can be: at the step before; below it, if the last is a descendant."""
+    before = replace(route, steps=route.steps[:-1], tail=None)
+    return [before] if route.steps[-1].axis is Axis.CHILD else self_and_below(before)
+
+
+def _branch_at_document(branch: Branch, limit: int) -> Condition:
+    if branch.required or branch.above is not None:
+        return False
+    return both([_at_document(predicate, limit) for predicate in branch.here], limit)
+
+
+def _at_document(predicate: Predicate, limit: int) -> Condition:
+    """What ``predicate`` says of the document node, which has neither attributes nor text of its own."""
+    match predicate:
+        case And(operands):
+            return both([_at_document(operand, limit) for operand in operands], limit)
+        case Or(operands):
+            return either([_at_document(operand, limit) for operand in operands], limit)
+        case Not(operand):
+            return opposite(_at_document(operand, limit), limit)
+        case Length(paths, operator, value) | Count(paths, operator, value) if not _possible(paths):
+            return compare(0.0, operator, value)
+        case _ if not _possible(predicate.paths):
+            return False
+    return replace(predicate, paths=_possible(predicate.paths))
+
+
+def _possible(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    return tuple([path for path in paths if path.steps or path.tail is None])
+
+
+def _branches(condition: Condition) -> tuple[Branch, ...]:
+    if isinstance(condition, Mixed):
+        return condition.branches
+    if isinstance(condition, bool):
+        return (Branch(),) if condition else ()
+    return (Branch(here=conjuncts([condition])),)
+
+
+def _intersection(left: NameTest, right: NameTest) -> NameTest | None:
+    if left.namespace is not None and right.namespace is not None and left.namespace != right.namespace:
+        return None
+    if left.local is not None and right.local is not None and left.local != right.local:
+        return None
+    return NameTest(
+        left.namespace if left.namespace is not None else right.namespace,
+        left.local if left.local is not None else right.local,
+    )
+
+
+def _bounded(alternatives: list[Value], limit: int) -> list[Value]:
+    if len(alternatives) > limit:
+        raise Refusal("too-complex", f"cleaning this away takes more than {limit} alternatives")
+    return alternatives

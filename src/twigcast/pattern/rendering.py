@@ -1,0 +1,113 @@
+"""The canonical text of a pattern, its persistent form: ``parse(render(pattern)) == pattern``.
+
+Absolute paths begin with ``/`` or ``//``; names in a namespace are written ``Q{uri}local``; numbers have no
+exponent; strings take whichever quote they do not contain.
+"""
+
+from __future__ import annotations
+
+from twigcast.pattern.numbers import number_text
+from twigcast.pattern.tree import (
+    And,
+    AttributeTail,
+    Axis,
+    Comparison,
+    Count,
+    Exists,
+    Length,
+    NameTest,
+    Not,
+    Or,
+    Path,
+    Pattern,
+    Predicate,
+    Step,
+    StringTest,
+)
+
+
+def render(pattern: Pattern) -> str:
+    """The canonical text of ``pattern``."""
+    return " | ".join([render_absolute(path) for path in pattern.alternatives])
+
+
+def render_absolute(path: Path) -> str:
+    """The canonical text of a path from the document, as it stands in a union at the top."""
+    text = "".join([_step(step) for step in path.steps]) + _tail(path)
+    if path.filters:
+        return f"/self::node(){_brackets(path.filters)}{text}"
+    return text or "/"
+
+
+def render_path(path: Path) -> str:
+    """The canonical text of a path from a context node, as it stands in a predicate."""
+    text = "".join([_step(step) for step in path.steps]) + _tail(path)
+    if path.filters:
+        return f"self::node(){_brackets(path.filters)}{text}"
+    if not text:
+        return "."
+    return f".{text}" if text[1] == "/" else text[1:]
+
+
+def render_predicate(predicate: Predicate) -> str:
+    """The canonical text of ``predicate``, without the brackets around it."""
+    match predicate:
+        case Exists(paths):
+            return _union(paths)
+        case Comparison(paths, operator, value):
+            return f"{_union(paths)}{operator}{_literal(value)}"
+        case StringTest(function, paths, value):
+            return f"{function}({_union(paths)}, {_literal(value)})"
+        case Length(paths, operator, value):
+            return f"string-length({_union(paths)}){operator}{_literal(value)}"
+        case Count(paths, operator, value):
+            return f"count({_union(paths)}){operator}{_literal(value)}"
+        case And(operands):
+            return " and ".join(
+                [f"({render_predicate(o)})" if isinstance(o, Or) else render_predicate(o) for o in operands]
+            )
+        case Or(operands):
+            return " or ".join([render_predicate(operand) for operand in operands])
+        case Not(operand):
+            return f"not({render_predicate(operand)})"
+
+
+def render_name(test: NameTest) -> str:
+    """The canonical text of a name test: ``a``, ``*``, ``*:a``, ``Q{uri}a`` or ``Q{uri}*``."""
+    namespace, local = test.namespace, test.local
+    if namespace is None:
+        return "*" if local is None else f"*:{local}"
+    if namespace or local is None:
+        return f"Q{{{namespace}}}{local or '*'}"
+    return local
+
+
+def _step(step: Step) -> str:
+    slashes = "/" if step.axis is Axis.CHILD else "//"
+    if step.predicates:
+        return slashes + render_name(step.test) + _brackets(step.predicates)
+    return slashes + render_name(step.test)
+
+
+def _tail(path: Path) -> str:
+    if path.tail is None:
+        return ""
+    return f"/@{render_name(path.tail.test)}" if isinstance(path.tail, AttributeTail) else "/text()"
+
+
+def _union(paths: tuple[Path, ...]) -> str:
+    return render_path(paths[0]) if len(paths) == 1 else " | ".join([render_path(path) for path in paths])
+
+
+def _brackets(predicates: tuple[Predicate, ...]) -> str:
+    return "".join([f"[{render_predicate(predicate)}]" for predicate in predicates])
+
+
+def _literal(value: str | float) -> str:
+    if isinstance(value, float):
+        return number_text(value)
+    if "'" not in value:
+        return f"'{value}'"
+    if '"' not in value:
+        return f'"{value}"'
+    raise ValueError(f"no XPath literal holds both kinds of quotes: {value!r}")

@@ -1,0 +1,168 @@
+"""What a subscription is: a tree pattern, as frozen values.
+
+The expression ``/nitf//p[@lang='en'][em or not(b/c)]/person`` is
+
+    Pattern
+    └── Path                              one alternative of a union
+        ├── Step /  nitf
+        ├── Step // p
+        │     ├── Comparison(@lang = 'en')
+        │     └── Or(Exists(em), Not(Exists(b/c)))
+        └── Step /  person                the selected node
+
+Invariants, kept by ``parse``, so that equal values mean equal expressions up to the order of conditions:
+
+* only the child and the descendant axis are left; ``.``, ``..`` and ``parent::`` have become filters;
+* the predicates of a step are a conjunction: no ``And`` at the top, no duplicates, sorted by canonical text;
+* the alternatives of a union are distinct and sorted by canonical text;
+* names carry namespace URIs, never prefixes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+
+class Axis(Enum):
+    """How a step is related to the one before: a child of it, or anywhere below it."""
+
+    CHILD = "/"
+    DESCENDANT = "//"
+
+
+@dataclass(frozen=True, slots=True)
+class NameTest:
+    """Which names a step or attribute admits; ``None`` stands for any, ``""`` for no namespace.
+
+    ``a`` is ``("", "a")``, ``*`` is ``(None, None)``, ``*:a`` is ``(None, "a")``, ``p:*`` is ``(uri, None)``.
+    """
+
+    namespace: str | None
+    local: str | None
+
+    def admits(self, namespace: str, local: str) -> bool:
+        return (self.namespace is None or self.namespace == namespace) and (
+            self.local is None or self.local == local
+        )
+
+
+ANY = NameTest(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeTail:
+    """The end of a path that selects attributes of its last element."""
+
+    test: NameTest
+
+
+@dataclass(frozen=True, slots=True)
+class TextTail:
+    """The end of a path that selects text nodes, the children of its last element."""
+
+
+TEXT = TextTail()
+Tail: TypeAlias = AttributeTail | TextTail | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One element of a path: where it stands, what it is called, what must hold for it."""
+
+    axis: Axis
+    test: NameTest
+    predicates: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Steps from a context node to selected nodes: elements, or with a tail their attributes or text.
+
+    ``filters`` are predicates on the context node itself: ``/b/../c`` is ``/self::node()[b]/c``.
+    No steps and no tail select the context node: ``.`` in a predicate, ``/`` at the top.
+    """
+
+    steps: tuple[Step, ...]
+    tail: Tail = None
+    filters: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A subscription: the alternatives of a union of absolute paths; matches where one selects a node."""
+
+    alternatives: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        from twigcast.pattern.rendering import render
+
+        return render(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Some node is selected by one of the paths."""
+
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Some selected node's string-value stands in ``operator`` to ``value``; numbers compare as numbers."""
+
+    paths: tuple[Path, ...]
+    operator: str
+    value: str | float
+
+
+@dataclass(frozen=True, slots=True)
+class StringTest:
+    """``contains`` or ``starts-with`` of the first selected node's string-value, ``""`` where none is."""
+
+    function: str
+    paths: tuple[Path, ...]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """``string-length`` of the first selected node (0 where none is) stands in ``operator`` to ``value``."""
+
+    paths: tuple[Path, ...]
+    operator: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of selected nodes stands in ``operator`` to ``value``."""
+
+    paths: tuple[Path, ...]
+    operator: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All operands hold; at least two, sorted, only below ``Or`` and ``Not``."""
+
+    operands: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """One of the operands holds; at least two, sorted."""
+
+    operands: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The operand does not hold."""
+
+    operand: Predicate
+
+
+Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | And | Or | Not

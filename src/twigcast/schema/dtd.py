@@ -1,0 +1,179 @@
+"""A DTD read as an element graph.
+
+lxml parses the declarations and expands parameter entities; what is done here is to turn its binary content
+models (``(a, (b, c))``) into flat ones and its words into ours.
+Nothing external is read: a DTD that refers to another file is refused.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from twigcast.errors import SchemaError
+from twigcast.schema.graph import (
+    Attribute,
+    AttributeKind,
+    Child,
+    Choice,
+    Content,
+    Element,
+    ElementGraph,
+    Particle,
+    Presence,
+    Sequence,
+    element_graph,
+)
+
+
+def read_dtd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
+    """The element graph of a DTD, given as the path of its file or as its bytes.
+
+    Without a ``root`` it is the declared element that stands in no other one; of several, the one with most
+    elements below it.
+    """
+    if isinstance(source, bytes):
+        body, name = source, "the DTD"
+    else:
+        name = str(source)
+        try:
+            body = Path(source).read_bytes()
+        except OSError as error:
+            raise SchemaError(f"{name} cannot be read: {error.strerror}") from error
+    declarations = [_element(declaration) for declaration in _parse(body, name).iterelements()]
+    if not declarations:
+        raise SchemaError(f"{name} declares no element")
+    return element_graph(declarations, root)
+
+
+_OURS = "twigcast:dtd"
+_OCCURS: dict[str, tuple[int, int | None]] = {
+    "once": (1, 1),
+    "opt": (0, 1),
+    "mult": (0, None),
+    "plus": (1, None),
+}
+_CONTENTS = {"empty": Content.EMPTY, "any": Content.ANY, "mixed": Content.MIXED, "element": Content.ELEMENTS}
+_KINDS = {
+    "cdata": AttributeKind.CDATA,
+    "enumeration": AttributeKind.ENUMERATION,
+    "notation": AttributeKind.ENUMERATION,
+    "id": AttributeKind.ID,
+    "idref": AttributeKind.IDREF,
+    "idrefs": AttributeKind.IDREFS,
+    "nmtoken": AttributeKind.NMTOKEN,
+    "nmtokens": AttributeKind.NMTOKENS,
+    "entity": AttributeKind.ENTITY,
+    "entities": AttributeKind.ENTITY,
+}
+_PRESENCES = {
+    "required": Presence.REQUIRED,
+    "implied": Presence.IMPLIED,
+    "fixed": Presence.FIXED,
+    "none": Presence.DEFAULT,
+}
+
+
+class _OnlyOurs(etree.Resolver):
+    """Gives the parser the DTD it was asked for, and nothing else."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        self.body = body
+        self.refused: str | None = None
+
+    def resolve(self, system_url: str, public_id: str, *context: Any) -> Any:
+        answer: Any = super()  # the stubs of lxml know neither the context nor the empty answer
+        if system_url == _OURS:
+            return answer.resolve_string(self.body, *context)
+        self.refused = self.refused or system_url
+        return answer.resolve_empty(*context)
+
+
+def _parse(body: bytes, name: str) -> Any:
+    # etree.DTD(file) would follow external parameter entities; a parser with a resolver of its own does not.
+    resolver = _OnlyOurs(body)
+    parser = etree.XMLParser(load_dtd=True, no_network=True, resolve_entities=False, huge_tree=False)
+    parser.resolvers.add(resolver)
+    try:
+        dtd = (
+            etree.fromstring(f'<!DOCTYPE x SYSTEM "{_OURS}"><x/>'.encode(), parser)
+            .getroottree()
+            .docinfo.externalDTD
+        )
+    except etree.XMLSyntaxError as error:
+        entry = next(iter(parser.error_log), None)  # that of the error is shared by all parsers
+        place = "" if entry is None else f" at line {entry.line}, column {entry.column}"
+        raise SchemaError(
+            f"{name} is not a DTD: {error.msg if entry is None else entry.message}{place}"
+        ) from error
+    if resolver.refused is not None:
+        raise SchemaError(
+            f"{name} refers to {resolver.refused}: external entities are not read, give it as one file"
+        )
+    if dtd is None:
+        raise SchemaError(f"{name} is not a DTD")
+    return dtd
+
+
+def _element(declaration: Any) -> Element:
+    # The order in which libxml2 keeps attributes is its own affair, so they are sorted.
+    attributes = sorted(
+        (_attribute(each) for each in declaration.iterattributes()), key=lambda each: each.name
+    )
+    content = _CONTENTS.get(declaration.type)
+    if content is None:
+        raise SchemaError(f"attributes are declared for <{_name(declaration)}>, which is not declared itself")
+    if content is Content.MIXED:
+        names = [child.name for child in _leaves(declaration.content)]
+        model: Particle | None = Choice(tuple(map(Child, names)), 0, None) if names else None
+    else:
+        model = None if declaration.content is None else _particle(declaration.content)
+    return Element(_name(declaration), content, model, tuple(attributes))
+
+
+def _attribute(declaration: Any) -> Attribute:
+    return Attribute(
+        _name(declaration),
+        _KINDS[declaration.type],
+        _PRESENCES[declaration.default],
+        tuple(declaration.values()),
+        declaration.default_value,
+    )
+
+
+def _particle(node: Any) -> Particle:
+    least, most = _OCCURS[node.occur]
+    if node.type == "element":
+        return Child(_name(node), least, most)
+    parts = tuple(_particle(part) for part in _operands(node))
+    return Sequence(parts, least, most) if node.type == "seq" else Choice(parts, least, most)
+
+
+def _operands(node: Any) -> list[Any]:
+    """The operands of a chain of one connector, ``(a, (b, c))`` as a, b, c; long chains lean to the right."""
+    operands = []
+    kind = node.type
+    while True:
+        operands.append(node.left)
+        node = node.right
+        if node is None:
+            return operands
+        if node.type != kind or node.occur != "once":
+            operands.append(node)
+            return operands
+
+
+def _leaves(node: Any) -> list[Child]:
+    """The element names of mixed content."""
+    if node is None or node.type == "pcdata":
+        return []
+    if node.type == "element":
+        return [Child(_name(node))]
+    return [child for operand in _operands(node) for child in _leaves(operand)]
+
+
+def _name(node: Any) -> str:
+    return f"{node.prefix}:{node.name}" if getattr(node, "prefix", None) else str(node.name)

@@ -1,0 +1,287 @@
+"""What documents can look like: elements, what may stand in them, how often.
+
+An ElementGraph says for each element which children it admits, in what order and number, which attributes
+it has, and whether it holds text.  A ``list`` of ``(title?, item+)``, an ``item`` of text and lists:
+
+    list ──title 0..1──► title            Sequence(Child title 0..1, Child item 1..n)
+     │ ▲
+     │ └──list 0..n──┐                     Choice(Child list) 0..n, with text between
+     └──item 1..n──► item
+
+Every schema language is read into this one value; nothing here knows DTD or XSD.
+Names are written as in documents, prefix and all; ``namespaces`` binds the prefixes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import TypeAlias
+
+from twigcast.errors import SchemaError
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """An element by name, ``least`` to ``most`` times; ``most`` is None where there is no bound."""
+
+    name: str
+    least: int = 1
+    most: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Parts one after the other, the whole ``least`` to ``most`` times."""
+
+    parts: tuple[Particle, ...]
+    least: int = 1
+    most: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the parts, chosen anew each of the ``least`` to ``most`` times."""
+
+    parts: tuple[Particle, ...]
+    least: int = 1
+    most: int | None = 1
+
+
+Particle: TypeAlias = Child | Sequence | Choice
+
+
+class Content(Enum):
+    """What may stand between the tags of an element."""
+
+    EMPTY = "empty"
+    ELEMENTS = "elements"
+    MIXED = "mixed"
+    """Text, with the elements of the model (if there is one) anywhere between."""
+    ANY = "any"
+    """Text and every declared element."""
+
+
+class AttributeKind(Enum):
+    """What values an attribute admits."""
+
+    CDATA = "cdata"
+    ENUMERATION = "enumeration"
+    ID = "id"
+    IDREF = "idref"
+    IDREFS = "idrefs"
+    NMTOKEN = "nmtoken"
+    NMTOKENS = "nmtokens"
+    ENTITY = "entity"
+    """An unparsed entity (or several), which a document without a DOCTYPE cannot name."""
+
+
+class Presence(Enum):
+    """Whether an attribute must be there, and what is meant where it is not."""
+
+    REQUIRED = "required"
+    IMPLIED = "implied"
+    FIXED = "fixed"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of an element.
+
+    ``values`` are the admitted values of an enumeration, and otherwise examples (none, if none are known);
+    ``default`` is the fixed or the default value.
+    """
+
+    name: str
+    kind: AttributeKind = AttributeKind.CDATA
+    presence: Presence = Presence.IMPLIED
+    values: tuple[str, ...] = ()
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element: its content, its attributes, and examples of its text where some are known."""
+
+    name: str
+    content: Content = Content.EMPTY
+    model: Particle | None = None
+    attributes: tuple[Attribute, ...] = ()
+    values: tuple[str, ...] = ()
+
+    @property
+    def has_text(self) -> bool:
+        return self.content in (Content.MIXED, Content.ANY)
+
+
+@dataclass(frozen=True, slots=True)
+class Cardinality:
+    """How often a child can stand in its parent, in all places of the content model together."""
+
+    name: str
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True)  # without slots: the derived facts below are kept once computed
+class ElementGraph:
+    """The elements of a schema, in the order of their declaration, and the one that documents start with.
+
+    Invariant: names are distinct, and ``root`` is one of them.  A content model may mention a name that is
+    not declared; such a child is never part of a valid document and is left out of every derived fact.
+    """
+
+    elements: tuple[Element, ...]
+    root: str
+    namespaces: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self._by_name) != len(self.elements):
+            raise SchemaError("an element is declared twice")
+        if self.root not in self._by_name:
+            raise SchemaError(f"the root {self.root!r} is not a declared element")
+
+    def __getitem__(self, name: str) -> Element:
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __iter__(self) -> Iterator[Element]:
+        return iter(self.elements)
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    def rooted(self, root: str) -> ElementGraph:
+        """The same elements with another root."""
+        return replace(self, root=root)
+
+    def children(self, name: str) -> tuple[Cardinality, ...]:
+        """The declared children of an element, in the order of its content model."""
+        return self._children[name]
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """The elements that stand in no other element (not counting elements that admit any)."""
+        below = {
+            child.name
+            for element in self.elements
+            if element.content is not Content.ANY
+            for child in self._children[element.name]
+            if child.name != element.name
+        }
+        return tuple(element.name for element in self.elements if element.name not in below)
+
+    @cached_property
+    def descendants(self) -> dict[str, frozenset[str]]:
+        """For each element, those that can stand anywhere below it."""
+        return {element.name: frozenset(self._reach(element.name)) for element in self.elements}
+
+    @cached_property
+    def recursive(self) -> frozenset[str]:
+        """The elements that can contain themselves, directly or further down."""
+        return frozenset(name for name, below in self.descendants.items() if name in below)
+
+    @cached_property
+    def heights(self) -> dict[str, int]:
+        """The height of the shallowest valid tree of each element (1 without children).
+
+        An element that has none, because it needs itself or an undeclared one, is not in it.
+        """
+        heights: dict[str, int] = {}
+        while True:  # round n finds exactly the elements of height n
+            found = {}
+            for element in self.elements:
+                if element.name not in heights:
+                    below = 0 if element.model is None else particle_height(element.model, heights)
+                    if below is not None:
+                        found[element.name] = below + 1
+            if not found:
+                return heights
+            heights.update(found)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Element]:
+        return {element.name: element for element in self.elements}
+
+    @cached_property
+    def _children(self) -> dict[str, tuple[Cardinality, ...]]:
+        everything = tuple(Cardinality(element.name, 0, None) for element in self.elements)
+        children: dict[str, tuple[Cardinality, ...]] = {}
+        for element in self.elements:
+            if element.content is Content.ANY:
+                children[element.name] = everything
+            elif element.model is None:
+                children[element.name] = ()
+            else:
+                children[element.name] = tuple(
+                    Cardinality(name, least, most)
+                    for name, (least, most) in _cardinalities(element.model).items()
+                    if name in self._by_name
+                )
+        return children
+
+    def _reach(self, start: str) -> set[str]:
+        reached: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for child in self._children[waiting.pop()]:
+                if child.name not in reached:
+                    reached.add(child.name)
+                    waiting.append(child.name)
+        return reached
+
+
+def element_graph(
+    elements: Iterable[Element], root: str | None = None, namespaces: Iterable[tuple[str, str]] = ()
+) -> ElementGraph:
+    """The graph of these elements; without a ``root``, of its roots the one with most elements below it."""
+    declared = tuple(elements)
+    if not declared:
+        raise SchemaError("the schema declares no element")
+    graph = ElementGraph(declared, declared[0].name if root is None else root, tuple(namespaces))
+    if root is None:
+        # An element that admits any reaches everything, which says nothing about what it is for.
+        roots = [name for name in graph.roots if graph[name].content is not Content.ANY] or graph.roots
+        if roots:
+            graph = graph.rooted(max(roots, key=lambda name: len(graph.descendants[name])))
+    return graph
+
+
+def particle_height(particle: Particle, heights: dict[str, int]) -> int | None:
+    """The height of the shallowest content of a model, given those of elements; None where there is none."""
+    if particle.least == 0:
+        return 0
+    if isinstance(particle, Child):
+        return heights.get(particle.name)
+    below = [particle_height(part, heights) for part in particle.parts]
+    possible = [height for height in below if height is not None]
+    if isinstance(particle, Choice):
+        return min(possible, default=None if below else 0)
+    return max(possible, default=0) if len(possible) == len(below) else None
+
+
+def _cardinalities(particle: Particle) -> dict[str, tuple[int, int | None]]:
+    if isinstance(particle, Child):
+        return {particle.name: (particle.least, particle.most)}
+    inner: dict[str, tuple[int, int | None]] = {}
+    parts = [_cardinalities(part) for part in particle.parts]
+    for name in dict.fromkeys(name for part in parts for name in part):
+        bounds = [part.get(name, (0, 0)) for part in parts]
+        mosts = [most for _, most in bounds if most is not None]
+        bounded = len(mosts) == len(bounds)
+        if isinstance(particle, Sequence):
+            inner[name] = sum(least for least, _ in bounds), sum(mosts) if bounded else None
+        else:
+            inner[name] = min(least for least, _ in bounds), max(mosts) if bounded else None
+    return {
+        name: (
+            least * particle.least,
+            None if most is None or particle.most is None else most * particle.most,
+        )
+        for name, (least, most) in inner.items()
+    }

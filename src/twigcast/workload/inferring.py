@@ -1,0 +1,197 @@
+"""An element graph observed in sample documents, for real data that comes without a schema.
+
+It says what was seen: children with the numbers in which they stood, attributes with their values, examples
+of text.  What was never seen is not in it, so subscriptions made from it ask for things that do occur.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lxml import etree
+
+from twigcast.errors import DocumentError, SchemaError
+from twigcast.schema import (
+    Attribute,
+    AttributeKind,
+    Child,
+    Choice,
+    Content,
+    Element,
+    ElementGraph,
+    Particle,
+    Presence,
+    Sequence,
+    element_graph,
+)
+
+KEPT = 200
+"""Examples of values kept for an element or attribute, the most frequent first."""
+
+SHORT = 40
+"""Characters up to which a text counts as a value; of longer ones the words are the examples."""
+
+ENUMERATED = 16
+"""An attribute with at most so many values is taken to admit no others."""
+
+
+def infer(documents: Iterable[bytes]) -> ElementGraph:
+    """The graph of all elements seen; its root is the most frequent document element.
+
+    Children are put in the order in which they stand on average, and a child seen twice in one parent may
+    stand there any number of times.  Prefixes are those of the documents, changed only where one prefix
+    stands for two namespaces.
+    """
+    seen: dict[str, _Seen] = {}
+    roots: Counter[str] = Counter()
+    prefixes: dict[str, str | None] = {}
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    for body in documents:
+        try:
+            root = etree.fromstring(body, parser)
+        except etree.XMLSyntaxError as error:
+            line, column = error.position
+            raise DocumentError(
+                error.msg or "not XML", code="malformed", line=line, column=max(column, 1)
+            ) from error
+        roots[str(root.tag)] += 1
+        for node in root.iter(etree.Element):
+            _observe(node, seen, prefixes)
+    if not roots:
+        raise SchemaError("no document was given to infer a schema from")
+    namespaces = _namespaces(seen, prefixes)
+    elements = [_element(tag, each, namespaces) for tag, each in seen.items()]
+    bound = sorted((prefix, uri) for uri, prefix in namespaces.items() if prefix != "xml")
+    return element_graph(elements, _name(roots.most_common(1)[0][0], namespaces), bound)
+
+
+_XML = "http://www.w3.org/XML/1998/namespace"
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one element name."""
+
+    times: int = 0
+    children: dict[str, _SeenChild] = field(default_factory=dict)
+    has_text: bool = False
+    texts: Counter[str] = field(default_factory=Counter)
+    words: Counter[str] = field(default_factory=Counter)
+    attributes: dict[str, Counter[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _SeenChild:
+    """What was seen of a child in its parents; ``places`` adds up how far behind its start it stood first."""
+
+    parents: int = 0
+    most: int = 0
+    places: float = 0.0
+
+
+def _observe(node: etree._Element, seen: dict[str, _Seen], prefixes: dict[str, str | None]) -> None:
+    tag = str(node.tag)
+    each = seen.setdefault(tag, _Seen())
+    each.times += 1
+    if tag[0] == "{":
+        prefixes.setdefault(_split(tag)[0], node.prefix)
+    for name, value in node.attrib.items():
+        _count(each.attributes.setdefault(str(name), Counter()), str(value))
+        if str(name)[0] == "{":
+            uri = _split(str(name))[0]
+            known = prefixes.get(uri) or next(
+                (prefix for prefix, bound in node.nsmap.items() if prefix and bound == uri), None
+            )
+            prefixes[uri] = "xml" if uri == _XML else known
+    text = " ".join(_own_text(node).split())
+    if text:
+        each.has_text = True
+        if len(text) <= SHORT:
+            _count(each.texts, text)
+        else:
+            for word in text.split()[:50]:
+                if word.isalnum() and len(word) > 3:
+                    _count(each.words, word)
+    children = [str(child.tag) for child in node.iterchildren(etree.Element)]
+    for name, times in Counter(children).items():
+        child = each.children.setdefault(name, _SeenChild())
+        child.parents += 1
+        child.most = max(child.most, times)
+        child.places += children.index(name) / len(children)
+
+
+def _own_text(node: etree._Element) -> str:
+    return (node.text or "") + "".join(child.tail or "" for child in node)
+
+
+def _count(counter: Counter[str], value: str) -> None:
+    if value in counter or len(counter) < 10 * KEPT:
+        counter[value] += 1
+
+
+def _namespaces(seen: dict[str, _Seen], prefixes: dict[str, str | None]) -> dict[str, str]:
+    """A prefix for each namespace; none for one that documents use without, if all elements have one."""
+    namespaces: dict[str, str] = {}
+    default_is_free = all(tag[0] == "{" for tag in seen)
+    of_attributes = {_split(name)[0] for each in seen.values() for name in each.attributes if name[0] == "{"}
+    for uri, prefix in prefixes.items():
+        if prefix is None and default_is_free and uri not in of_attributes and "" not in namespaces.values():
+            namespaces[uri] = ""
+            continue
+        wanted = prefix or "ns"
+        taken = set(namespaces.values())
+        name, number = wanted, 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}{number}"
+        namespaces[uri] = name
+    return namespaces
+
+
+def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> Element:
+    attributes = [
+        _attribute(_name(name, namespaces), values, each.times)
+        for name, values in sorted(each.attributes.items())
+    ]
+    ordered = sorted(each.children.items(), key=lambda item: item[1].places / item[1].parents)
+    model: Particle | None = None
+    if ordered and each.has_text:
+        model = Choice(tuple(Child(_name(name, namespaces)) for name, _ in ordered), 0, None)
+    elif ordered:
+        model = Sequence(
+            tuple(
+                Child(
+                    _name(name, namespaces), int(child.parents == each.times), 1 if child.most == 1 else None
+                )
+                for name, child in ordered
+            )
+        )
+    content = Content.MIXED if each.has_text else Content.ELEMENTS if ordered else Content.EMPTY
+    examples = each.texts if sum(each.texts.values()) >= sum(each.words.values()) / 50 else each.words
+    return Element(_name(tag, namespaces), content, model, tuple(attributes), _most_frequent(examples))
+
+
+def _attribute(name: str, values: Counter[str], times: int) -> Attribute:
+    kind = AttributeKind.ENUMERATION if len(values) <= ENUMERATED else AttributeKind.CDATA
+    presence = Presence.REQUIRED if sum(values.values()) >= times else Presence.IMPLIED
+    return Attribute(name, kind, presence, _most_frequent(values))
+
+
+def _most_frequent(values: Counter[str]) -> tuple[str, ...]:
+    ranked = sorted(values.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(value for value, _ in ranked[:KEPT])
+
+
+def _name(tag: str, namespaces: dict[str, str]) -> str:
+    if tag[0] != "{":
+        return tag
+    uri, local = _split(tag)
+    prefix = namespaces[uri]
+    return f"{prefix}:{local}" if prefix else local
+
+
+def _split(tag: str) -> tuple[str, str]:
+    uri, _, local = tag[1:].partition("}")
+    return uri, local

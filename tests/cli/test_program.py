@@ -1,0 +1,113 @@
+"""The program as a whole: help, version, start-up, and how a run ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from twigcast.cli.program import app
+
+Write = Callable[[str, str | bytes], Path]
+RunCommand = Callable[..., Any]
+TWIGCAST = [sys.executable, "-c", "from twigcast.cli import main; main()"]
+
+
+def commands(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command with the words that call it, groups included."""
+    yield path, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, *path, name)
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_has_examples_to_copy(run: RunCommand, path: tuple[str, ...]) -> None:
+    """The help of a command ends in examples that no terminal of 80 columns breaks."""
+    done = run(*path, "--help")
+    assert done.exit_code == 0
+    shown = [line.strip() for line in done.lines]
+    examples = [line.strip() for line in ALL[path].epilog.replace(r"\[", "[").splitlines()[2:]]
+    assert examples
+    assert [example for example in examples if example not in shown] == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_option_is_explained(path: tuple[str, ...]) -> None:
+    """No option or argument is without a sentence."""
+    assert [parameter.name for parameter in ALL[path].params if not parameter.help] == []
+
+
+def test_the_version_is_that_of_the_package(run: RunCommand) -> None:
+    """``--version`` prints name and version."""
+    from importlib.metadata import version
+
+    assert run("--version").stdout == f"twigcast {version('twigcast')}\n"
+
+
+def test_help_does_not_wait_for_heavy_libraries() -> None:
+    """Help imports neither Arrow nor lxml nor the kernel."""
+    script = (
+        "import sys\n"
+        "from twigcast.cli.program import app\n"
+        "app(['match', '--help'], standalone_mode=False)\n"
+        "heavy = ('pyarrow', 'lxml', 'twigcast.filtering', 'twigcast.workload')\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_unknown_command_is_an_error_of_usage(run: RunCommand) -> None:
+    """Exit code 2, and nothing on stdout."""
+    done = run("mtach")
+    assert (done.exit_code, done.stdout) == (2, "")
+
+
+def test_debug_shows_the_traceback(run: RunCommand, tmp_path: Path) -> None:
+    """With ``--debug`` an error comes as Python raised it."""
+    from twigcast.errors import SourceError
+
+    with pytest.raises(SourceError):
+        run("--debug", "check", tmp_path / "none.txt")
+
+
+def test_an_interrupted_run_ends_with_130(
+    run: RunCommand, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    """Ctrl-C ends a run with one word and the exit code of an interruption."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("twigcast.cli.check.read_subscriptions", interrupted)
+    done = run("check", write("s.txt", "//a\n"))
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+
+
+def test_an_output_that_cannot_be_written_is_one_line_on_stderr(run: RunCommand, tmp_path: Path) -> None:
+    """A folder that is not there is said in one line, with exit code 2."""
+    path = tmp_path / "none" / "s.txt"
+    done = run("generate", "subscriptions", "--count", 1, "--output", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {path}: No such file or directory\n"
+
+
+def test_a_reader_that_goes_away_ends_the_run_in_silence(write: Write) -> None:
+    """``twigcast … | head -1`` leaves no traceback."""
+    path = write("s.txt", "//a[\n" * 20_000)
+    reading, writing = os.pipe()
+    run = subprocess.Popen([*TWIGCAST, "check", str(path)], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    os.read(reading, 10)
+    os.close(reading)
+    _, complaints = run.communicate(timeout=60)
+    assert (run.returncode, complaints) == (141, b"")

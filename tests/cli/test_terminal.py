@@ -1,0 +1,91 @@
+"""Complaints, progress, and errors for machines."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from twigcast.cli.terminal import as_json, pointed, progress, sentence, stderr
+from twigcast.errors import DocumentError, PatternError, SourceError, SubscriptionError
+
+SYNTAX = PatternError("expected ']'", code="syntax", text="//a[b", column=6, expected="]")
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (SYNTAX, "error: x: expected ']' at column 6\n  //a[b\n       ^"),
+        (SourceError("no", code="bad-line", path="s.txt", line=3), "error: s.txt:3: no"),
+        (SourceError("no", code="unreadable", path="s.txt"), "error: s.txt: no"),
+        (DocumentError("no", code="malformed", line=2, column=7), "error: x: no at line 2, column 7"),
+        (FileNotFoundError(2, "No such file", "y"), "error: y: No such file"),
+        (OSError("strange"), "error: x: strange"),
+    ],
+)
+def test_an_error_is_a_sentence_with_its_place(error: Exception, expected: str) -> None:
+    """What is wrong is said after where it is."""
+    assert sentence(error, "x") == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (SYNTAX, {"code": "syntax", "message": "expected ']'", "line": None, "column": 6}),
+        (
+            DocumentError("no", code="malformed", line=2, column=7),
+            {"code": "malformed", "message": "no", "line": 2, "column": 7},
+        ),
+        (
+            SourceError("no", code="unreadable", path="s"),
+            {"code": "unreadable", "message": "no", "line": None, "column": None},
+        ),
+        (
+            SubscriptionError("no", code="unknown-id", id=1),
+            {"code": "unknown-id", "message": "no", "line": None, "column": None, "id": 1},
+        ),
+    ],
+)
+def test_an_error_is_an_object_for_machines(error: PatternError, expected: dict[str, object]) -> None:
+    """Code, message, line and column, null where there is no such place."""
+    assert as_json(error) == expected
+
+
+def test_no_error_is_null() -> None:
+    """Where nothing is wrong there is no object."""
+    assert as_json(None) is None
+
+
+def test_the_caret_stands_under_its_column_in_a_long_expression() -> None:
+    """Of a long expression the part around the column is shown, line ends as blanks."""
+    text = "/a" * 200 + "\n!" + "/b" * 200
+    expression, caret = pointed(PatternError("no", code="syntax", text=text, column=402)).splitlines()
+    assert expression[caret.index("^")] == "!"
+    assert expression.startswith("  …")
+    assert expression.endswith("…")
+
+
+def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    """Items pass through, and nothing is written."""
+    with progress("Counting", range(3), total=3) as items:
+        assert list(items) == [0, 1, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_a_terminal_a_bar_appears_after_a_while(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is quick shows nothing; what takes long shows a bar on stderr."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("twigcast.cli.terminal.stderr", stderr.__wrapped__)  # one that sees this terminal
+    monkeypatch.setattr("twigcast.cli.terminal.PATIENCE", 0.05)
+    with progress("Quick", range(3)) as items:
+        list(items)
+    assert capsys.readouterr().err == ""
+    with progress("Slow", range(3), total=3) as items:
+        for _ in items:
+            time.sleep(0.1)
+    captured = capsys.readouterr()
+    assert "Slow" in captured.err
+    assert captured.out == ""

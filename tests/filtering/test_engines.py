@@ -1,0 +1,220 @@
+"""The battery that every engine passes: its answers are those of evaluating each pattern by itself.
+
+An engine is tested by adding its name and how it is made to ``ENGINES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from twigcast.errors import DocumentError, SubscriptionError
+from twigcast.filtering.engine import Engine
+from twigcast.filtering.one_by_one import OneByOne
+from twigcast.filtering.xtrie import XTrie
+from twigcast.filtering.yfilter import YFilter
+from twigcast.pattern import parse
+
+ENGINES: dict[str, Callable[[], Engine]] = {
+    "one-by-one": OneByOne,
+    "xtrie": XTrie,
+    "yfilter": YFilter,
+}
+
+# expression, a document that matches, one that nearly does
+CASES = [
+    ("/a", "<a/>", "<b><a/></b>"),
+    ("/a/b", "<a><b/></a>", "<a><c><b/></c></a>"),
+    ("/a/b/c", "<a><b><c/></b></a>", "<a><b/><c/></a>"),
+    ("//b", "<a><c><b/></c></a>", "<a><c/></a>"),
+    ("//a", "<a/>", "<b/>"),
+    ("b/c", "<a><b><c/></b></a>", "<a><b/><c/></a>"),
+    ("/a//c", "<a><b><c/></b></a>", "<b><a/><c/></b>"),
+    ("/a//b//c", "<a><x><b><x><c/></x></b></x></a>", "<a><c><b/></c></a>"),
+    ("/descendant::b/child::c", "<a><b><c/></b></a>", "<a><c><b/></c></a>"),
+    ("/*", "<a/>", None),
+    ("//*", "<a/>", None),
+    ("/", "<a/>", None),
+    ("/a/*", "<a><b/></a>", "<a>text</a>"),
+    ("/*/*/c", "<a><b><c/></b></a>", "<a><c/></a>"),
+    ("/a/*//c", "<a><b><c/></b></a>", "<a><c/></a>"),
+    ("//*/*/*", "<a><b><c/></b></a>", "<a><b/><b/></a>"),
+    ("/a[b]", "<a><b/></a>", "<a/>"),
+    ("/a[b]/c", "<a><b/><c/></a>", "<a><b/></a>"),
+    ("/a[b][c]", "<a><c/><b/></a>", "<a><c/></a>"),
+    ("//a[b]/c", "<r><a><b/><c/></a></r>", "<r><a><b/></a><a><c/></a></r>"),
+    ("//a[b]/c", "<a><a><c/><b/></a></a>", "<a><b/><a><c/></a></a>"),
+    ("//a[b]//c", "<a><b/><a><c/></a></a>", "<a><a><b/></a><a><c/></a></a>"),
+    ("//a[.//b][.//c]", "<a><x><b/></x><c/></a>", "<r><a><b/></a><a><c/></a></r>"),
+    ("//*[b]/c", "<r><x><b/><c/></x></r>", "<r><x><b/></x><x><c/></x></r>"),
+    ("//a[*/b]/*/c", "<a><x><b/></x><y><c/></y></a>", "<r><a><x><b/></x></a><a><x><c/></x></a></r>"),
+    ("//a[b[c]/d]/e", "<a><b><c/><d/></b><e/></a>", "<a><b><c/></b><b><d/></b><e/></a>"),
+    ("//a/a/a", "<a><a><a/></a></a>", "<a><a/><a/></a>"),
+    ("//a//a//a", "<a><x><a><a/></a></x></a>", "<a><a/><a/></a>"),
+    ("//a[a]/a[b]", "<a><a/><a><b/></a></a>", "<a><a><a/></a><b/></a>"),
+    ("/a/./b", "<a><b/></a>", "<b/>"),
+    ("/a/b/../c", "<a><b/><c/></a>", "<a><c/></a>"),
+    ("//b/parent::a", "<a><b/></a>", "<c><b/></c>"),
+    ("/a/@k", "<a k=''/>", "<a l=''/>"),
+    ("//@k", "<a><b k='1'/></a>", "<a><b l='1'/></a>"),
+    ("//b/@*", "<a><b k='1'/></a>", "<a k='1'><b/></a>"),
+    ("/a[@k='x']", "<a k='x'/>", "<a k='y'/>"),
+    ("/a[@k!='x']", "<a k='y'/>", "<a/>"),
+    ("/a[@k<2]", "<a k='1.5'/>", "<a k='2'/>"),
+    ("/a[2<=@k]", "<a k='2'/>", "<a k='-2'/>"),
+    ("/a[@k>2]", "<a k='3'/>", "<a k='many'/>"),
+    ("/a[@k>=2]", "<a k=' 2 '/>", "<a k='1'/>"),
+    ("//b/text()", "<a><b>x</b></a>", "<a>x<b/></a>"),
+    ("//b[text()='x']", "<a><b>x</b></a>", "<a><b><c>x</c></b></a>"),
+    ("//b[.='xy']", "<a><b>x<c>y</c></b></a>", "<a><b>x</b></a>"),
+    ("/a[b='x']/c", "<a><b>y</b><b>x</b><c/></a>", "<a><b>y</b><c/></a>"),
+    ("/a[b!='x']", "<a><b>x</b><b>y</b></a>", "<a><b>x</b></a>"),
+    ("//a[b='x']/c", "<r><a><b>x</b><c/></a></r>", "<r><a><b>x</b></a><a><b>y</b><c/></a></r>"),
+    ("/a[contains(b,'x')]", "<a><b>axe</b></a>", "<a><b>ae</b><b>x</b></a>"),
+    ("/a[contains(b,'')]", "<a/>", "<b/>"),
+    ("/a[starts-with(@k,'x')]", "<a k='xy'/>", "<a k='yx'/>"),
+    ("/a[string-length(b)>2]", "<a><b>xyz</b></a>", "<a><b>xy</b></a>"),
+    ("/a[string-length(b)=0]", "<a/>", "<a><b>x</b></a>"),
+    ("/a[count(b)=2]", "<a><b/><b/></a>", "<a><b/></a>"),
+    ("/a[count(b)<1]", "<a/>", "<a><b/></a>"),
+    ("/a[b or c]", "<a><c/></a>", "<a><d/></a>"),
+    ("/a[b and c]", "<a><b/><c/></a>", "<a><b/></a>"),
+    ("/a[not(b)]", "<a><c/></a>", "<a><b/></a>"),
+    ("/a[not(b or c)]/d", "<a><d/></a>", "<a><d/><c/></a>"),
+    ("/a[(b or c) and d]", "<a><c/><d/></a>", "<a><b/></a>"),
+    ("/a[b|c]", "<a><c/></a>", "<a/>"),
+    ("/a/b|/c", "<c/>", "<a><c/></a>"),
+    ("/c|/a[b]/d|//e", "<a><b/><d/></a>", "<a><d/></a>"),
+    ("//*:b", "<a xmlns:p='u'><p:b/></a>", "<a/>"),
+    ("//b", "<a><b/></a>", "<a xmlns='u'><b/></a>"),
+    ("//Q{u}b", "<a xmlns='u'><b/></a>", "<a><b/></a>"),
+    ("//Q{u}*/c", "<a><p:b xmlns:p='u'><c/></p:b></a>", "<a><b><c/></b></a>"),
+    ("//été", "<a><été/></a>", "<a><ete/></a>"),
+    ("//b[.='x<y']", "<a><b>x<![CDATA[<]]>y</b></a>", "<a><b>x&gt;y</b></a>"),
+    ("//b[text()='xy']", "<a><b>x<!-- c --><?p i?>y</b><b>xy</b></a>", "<a><b>x<c/>y</b></a>"),
+    ("//b[.='xy']", "<a><b>x<!-- c --><?p i?>y</b></a>", "<a><b>x y</b></a>"),
+    ("/a[@k='é&']", "<!DOCTYPE a [<!ENTITY e 'é']><a k='&e;&amp;'/>".replace("']", "'>]"), "<a k='e&amp;'/>"),
+]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return ENGINES[request.param]()
+
+
+@pytest.mark.parametrize(("expression", "matching", "other"), CASES)
+def test_a_pattern_matches_what_it_says(
+    engine: Engine, expression: str, matching: str, other: str | None
+) -> None:
+    """Each construct of the language is true of one document and false of another."""
+    engine.add("q", parse(expression))
+    assert engine.match(matching.encode()) == ["q"]
+    if other is not None:
+        assert engine.match(other.encode()) == []
+
+
+def test_all_cases_together(engine: Engine) -> None:
+    """Patterns in one engine do not disturb each other."""
+    for number, (expression, _, _) in enumerate(CASES):
+        engine.add(number, parse(expression))
+    for number, (_, matching, other) in enumerate(CASES):
+        assert number in engine.match(matching.encode())
+        assert other is None or number not in engine.match(other.encode())
+
+
+def test_an_empty_engine_matches_nothing(engine: Engine) -> None:
+    """Without patterns there are no answers, but the document is read."""
+    assert engine.match(b"<a/>") == []
+    with pytest.raises(DocumentError):
+        engine.match(b"<a>")
+
+
+def test_ids_come_in_the_order_of_adding(engine: Engine) -> None:
+    """Answers are ordered by when a pattern was added, whatever it is and whatever its id."""
+    for id in (3, "one", (2, "x"), None):
+        engine.add(id, parse("//b" if id == "one" else "/a"))
+    assert engine.match(b"<a><b/></a>") == [3, "one", (2, "x"), None]
+
+
+def test_a_pattern_matches_once(engine: Engine) -> None:
+    """However often a pattern is satisfied, its id is one answer."""
+    engine.add("q", parse("//b|//c|/a"))
+    assert engine.match(b"<a><b/><b/><c/></a>") == ["q"]
+
+
+def test_two_ids_may_have_the_same_pattern(engine: Engine) -> None:
+    """Subscribers may want the same, and one may stop without the other."""
+    engine.add("p", parse("/a[b]/c"))
+    engine.add("q", parse("/a[b]/c"))
+    assert engine.match(b"<a><b/><c/></a>") == ["p", "q"]
+    engine.remove("p")
+    assert engine.match(b"<a><b/><c/></a>") == ["q"]
+
+
+def test_remove_leaves_the_others(engine: Engine) -> None:
+    """What shares structure with a removed pattern still matches."""
+    for expression in ("/a", "/a/b", "/a/b/c", "/a//c", "/a[b]//c"):
+        engine.add(expression, parse(expression))
+    engine.remove("/a/b")
+    assert engine.match(b"<a><b><c/></b></a>") == ["/a", "/a/b/c", "/a//c", "/a[b]//c"]
+
+
+def test_a_removed_id_can_come_back(engine: Engine) -> None:
+    """An id is free after its pattern is gone, and comes last when it is added again."""
+    engine.add("p", parse("/a"))
+    engine.add("q", parse("/a"))
+    engine.remove("p")
+    engine.add("p", parse("/a/b"))
+    assert engine.match(b"<a/>") == ["q"]
+    assert engine.match(b"<a><b/></a>") == ["q", "p"]
+
+
+def test_an_id_is_added_once(engine: Engine) -> None:
+    """A second pattern under an id is refused, and the first stays."""
+    engine.add("q", parse("/a"))
+    with pytest.raises(SubscriptionError) as refused:
+        engine.add("q", parse("/b"))
+    assert (refused.value.code, refused.value.id) == ("duplicate-id", "q")
+    assert engine.match(b"<a/>") == ["q"]
+
+
+def test_an_unknown_id_cannot_be_removed(engine: Engine) -> None:
+    """Removing what is not there is an error, not a silent success."""
+    with pytest.raises(SubscriptionError) as refused:
+        engine.remove("q")
+    assert (refused.value.code, refused.value.id) == ("unknown-id", "q")
+
+
+def test_len_counts_patterns(engine: Engine) -> None:
+    """The length of an engine is the number of its subscriptions."""
+    engine.add("p", parse("/a|/b"))
+    engine.add("q", parse("/a"))
+    assert len(engine) == 2
+    engine.remove("p")
+    assert len(engine) == 1
+
+
+def test_a_bad_document_leaves_the_engine_unharmed(engine: Engine) -> None:
+    """After an error the next document is matched as ever."""
+    engine.add("q", parse("//a[b]/c"))
+    for bad in (b"", b"<r><a><b/>", b"<r><a></r>", b"<r>&no;</r>", b"\xff\xfe"):
+        with pytest.raises(DocumentError):
+            engine.match(bad)
+    assert engine.match(b"<r><a><c/></a></r>") == []
+    assert engine.match(b"<r><a><b/><c/></a></r>") == ["q"]
+
+
+def test_matching_leaves_nothing_behind(engine: Engine) -> None:
+    """A document is matched by itself: what an earlier one brought is forgotten."""
+    engine.add("q", parse("/a[b]/c"))
+    assert [engine.match(b"<a><b/></a>"), engine.match(b"<a><c/></a>")] == [[], []]
+
+
+def test_deep_documents(engine: Engine) -> None:
+    """Recursion in the document is not recursion in the engine."""
+    engine.add("bottom", parse("//a/a/b"))
+    engine.add("twig", parse("//a[c]//b"))
+    deep = b"<a>" * 500 + b"<b/>" + b"</a>" * 499
+    assert engine.match(deep + b"</a>") == ["bottom"]
+    assert engine.match(deep + b"<c/></a>") == ["bottom", "twig"]

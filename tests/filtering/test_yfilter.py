@@ -1,0 +1,116 @@
+"""The YFilter automaton against the example of the thesis (Figure 3.2), and its joins."""
+
+from __future__ import annotations
+
+from twigcast.filtering.yfilter import Matching, State, YFilter
+from twigcast.pattern import parse
+
+# The drawing of Figure 3.2 is lost in the text that we have.  What the text says of it: there are seven
+# expressions, all begin with /x, and // is an empty move to a state that loops.  The seven here are a
+# reconstruction in that shape, not a copy.
+FIGURE_3_2 = {
+    "q1": "/x/y",
+    "q2": "/x/z",
+    "q3": "/x/y/z",
+    "q4": "/x//y/z",
+    "q5": "/x/*/y",
+    "q6": "/x//z",
+    "q7": "/x/*/*/z",
+}
+
+
+def engine_of(expressions: dict[str, str]) -> YFilter:
+    engine = YFilter()
+    for id, expression in expressions.items():
+        engine.add(id, parse(expression))
+    return engine
+
+
+def states(state: State) -> list[State]:
+    return [state, *(below for after in state.edges.values() for below in states(after))]
+
+
+def test_figure_3_2_edges() -> None:
+    """The seven expressions share /x, and what follows it as far as it is the same."""
+    edges = {
+        (state.number, label if isinstance(label, str) else label[1]): after.number
+        for state in states(engine_of(FIGURE_3_2).initial)
+        for label, after in state.edges.items()
+    }
+    assert edges == {
+        (0, "x"): 1,
+        (1, "y"): 2,
+        (1, "z"): 3,
+        (2, "z"): 4,
+        (1, "ε"): 5,
+        (5, "y"): 6,
+        (6, "z"): 7,
+        (1, "*"): 8,
+        (8, "y"): 9,
+        (5, "z"): 10,
+        (8, "*"): 11,
+        (11, "z"): 12,
+    }
+
+
+def test_figure_3_2_accepting_states() -> None:
+    """Each expression ends in a state of its own; only the state behind // stays."""
+    all_states = states(engine_of(FIGURE_3_2).initial)
+    accepting = {
+        state.number: [query.id for query in state.accepts.values()] for state in all_states if state.accepts
+    }
+    assert accepting == {2: ["q1"], 3: ["q2"], 4: ["q3"], 7: ["q4"], 9: ["q5"], 10: ["q6"], 12: ["q7"]}
+    assert [state.number for state in all_states if state.stays] == [5]
+
+
+def test_figure_3_2_running() -> None:
+    """The stack of active states grows at start tags and falls back at end tags."""
+    matching = Matching(engine_of(FIGURE_3_2).initial)
+    active = []
+    for name in "xyz":
+        matching.start(("", name))
+        active.append(matching.active())
+    assert active == [{1, 5}, {2, 5, 6, 8}, {4, 5, 7, 10, 11}]
+    assert matching.ids() == {"q1", "q3", "q4", "q6"}
+    matching.end()
+    assert matching.active() == active[1]
+
+
+def test_the_same_path_twice_is_one_chain() -> None:
+    """An expression that is already there adds no state."""
+    engine = engine_of({"p": "/a//b", "q": "/a//b"})
+    assert len(states(engine.initial)) == 4
+
+
+def test_remove_cuts_only_what_nobody_needs() -> None:
+    """States of a removed path go as far as no other path runs through them."""
+    engine = engine_of({"long": "/a/b/c", "short": "/a", "other": "/a//d"})
+    engine.remove("long")
+    assert len(states(engine.initial)) == 4
+    engine.remove("other")
+    assert len(states(engine.initial)) == 2
+    engine.remove("short")
+    assert len(states(engine.initial)) == 1
+
+
+def test_paths_join_on_the_same_element() -> None:
+    """Both paths of a twig being there is not enough: they must meet in one branching node."""
+    engine = engine_of({"q": "//a[b]/c"})
+    assert engine.match(b"<r><a><b/></a><a><c/></a></r>") == []
+    assert engine.match(b"<r><a><b/></a><a><b/><c/></a></r>") == ["q"]
+
+
+def test_joins_nest() -> None:
+    """An inner branching node counts for the outer one it is below, and for no other."""
+    engine = engine_of({"q": "//a[b]//c[d]/e"})
+    assert engine.match(b"<r><a><b/></a><a><c><d/><e/></c></a></r>") == []
+    assert engine.match(b"<r><a><b/><x><c><d/></c><c><e/></c></x></a></r>") == []
+    assert engine.match(b"<r><a><b/><x><c><d/><e/></c></x></a></r>") == ["q"]
+
+
+def test_every_open_element_can_be_the_branching_node() -> None:
+    """A path through // is tried with each element that can stand for its branching node."""
+    engine = engine_of({"q": "//a[b]//c"})
+    assert engine.match(b"<a><a><a><c/></a></a><b/></a>") == ["q"]
+    assert engine.match(b"<a><a><b/><a><c/></a></a></a>") == ["q"]
+    assert engine.match(b"<a><a><a><c/></a></a><a><b/></a></a>") == []

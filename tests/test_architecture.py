@@ -1,0 +1,203 @@
+"""The shape of the package, kept by tests: imports point down, siblings are strangers, rooms are pages."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import twigcast
+
+SOURCE = Path(twigcast.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+# Lower numbers lie lower; a room imports rooms with smaller numbers only.  Workload stands beside schema and
+# pattern: it builds both from the outside, and nothing of the core builds on it.
+LEVELS = {
+    "errors": 0,
+    "document": 1,
+    "schema": 2,
+    "pattern": 3,
+    "workload": 4,
+    "filtering": 4,
+    "fragmenting": 4,
+    "chunking": 4,
+    "rewriting": 4,
+    "routing": 5,
+    "service": 6,
+    "spark": 6,
+    "simulator": 6,
+    "cli": 7,
+}
+
+# Which rooms may import a library; a library that is not listed is free to all.
+HOMES = {
+    "pyspark": {"spark"},
+    "pandas": {"spark"},
+    "fastapi": {"service"},
+    "uvicorn": {"service"},
+    "starlette": {"service"},
+    "nicegui": {"service"},
+    "nats": {"service"},
+    "httpx": {"service"},
+    "requests": {"service"},
+    "aiohttp": {"service"},
+    "urllib3": {"service"},
+    "socket": {"service"},
+    "ssl": {"service"},
+    "asyncio": {"service"},
+    "socketserver": {"service"},
+    "http": {"service"},
+    "urllib.request": {"service"},
+    "simpy": {"simulator"},
+    "typer": {"cli"},
+    "click": {"cli"},
+    "rich": {"cli"},
+}
+
+# Which rooms may not import a library that others may.
+STRANGERS = {"lxml": {"filtering", "pattern", "document", "errors"}}
+
+FORBIDDEN_NAMES = {"utils", "util", "misc", "helpers", "helper", "manager", "common"}
+
+
+def test_every_room_has_a_level() -> None:
+    """A new room says where it stands before anything can import it."""
+    assert {room_of(module) for module in MODULES} - {""} <= set(LEVELS)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_imports_point_down_and_siblings_are_strangers(module: Path) -> None:
+    """A room imports only rooms that lie below it."""
+    room = room_of(module)
+    if room == "":
+        return
+    wrong = [
+        name
+        for name in imports(module)
+        if name.startswith("twigcast.")
+        and (target := name.split(".")[1]) != room
+        and LEVELS.get(target, 0) >= LEVELS[room]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_libraries_stay_in_their_rooms(module: Path) -> None:
+    """Spark, the network, the simulator's clock and the terminal are each known to one room; lxml to few."""
+    room = room_of(module)
+    wrong = [
+        name
+        for name in imports(module)
+        for library in (name.split(".")[0], name)
+        if room not in HOMES.get(library, {room}) or room in STRANGERS.get(library, set())
+    ]
+    assert wrong == []
+
+
+def test_no_import_is_relative() -> None:
+    """An import names the whole path, so that it can be searched for."""
+    wrong = [
+        f"{module.relative_to(SOURCE)}:{node.lineno}"
+        for module in MODULES
+        for node in ast.walk(parsed(module))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert wrong == []
+
+
+def test_no_module_is_called_after_nothing() -> None:
+    """A module is named after its idea; a name that fits anything holds everything."""
+    paths = [path for path in SOURCE.rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ""}]
+    assert [
+        path.name for path in paths if FORBIDDEN_NAMES & set(path.stem.lower().strip("_").split("_"))
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "room", ["", *sorted({room_of for room_of in LEVELS if (SOURCE / room_of).is_dir()})]
+)
+def test_every_room_is_a_page(room: str) -> None:
+    """A room's ``__init__`` has a docstring and ``__all__``, and each public name in it is documented."""
+    page = importlib.import_module(f"twigcast.{room}".rstrip("."))
+    assert page.__doc__
+    undocumented = [
+        name
+        for name in page.__all__
+        if callable(getattr(page, name)) and not (getattr(page, name).__doc__ or "").strip()
+    ]
+    assert undocumented == []
+
+
+def test_every_module_says_what_it_is() -> None:
+    """Each module opens with a docstring."""
+    assert [str(m.relative_to(SOURCE)) for m in MODULES if not ast.get_docstring(parsed(m))] == []
+
+
+def test_every_error_code_is_documented() -> None:
+    """A code that is raised anywhere stands in the docstrings of ``errors``."""
+    documented = set(re.findall(r"``([a-z][a-z-]*)``", (SOURCE / "errors.py").read_text()))
+    documented |= {node.value for node in class_codes(SOURCE / "errors.py")}
+    raised = {
+        (str(module.relative_to(SOURCE)), code)
+        for module in MODULES
+        for code in raised_codes(parsed(module))
+        if code not in documented
+    }
+    assert raised == set()
+
+
+def test_importing_the_package_does_not_import_the_edges() -> None:
+    """``import twigcast`` costs neither the terminal libraries nor Spark."""
+    import subprocess
+
+    script = (
+        "import sys, twigcast; print(*(m for m in ('typer', 'rich', 'pyspark', 'lxml') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def room_of(module: Path) -> str:
+    """The room of a module; the package's own page belongs to none."""
+    first = module.relative_to(SOURCE).parts[0].removesuffix(".py")
+    return "" if first in {"__init__", "__main__"} else first
+
+
+def parsed(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"), filename=str(module))
+
+
+def imports(module: Path) -> Iterator[str]:
+    """Every module named by an import statement, wherever it stands, outside of ``TYPE_CHECKING``."""
+    for node in ast.walk(parsed(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "twigcast":
+                yield from (f"twigcast.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def raised_codes(tree: ast.Module) -> Iterator[str]:
+    """The values of ``code=`` in calls of error classes, and of the code tables of the document room."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
+                    yield str(keyword.value.value)
+
+
+def class_codes(module: Path) -> Iterator[ast.Constant]:
+    """The codes that error classes carry by default."""
+    for node in ast.walk(parsed(module)):
+        if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Constant):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == "code" for target in targets):
+                yield node.value

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Fuzz the kernel under AddressSanitizer and UndefinedBehaviorSanitizer.
+#
+#     tools/asan.sh [--seconds 60] [--seed 1]       arguments go to tests/fuzz/fuzz_kernel.py
+#
+# The extension is built into a temporary folder with a copy of the Python sources beside it; the project and
+# any installed twigcast stay as they are.  PYTHON names the interpreter, CXX the compiler.
+# Python itself is not instrumented: leaks are not reported, and libasan is preloaded.
+set -eu
+
+project=$(cd "$(dirname "$0")/.." && pwd)
+python=${PYTHON:-python3}
+cxx=${CXX:-g++}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cp -r "$project/pyproject.toml" "$project/setup.py" "$project/src" "$work/"
+find "$work/src" -name '*.so' -delete
+for file in README.md LICENSE; do
+    [ -e "$project/$file" ] && cp "$project/$file" "$work/"
+done
+
+sanitizers="-fsanitize=address,undefined"
+(
+    cd "$work"
+    TWIGCAST_CXXFLAGS="$sanitizers -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1" \
+        TWIGCAST_LDFLAGS="$sanitizers" CC=$cxx CXX=$cxx \
+        "$python" setup.py --quiet build_ext --inplace --force
+)
+
+LD_PRELOAD="$($cxx -print-file-name=libasan.so) $($cxx -print-file-name=libubsan.so)" \
+    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+    PYTHONPATH="$work/src" \
+    PYTHONMALLOC=malloc \
+    "$python" "$project/tests/fuzz/fuzz_kernel.py" "$@"
