@@ -21,11 +21,8 @@ documents = [
     b"<person/>",
 ]
 found = index.match_batch(pa.array(documents, pa.binary()))
-ids = list(index.ids)
-for number, (positions, error) in enumerate(
-    zip(found.matches.to_pylist(), found.errors, strict=True), start=1
-):
+for row, error in enumerate(found.errors):
     if error is not None:
-        print(f"document {number}: {error.code}: {error}")
+        print(f"document {row + 1}: {error.code}: {error}")
     else:
-        print(f"document {number}: {', '.join(ids[position] for position in positions)}")
+        print(f"document {row + 1}: {', '.join(map(str, found.ids(row)))}")

@@ -141,8 +141,10 @@ def summary(index: Index, bodies: list[bytes], feed: Feed, building: float) -> T
 
 
 def favourites(index: Index, texts: dict[str, str], feed: Feed) -> Table:
-    """The subscriptions that most documents matched, without those that all did."""
+    """The subscriptions that most documents matched, without those that match every one."""
     counted = pc.value_counts(pc.list_flatten(feed.matches)).to_pylist()
+    readable = len(feed.matches) - len(feed.errors)
+    counted = [pair for pair in counted if pair["counts"] < readable]
     counted.sort(key=lambda pair: (-pair["counts"], pair["values"]))
     ids = list(index.ids)
     table = Table(title="\nBusiest subscriptions", box=None, title_justify="left", title_style="bold")

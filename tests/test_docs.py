@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -60,6 +61,14 @@ def test_commands_on_a_page_exist(page: Path) -> None:
     assert wrong == []
 
 
+def test_commands_in_the_examples_of_help_exist() -> None:
+    """What ``--help`` says to copy is a command with options that it has."""
+    lines = [line.strip().replace(r"\[", "[") for line in epilogs(typer.main.get_command(app))]
+    shown = [part.strip() for line in lines for part in re.split(r"\s[|>]\s", line) if "twigcast" in part]
+    assert shown
+    assert [command for command in shown if not is_known(command)] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     """A link to a file of the project names one that is there."""
@@ -111,13 +120,20 @@ def commands(page: Path) -> Iterator[str]:
                 yield part.strip()
 
 
+def epilogs(command: Any) -> Iterator[str]:
+    """The lines at the foot of the help of a command and of those below it."""
+    yield from (command.epilog or "").splitlines()
+    for below in getattr(command, "commands", {}).values():
+        yield from epilogs(below)
+
+
 def is_known(command: str) -> bool:
     """Whether the words after ``twigcast`` are a command and options that it has."""
-    known = typer.main.get_command(app)
+    known: Any = typer.main.get_command(app)
     options = {"--help"}
     for word in shlex.split(command.replace("…", "").replace("|", " "))[1:]:
         if word in getattr(known, "commands", {}):
-            known = known.commands[word]  # type: ignore[attr-defined]
+            known = known.commands[word]
         elif getattr(known, "commands", None) and not word.startswith("-"):
             return False
         options |= {option for parameter in known.params for option in parameter.opts}

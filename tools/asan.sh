@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 cp -r "$project/pyproject.toml" "$project/setup.py" "$project/src" "$work/"
 find "$work/src" -name '*.so' -delete
 for file in README.md LICENSE; do
-    [ -e "$project/$file" ] && cp "$project/$file" "$work/"
+    if [ -e "$project/$file" ]; then cp "$project/$file" "$work/"; fi
 done
 
 sanitizers="-fsanitize=address,undefined"

@@ -5,11 +5,15 @@ An engine is tested by adding its name and how it is made to ``ENGINES``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lxml import etree
 
-from twigcast.errors import DocumentError, SubscriptionError
+from tests.pattern.strategies import NAMESPACES, Expression, documents, patterns
+from twigcast.errors import DocumentError, PatternError, SubscriptionError
 from twigcast.filtering.engine import Engine
 from twigcast.filtering.one_by_one import OneByOne
 from twigcast.filtering.xtrie import XTrie
@@ -96,6 +100,45 @@ CASES = [
     ("//b[.='xy']", "<a><b>x<!-- c --><?p i?>y</b></a>", "<a><b>x y</b></a>"),
     ("/a[@k='é&']", "<!DOCTYPE a [<!ENTITY e 'é']><a k='&e;&amp;'/>".replace("']", "'>]"), "<a k='e&amp;'/>"),
 ]
+
+# Two names, so that documents are recursive and their parts nearly what a twig asks for.
+TAGS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3)), min_size=6, max_size=25)
+STEPS = st.tuples(st.sampled_from(["/", "/", "//"]), st.sampled_from("aabb*")).map("".join)
+BRANCHES = st.lists(STEPS, min_size=1, max_size=2).map("".join)
+
+
+def relative(path: str) -> str:
+    return f".{path}" if path.startswith("//") else path[1:]
+
+
+def nested(tags: list[tuple[str, int]]) -> str:
+    """The document of these elements in order, each after so many end tags (the root's comes last)."""
+    open, text = ["a"], "<a>"
+    for name, ends in tags:
+        for _ in range(min(ends, len(open) - 1)):
+            text += f"</{open.pop()}>"
+        open.append(name)
+        text += f"<{name}>"
+    return text + "".join(f"</{name}>" for name in reversed(open))
+
+
+DOCUMENTS = TAGS.map(nested)
+FORKS = st.tuples(STEPS, BRANCHES.map(relative).map("[{}]".format), st.just("") | BRANCHES).map("".join)
+TWIGS = st.tuples(STEPS, FORKS.map(relative).map("[{}]".format), FORKS).map("".join) | FORKS
+
+
+def added(engine: Engine, id: int, expression: Expression) -> bool:
+    """Whether the pattern could be added: ``parse`` refuses what no document satisfies, and some axes."""
+    try:
+        engine.add(id, parse(expression.ours, NAMESPACES))
+    except PatternError:
+        return False
+    return True
+
+
+def true_for_lxml(expressions: Mapping[int, str], body: bytes) -> list[int]:
+    tree = etree.fromstring(body, etree.XMLParser(resolve_entities=True, no_network=True)).getroottree()
+    return [id for id, text in expressions.items() if tree.xpath(f"boolean({text})", namespaces=NAMESPACES)]
 
 
 @pytest.fixture(params=ENGINES)
@@ -218,3 +261,48 @@ def test_deep_documents(engine: Engine) -> None:
     deep = b"<a>" * 500 + b"<b/>" + b"</a>" * 499
     assert engine.match(deep + b"</a>") == ["bottom"]
     assert engine.match(deep + b"<c/></a>") == ["bottom", "twig"]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(patterns(), min_size=4, max_size=8), documents())
+def test_answers_are_those_of_lxml(name: str, expressions: list[Expression], body: bytes) -> None:
+    """Whatever the patterns and the document: the ids are those of the expressions that are true for lxml."""
+    engine = ENGINES[name]()
+    there = {id: each.xpath for id, each in enumerate(expressions) if added(engine, id, each)}
+    assert engine.match(body) == true_for_lxml(there, body)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(TWIGS, min_size=8, max_size=12), st.lists(DOCUMENTS, min_size=2, max_size=4))
+def test_twigs_are_those_of_lxml(name: str, twigs: list[str], documents: list[str]) -> None:
+    """The branches of a twig meet in one element, however many elements of its name are nested."""
+    engine = ENGINES[name]()
+    for id, twig in enumerate(twigs):
+        engine.add(id, parse(twig))
+    for document in documents:
+        body = document.encode()
+        assert engine.match(body) == true_for_lxml(dict(enumerate(twigs)), body)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(st.integers(0, 6), patterns()), min_size=4, max_size=16), documents())
+def test_changes_leave_what_is_there(name: str, changes: list[tuple[int, Expression]], body: bytes) -> None:
+    """After any adding and removing an engine answers as a new one with what is left, and as one by one."""
+    engine = ENGINES[name]()
+    left: dict[int, Expression] = {}
+    for id, expression in changes:
+        if id in left:
+            engine.remove(id)
+            del left[id]
+        elif added(engine, id, expression):
+            left[id] = expression
+        engine.match(b"<a/>")
+    fresh, plain = ENGINES[name](), OneByOne()
+    for id, expression in left.items():
+        added(fresh, id, expression)
+        added(plain, id, expression)
+    assert len(engine) == len(left)
+    assert engine.match(body) == fresh.match(body) == plain.match(body)

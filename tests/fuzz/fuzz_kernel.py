@@ -27,6 +27,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def main() -> int:
     trail = Trail(arguments.trail)
     if arguments.replay:
         case = ast.literal_eval(arguments.replay.read_text(encoding="utf-8"))
-        return _finish(_checked(lambda: check_case(*case, Counter(), trail)), Counter())
+        return _finish(_checked(lambda: check_case(Case(*case), Counter(), trail)), Counter())
     done: Counter[str] = Counter()
     end = time.monotonic() + arguments.seconds
     number = arguments.seed
@@ -74,8 +75,17 @@ class Trail:
 
     path: Path
 
-    def leave(self, subscriptions: list[str], bodies: list[bytes]) -> None:
-        self.path.write_text(repr((subscriptions, bodies)), encoding="utf-8")
+    def leave(self, case: Case, bodies: list[bytes]) -> None:
+        self.path.write_text(repr((case.subscriptions, bodies, case.cache_bytes)), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Subscriptions, the documents to match, and how much an engine may remember of them."""
+
+    subscriptions: list[str]
+    bodies: list[bytes]
+    cache_bytes: int
 
 
 def fuzz_round(chance: random.Random, done: Counter[str], trail: Trail) -> None:
@@ -84,28 +94,30 @@ def fuzz_round(chance: random.Random, done: Counter[str], trail: Trail) -> None:
     subscriptions += [broken_expression(chance) for _ in range(chance.randrange(3))]
     chance.shuffle(subscriptions)
     bodies = [document(chance) for _ in range(chance.randrange(1, 12))]
-    check_case(subscriptions, bodies, done, trail)
-    check_changes(chance, subscriptions, bodies, done, trail)
-    check_files(chance, subscriptions, bodies, done, trail)
+    case = Case(subscriptions, bodies, chance.choice([1, 1 << 12, 1 << 16, 1 << 20, 64 << 20]))
+    check_case(case, done, trail)
+    check_changes(chance, case, done, trail)
+    check_files(chance, case, done, trail)
 
 
 # What must hold
 
 
-def check_case(subscriptions: list[str], bodies: list[bytes], done: Counter[str], trail: Trail) -> None:
+def check_case(case: Case, done: Counter[str], trail: Trail) -> None:
     """Every way of asking the index gives the answers of the plain engine and of lxml."""
-    index, reference = built(subscriptions)
+    index, reference = built(case)
     expect("subscriptions", len(index), len(reference))
     answers = []
-    for body in bodies:
-        trail.leave(subscriptions, [body])
+    for body in case.bodies:
+        trail.leave(case, [body])
         answer = expected(reference, body)
         answers.append(answer)
         done["documents"] += 1
         done["well-formed"] += isinstance(answer, list)
-        check_document(index, subscriptions, body, answer, done)
-    trail.leave(subscriptions, bodies)
-    check_batch(index, bodies, answers)
+        check_document(index, case.subscriptions, body, answer, done)
+    trail.leave(case, case.bodies)
+    check_batch(index, case.bodies, answers)
+    check_threads(index, case.bodies, answers)
 
 
 def check_document(
@@ -135,21 +147,29 @@ def check_document(
 def check_batch(index: Index, bodies: list[bytes], answers: list[list[int] | DocumentError]) -> None:
     """A batch with a null in it is the documents one by one."""
     batch = index.match_batch(pa.array([*bodies, None], pa.binary()))
-    positions = dict(enumerate(index.ids))
     for row, answer in enumerate(answers):
         error = batch.errors[row]
         if isinstance(answer, DocumentError):
             expect("error in batch", told(error), told(answer))
         else:
             expect("no error in batch", error, None)
-            expect("ids in batch", sorted(positions[p] for p in batch.matches[row].as_py()), sorted(answer))
+            expect("ids in batch", batch.ids(row), answer)
+    expect("the null", (batch.matches[len(bodies)].as_py(), batch.errors[len(bodies)]), (None, None))
 
 
-def check_changes(
-    chance: random.Random, subscriptions: list[str], bodies: list[bytes], done: Counter[str], trail: Trail
-) -> None:
+def check_threads(index: Index, bodies: list[bytes], answers: list[list[int] | DocumentError]) -> None:
+    """Two threads do not disturb each other."""
+    with ThreadPoolExecutor(2) as threads:
+        for found, answer in zip(
+            threads.map(lambda body: outcome(index, body), bodies), answers, strict=True
+        ):
+            expect("ids in a thread", found, told(answer) if isinstance(answer, DocumentError) else answer)
+
+
+def check_changes(chance: random.Random, case: Case, done: Counter[str], trail: Trail) -> None:
     """After adding and removing, the index answers as one that never knew the others."""
-    index, reference = built(subscriptions)
+    subscriptions = case.subscriptions
+    index, reference = built(case)
     for _ in range(chance.randrange(1, 10)):
         id = chance.randrange(len(subscriptions) + 10)
         text = subscriptions[id] if id < len(subscriptions) else expression(chance)
@@ -164,8 +184,8 @@ def check_changes(
             index.add(id, text, NAMESPACES)
             reference.add(id, pattern)
         done["changes"] += 1
-    for body in bodies:
-        trail.leave(subscriptions, [body])
+    for body in case.bodies:
+        trail.leave(case, [body])
         answer = expected(reference, body)
         if isinstance(answer, list):
             expect("ids after changes", list(index.match(body).ids), answer)
@@ -179,31 +199,29 @@ def check_changes(
         raise Mismatch("an unknown id was removed")
 
 
-def check_files(
-    chance: random.Random, subscriptions: list[str], bodies: list[bytes], done: Counter[str], trail: Trail
-) -> None:
+def check_files(chance: random.Random, case: Case, done: Counter[str], trail: Trail) -> None:
     """A saved index answers as before; an altered file is refused."""
-    index, _ = built(subscriptions)
+    index, _ = built(case)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
         index.save(path)
         whole = path.read_bytes()
-        again = Index.open(path)
-        for body in bodies:
+        again = Index.open(path, limits=LIMITS)
+        for body in case.bodies:
             expect("ids of the opened index", outcome(again, body), outcome(index, body))
         for _ in range(4):
             altered = altered_file(chance, whole)
             if altered == whole:
                 continue
-            trail.leave(subscriptions, [altered])
+            trail.leave(case, [altered])
             other = Path(folder) / "altered"
             other.write_bytes(altered)
             try:
-                opened = Index.open(other)
+                opened = Index.open(other, limits=LIMITS)
             except IndexFileError:
                 done["files refused"] += 1
                 continue
-            for body in bodies:
+            for body in case.bodies:
                 outcome(opened, body)
             raise Mismatch("an altered file was opened")
 
@@ -240,19 +258,20 @@ def expected(reference: OneByOne, body: bytes) -> list[int] | DocumentError:
         return error
 
 
-def built(subscriptions: list[str]) -> tuple[Index, OneByOne]:
+def built(case: Case) -> tuple[Index, OneByOne]:
     """The index and the plain engine of the same subscriptions, with their positions as ids."""
+    subscriptions = [(id, text, NAMESPACES) for id, text in enumerate(case.subscriptions)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        index = Index([(id, text, NAMESPACES) for id, text in enumerate(subscriptions)], limits=LIMITS)
+        index = Index(subscriptions, limits=LIMITS, cache_bytes=case.cache_bytes)
     reference = OneByOne(LIMITS)
-    refused = set()
-    for id, text in enumerate(subscriptions):
+    refused = []
+    for id, text, namespaces in subscriptions:
         try:
-            reference.add(id, parse(text, NAMESPACES))
+            reference.add(id, parse(text, namespaces))
         except PatternError:
-            refused.add(id)
-    expect("refused subscriptions", {entry.id for entry in index.refused}, refused)
+            refused.append(id)
+    expect("refused subscriptions", [entry.id for entry in index.refused], refused)
     return index, reference
 
 

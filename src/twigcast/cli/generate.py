@@ -70,14 +70,14 @@ def documents_command(
         str,
         typer.Option("--preset", metavar="NAME", help="Start from: default, nitf-small, -medium or -large."),
     ] = "default",
-    elements: Annotated[int | None, drawn("113", "Elements of a document, on average.")] = None,
+    elements: Annotated[int | None, drawn("117", "Elements of a document, on average.")] = None,
     spread: Annotated[float | None, drawn("0.5", "How far that varies, as a part of the average.")] = None,
     max_depth: Annotated[int | None, drawn("10", "Levels of elements, at most.")] = None,
     optional: Annotated[float | None, drawn("0.5", "Probability of an optional child.")] = None,
     fan_out: Annotated[float | None, drawn("2.0", "Repetitions on average, if without bound.")] = None,
-    skew: Annotated[float | None, drawn("2.0", "Zipf skew of alternatives; 0 is uniform.")] = None,
+    skew: Annotated[float | None, drawn("2.1", "Zipf skew of alternatives; 0 is uniform.")] = None,
     attributes: Annotated[float | None, drawn("0.25", "Probability of an optional attribute.")] = None,
-    words: Annotated[float | None, drawn("6.5", "Words in a piece of text, on average.")] = None,
+    words: Annotated[float | None, drawn("7.0", "Words in a piece of text, on average.")] = None,
     single: Annotated[float | None, drawn("0.3", "The part of the texts that are one word.")] = None,
 ) -> None:
     """Draw documents that a DTD admits.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ def build(
     """An index of the subscriptions of a file, and how many were refused; those are complained of."""
     from twigcast.filtering import Index
 
-    lines: dict[str | int, int] = {}
+    lines: dict[Hashable, int] = {}
     unread: list[SourceError] = []
 
     def items() -> Iterator[Item]:

@@ -29,7 +29,7 @@ from twigcast.cli.terminal import as_json, complain_of, progress, stdout
 from twigcast.errors import DocumentError, SourceError, TwigcastError
 
 if TYPE_CHECKING:
-    from twigcast.filtering import Index, Selected
+    from twigcast.filtering import Index
 
 EXAMPLES = examples(
     "twigcast match --subscriptions news.txt article.xml",
@@ -122,7 +122,7 @@ def command(
         compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
     only = frozenset(id) if id else None
     sources = list(documents.find(document))
-    streams = json or not sys.stdout.isatty()
+    streams = _streams(json)
     readable = True
     rows: list[Outcome] = []
     with progress("Matching", sources, total=len(sources)) as counted:
@@ -130,7 +130,8 @@ def command(
             outcome = _outcome(compiled, source, wanted, only, limits.bytes)
             if outcome.error is not None:
                 readable = False
-                complain_of(outcome.error, outcome.document)
+                if streams:
+                    complain_of(outcome.error, outcome.document)
             if streams:
                 _write(_json_line(outcome, wanted) if json else _tab_lines(outcome, wanted))
             else:
@@ -149,6 +150,11 @@ def _wanted(count: bool, select: bool, id: list[str] | None) -> Wanted:
     return Wanted.COUNT if count else Wanted.PARTS if select else Wanted.IDS
 
 
+def _streams(json: bool) -> bool:
+    """Whether answers are written as they come; a table is drawn at the end."""
+    return json or not sys.stdout.isatty()
+
+
 def _outcome(
     index: Index, source: documents.Source, wanted: Wanted, only: frozenset[str] | None, most: int
 ) -> Outcome:
@@ -156,23 +162,23 @@ def _outcome(
         body = source.read(most)
         if wanted is Wanted.COUNT:
             return Outcome(source.name, [], index.count(body), [])
-        ids = list(index.match(body).ids)
-        if only is not None:
-            ids = [id for id in ids if str(id) in only]
-        parts = (
-            [_part(body, id, node) for id in ids for node in index.select(body, id)]
-            if wanted is Wanted.PARTS
-            else []
-        )
+        ids = [id for id in index.match(body).ids if only is None or str(id) in only]
+        parts = list(_parts(index, body, ids)) if wanted is Wanted.PARTS else []
     except (DocumentError, SourceError) as error:
         return Outcome(source.name, [], 0, [], error)
     return Outcome(source.name, ids, len(ids), parts)
 
 
-def _part(body: bytes, id: Hashable, node: Selected) -> Part:
-    return Part(
-        id, node.start, node.end, str(node.kind), body[node.start : node.end].decode("utf-8", "replace")
-    )
+def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[Part]:
+    """What each of the subscriptions selected; the document is read once for all of them."""
+    from twigcast.document import read
+    from twigcast.pattern import select
+
+    document = read(body, index.limits)
+    for id in ids:
+        for node in select(index.pattern(id), document):
+            text = body[node.start : node.end].decode("utf-8", "replace")
+            yield Part(id, node.start, node.end, node.kind, text)
 
 
 def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:

@@ -104,7 +104,7 @@ def progress(description: str, items: Iterable[Item], total: int | None = None) 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.completed:,.0f}") if total is None else MofNCompleteColumn(),
         TimeRemainingColumn(),
         console=stderr(),
         transient=True,

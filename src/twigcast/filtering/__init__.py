@@ -1,0 +1,33 @@
+"""Matching: many subscriptions, one document at a time.
+
+``Index`` is the engine to use.  ``OneByOne``, ``XTrie`` and ``YFilter`` are there to compare with and to learn from.
+"""
+
+from twigcast.filtering.engine import Engine
+from twigcast.filtering.index import Index, SubscriptionWarning
+from twigcast.filtering.one_by_one import OneByOne
+from twigcast.filtering.results import (
+    BatchMatch,
+    CostlySubscription,
+    Match,
+    RefusedSubscription,
+    Selected,
+    Stats,
+)
+from twigcast.filtering.xtrie import XTrie
+from twigcast.filtering.yfilter import YFilter
+
+__all__ = [
+    "BatchMatch",
+    "CostlySubscription",
+    "Engine",
+    "Index",
+    "Match",
+    "OneByOne",
+    "RefusedSubscription",
+    "Selected",
+    "Stats",
+    "SubscriptionWarning",
+    "XTrie",
+    "YFilter",
+]

@@ -21,6 +21,7 @@ from typing import TypeAlias
 from twigcast.filtering.kernel._kernel import Vocabulary
 from twigcast.pattern.numbers import number
 from twigcast.pattern.tree import (
+    TEXT,
     And,
     AttributeTail,
     Axis,
@@ -196,6 +197,11 @@ class Compiler:
         return self._value(tail, _EXISTS, "")
 
     def _compared(self, tail: Tail, operator: str, value: str | float) -> Condition:
+        if operator == "!=" and _one_value(tail):
+            # One value differs where it is there and does not equal; one negative literal instead of many positive.
+            ((equal,),) = self._compared(tail, "=", value)
+            different: Condition = (((1, *equal[1:]),),)
+            return different if tail is None else self._and(self._target(tail), different)
         if isinstance(value, str):
             if operator in _STRING:
                 return self._value(tail, _STRING[operator], value)
@@ -287,9 +293,11 @@ def _joined(left: Conjunction, right: Conjunction) -> Conjunction:
 
 def _single(paths: tuple[Path, ...]) -> bool:
     """At most one node can be selected, or the kernel knows which is the first."""
-    if len(paths) != 1 or paths[0].steps:
-        return False
-    tail = paths[0].tail
-    return not isinstance(tail, AttributeTail) or (
-        tail.test.namespace is not None and tail.test.local is not None
-    )
+    return len(paths) == 1 and not paths[0].steps and (paths[0].tail is TEXT or _one_value(paths[0].tail))
+
+
+def _one_value(tail: Tail) -> bool:
+    """An element has at most one such value: its string-value, or the attribute of a full name."""
+    if isinstance(tail, AttributeTail):
+        return tail.test.namespace is not None and tail.test.local is not None
+    return tail is None

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Container, Hashable, Iterator
 from typing import Protocol
 
-from twigcast.document import Document
+from twigcast.document import Document, DocumentLimits
 from twigcast.errors import SubscriptionError
 from twigcast.filtering.skeleton import skeleton
 from twigcast.pattern import Pattern, matches
+
+DEFAULT_LIMITS = DocumentLimits()
 
 
 class Engine(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from twigcast.document import Document, Element
+from twigcast.document import Document, Element, elements
 
 Name: TypeAlias = tuple[str, str]
 """Namespace and local name."""
@@ -13,4 +13,12 @@ Name: TypeAlias = tuple[str, str]
 
 def events(document: Document) -> Iterator[Name | None]:
     """The name of each element where it begins, and ``None`` where the one begun last ends."""
-    raise NotImplementedError
+    waiting: list[Element | None] = [document.root]
+    while waiting:
+        element = waiting.pop()
+        if element is None:
+            yield None
+            continue
+        yield element.namespace, element.local
+        waiting.append(None)
+        waiting += [*elements(element)][::-1]

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from twigcast.document import DocumentLimits, read
-from twigcast.filtering.engine import duplicate, unknown
+from twigcast.filtering.engine import DEFAULT_LIMITS, duplicate, unknown
 from twigcast.pattern import Pattern, matches
 
 
 class OneByOne:
     """The engine that shares nothing."""
 
-    def __init__(self, limits: DocumentLimits = DocumentLimits()) -> None:
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._patterns: dict[Hashable, Pattern] = {}
 

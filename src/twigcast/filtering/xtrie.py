@@ -30,7 +30,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from twigcast.document import DocumentLimits, read
-from twigcast.filtering.engine import Subscriptions
+from twigcast.filtering.engine import DEFAULT_LIMITS, Subscriptions
 from twigcast.filtering.events import Name, events
 from twigcast.filtering.skeleton import Twig, twigs
 from twigcast.pattern import Axis, Pattern
@@ -39,7 +39,7 @@ from twigcast.pattern import Axis, Pattern
 class XTrie:
     """The engine that shares substrings."""
 
-    def __init__(self, limits: DocumentLimits = DocumentLimits()) -> None:
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._subscriptions = Subscriptions()
         self._built: Substrings | None = None

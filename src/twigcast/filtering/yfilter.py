@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from twigcast.document import DocumentLimits, read
-from twigcast.filtering.engine import Subscriptions
+from twigcast.filtering.engine import DEFAULT_LIMITS, Subscriptions
 from twigcast.filtering.events import Name, events
 from twigcast.filtering.skeleton import Twig, twigs
 from twigcast.pattern import Axis, NameTest, Pattern
@@ -40,7 +40,7 @@ Binding: TypeAlias = tuple[int, ...]
 class YFilter:
     """The engine that shares prefixes."""
 
-    def __init__(self, limits: DocumentLimits = DocumentLimits()) -> None:
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self.initial = State(0, stays=False)
         self._next_number = 1

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from twigcast.pattern.evaluating import holds, matches, select
+from twigcast.pattern.explaining import (
+    AlternativeExplanation,
+    Explanation,
+    PredicateExplanation,
+    StepExplanation,
+    explain,
+)
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.parsing import parse
 from twigcast.pattern.rendering import render, render_path, render_predicate
@@ -30,12 +38,14 @@ from twigcast.pattern.tree import (
 __all__ = [
     "ANY",
     "TEXT",
+    "AlternativeExplanation",
     "And",
     "AttributeTail",
     "Axis",
     "Comparison",
     "Count",
     "Exists",
+    "Explanation",
     "Length",
     "NameTest",
     "Not",
@@ -44,12 +54,18 @@ __all__ = [
     "Pattern",
     "PatternLimits",
     "Predicate",
+    "PredicateExplanation",
     "Step",
+    "StepExplanation",
     "StringTest",
     "Tail",
     "TextTail",
+    "explain",
+    "holds",
+    "matches",
     "parse",
     "render",
     "render_path",
     "render_predicate",
+    "select",
 ]

@@ -23,6 +23,7 @@ from twigcast.pattern.tree import (
     Predicate,
     Step,
     StringTest,
+    Tail,
 )
 
 
@@ -33,7 +34,7 @@ def render(pattern: Pattern) -> str:
 
 def render_absolute(path: Path) -> str:
     """The canonical text of a path from the document, as it stands in a union at the top."""
-    text = "".join([_step(step) for step in path.steps]) + _tail(path)
+    text = "".join([_step(step) for step in path.steps]) + render_tail(path.tail)
     if path.filters:
         return f"/self::node(){_brackets(path.filters)}{text}"
     return text or "/"
@@ -41,7 +42,7 @@ def render_absolute(path: Path) -> str:
 
 def render_path(path: Path) -> str:
     """The canonical text of a path from a context node, as it stands in a predicate."""
-    text = "".join([_step(step) for step in path.steps]) + _tail(path)
+    text = "".join([_step(step) for step in path.steps]) + render_tail(path.tail)
     if path.filters:
         return f"self::node(){_brackets(path.filters)}{text}"
     if not text:
@@ -82,17 +83,18 @@ def render_name(test: NameTest) -> str:
     return local
 
 
+def render_tail(tail: Tail) -> str:
+    """The canonical text of the end of a path, with the slash before it; empty where there is none."""
+    if tail is None:
+        return ""
+    return f"/@{render_name(tail.test)}" if isinstance(tail, AttributeTail) else "/text()"
+
+
 def _step(step: Step) -> str:
     slashes = "/" if step.axis is Axis.CHILD else "//"
     if step.predicates:
         return slashes + render_name(step.test) + _brackets(step.predicates)
     return slashes + render_name(step.test)
-
-
-def _tail(path: Path) -> str:
-    if path.tail is None:
-        return ""
-    return f"/@{render_name(path.tail.test)}" if isinstance(path.tail, AttributeTail) else "/text()"
 
 
 def _union(paths: tuple[Path, ...]) -> str:

@@ -42,10 +42,11 @@ def read_dtd(source: Path | str | bytes, root: str | None = None) -> ElementGrap
             body = Path(source).read_bytes()
         except OSError as error:
             raise SchemaError(f"{name} cannot be read: {error.strerror}") from error
-    declarations = [_element(declaration) for declaration in _parse(body, name).iterelements()]
+    declarations = list(_parse(body, name).iterelements())
     if not declarations:
         raise SchemaError(f"{name} declares no element")
-    return element_graph(declarations, root)
+    names = _Names([_name(declaration) for declaration in declarations])
+    return element_graph([_element(declaration, names) for declaration in declarations], root)
 
 
 _OURS = "twigcast:dtd"
@@ -95,14 +96,10 @@ class _OnlyOurs(etree.Resolver):
 def _parse(body: bytes, name: str) -> Any:
     # etree.DTD(file) would follow external parameter entities; a parser with a resolver of its own does not.
     resolver = _OnlyOurs(body)
-    parser = etree.XMLParser(load_dtd=True, no_network=True, resolve_entities=False, huge_tree=False)
+    parser = etree.XMLParser(load_dtd=True, no_network=True, resolve_entities=True)
     parser.resolvers.add(resolver)
     try:
-        dtd = (
-            etree.fromstring(f'<!DOCTYPE x SYSTEM "{_OURS}"><x/>'.encode(), parser)
-            .getroottree()
-            .docinfo.externalDTD
-        )
+        document = etree.fromstring(f'<!DOCTYPE x SYSTEM "{_OURS}"><x/>'.encode(), parser)
     except etree.XMLSyntaxError as error:
         entry = next(iter(parser.error_log), None)  # that of the error is shared by all parsers
         place = "" if entry is None else f" at line {entry.line}, column {entry.column}"
@@ -113,25 +110,44 @@ def _parse(body: bytes, name: str) -> Any:
         raise SchemaError(
             f"{name} refers to {resolver.refused}: external entities are not read, give it as one file"
         )
-    if dtd is None:
-        raise SchemaError(f"{name} is not a DTD")
-    return dtd
+    return document.getroottree().docinfo.externalDTD
 
 
-def _element(declaration: Any) -> Element:
+class _Names:
+    """The declared names, to find the prefixes that lxml leaves out of content models.
+
+    A ``name`` in the model of ``p:a`` is ``p:name`` if declared, else ``name``, else the first declared one
+    that ends so.
+    """
+
+    def __init__(self, declared: list[str]) -> None:
+        self.declared = frozenset(declared)
+        self.by_local: dict[str, str] = {}
+        for name in declared:
+            self.by_local.setdefault(name.rpartition(":")[2], name)
+
+    def full(self, local: str, parent: str) -> str:
+        prefix, colon, _ = parent.rpartition(":")
+        sibling = f"{prefix}{colon}{local}"
+        if sibling in self.declared or local in self.declared:
+            return sibling if sibling in self.declared else local
+        return self.by_local.get(local, local)
+
+
+def _element(declaration: Any, names: _Names) -> Element:
     # The order in which libxml2 keeps attributes is its own affair, so they are sorted.
     attributes = sorted(
         (_attribute(each) for each in declaration.iterattributes()), key=lambda each: each.name
     )
-    content = _CONTENTS.get(declaration.type)
-    if content is None:
-        raise SchemaError(f"attributes are declared for <{_name(declaration)}>, which is not declared itself")
+    name = _name(declaration)
+    content = _CONTENTS[declaration.type]
+    model: Particle | None = None
     if content is Content.MIXED:
-        names = [child.name for child in _leaves(declaration.content)]
-        model: Particle | None = Choice(tuple(map(Child, names)), 0, None) if names else None
-    else:
-        model = None if declaration.content is None else _particle(declaration.content)
-    return Element(_name(declaration), content, model, tuple(attributes))
+        children = tuple(Child(names.full(local, name)) for local in _mixed(declaration.content))
+        model = Choice(children, 0, None) if children else None
+    elif declaration.content is not None:
+        model = _particle(declaration.content, names, name)
+    return Element(name, content, model, tuple(attributes))
 
 
 def _attribute(declaration: Any) -> Attribute:
@@ -144,11 +160,11 @@ def _attribute(declaration: Any) -> Attribute:
     )
 
 
-def _particle(node: Any) -> Particle:
+def _particle(node: Any, names: _Names, parent: str) -> Particle:
     least, most = _OCCURS[node.occur]
     if node.type == "element":
-        return Child(_name(node), least, most)
-    parts = tuple(_particle(part) for part in _operands(node))
+        return Child(names.full(node.name, parent), least, most)
+    parts = tuple(_particle(part, names, parent) for part in _operands(node))
     return Sequence(parts, least, most) if node.type == "seq" else Choice(parts, least, most)
 
 
@@ -166,14 +182,14 @@ def _operands(node: Any) -> list[Any]:
             return operands
 
 
-def _leaves(node: Any) -> list[Child]:
+def _mixed(node: Any) -> list[str]:
     """The element names of mixed content."""
     if node is None or node.type == "pcdata":
         return []
     if node.type == "element":
-        return [Child(_name(node))]
-    return [child for operand in _operands(node) for child in _leaves(operand)]
+        return [node.name]
+    return [name for operand in _operands(node) for name in _mixed(operand)]
 
 
-def _name(node: Any) -> str:
-    return f"{node.prefix}:{node.name}" if getattr(node, "prefix", None) else str(node.name)
+def _name(declaration: Any) -> str:
+    return f"{declaration.prefix}:{declaration.name}" if declaration.prefix else str(declaration.name)

@@ -268,20 +268,18 @@ def particle_height(particle: Particle, heights: dict[str, int]) -> int | None:
 def _cardinalities(particle: Particle) -> dict[str, tuple[int, int | None]]:
     if isinstance(particle, Child):
         return {particle.name: (particle.least, particle.most)}
-    inner: dict[str, tuple[int, int | None]] = {}
-    parts = [_cardinalities(part) for part in particle.parts]
-    for name in dict.fromkeys(name for part in parts for name in part):
-        bounds = [part.get(name, (0, 0)) for part in parts]
-        mosts = [most for _, most in bounds if most is not None]
-        bounded = len(mosts) == len(bounds)
+    in_parts: dict[str, list[tuple[int, int | None]]] = {}
+    for part in particle.parts:
+        for name, bounds in _cardinalities(part).items():
+            in_parts.setdefault(name, []).append(bounds)
+    cardinalities: dict[str, tuple[int, int | None]] = {}
+    for name, found in in_parts.items():
+        leasts = [least for least, _ in found]
+        mosts = [most for _, most in found if most is not None]
         if isinstance(particle, Sequence):
-            inner[name] = sum(least for least, _ in bounds), sum(mosts) if bounded else None
+            least, most = sum(leasts), sum(mosts)
         else:
-            inner[name] = min(least for least, _ in bounds), max(mosts) if bounded else None
-    return {
-        name: (
-            least * particle.least,
-            None if most is None or particle.most is None else most * particle.most,
-        )
-        for name, (least, most) in inner.items()
-    }
+            least, most = min(leasts) if len(found) == len(particle.parts) else 0, max(mosts, default=0)
+        bounded = particle.most is not None and len(mosts) == len(found)
+        cardinalities[name] = least * particle.least, most * (particle.most or 0) if bounded else None
+    return cardinalities

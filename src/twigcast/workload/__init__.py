@@ -4,7 +4,7 @@
     documents = generate_documents(graph, 100, DocumentOptions(seed=1))
     subscriptions = generate_subscriptions(graph, 10_000, presets.BRANCHING)
 
-The same schema, options and seed give the same bytes, on every machine.
+The same schema, options and seed give the same bytes.
 """
 
 from twigcast.workload import presets

@@ -8,8 +8,8 @@ while the children together fall short of the budget, and what is left is divide
                                    └──► p 20, table 31, p 7, media 13   (repetitions fill the budget)
 
 So documents have the size asked for whatever the schema, with the big parts now here, now there.
-A branching process without budgets was tried in thought and dropped: near the critical fan-out most documents
-are tiny and a few are huge.
+Rejected: a branching process without budgets, in which near the critical fan-out most documents are tiny and a
+few are huge.
 
 Depth is bounded by the least heights of the schema: with h levels left, only what can end within h is chosen.
 """
@@ -74,8 +74,8 @@ class DocumentOptions:
         for name in ("spread", "optional", "attributes", "single"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
-        if self.elements < 1 or self.max_depth < 1:
-            raise ValueError("elements and max_depth must be at least 1")
+        if self.elements < 1 or not 1 <= self.max_depth <= 500:
+            raise ValueError("elements must be at least 1, max_depth between 1 and 500")
         if self.fan_out <= 0 or self.skew < 0 or self.words < 1:
             raise ValueError("fan_out must be positive, skew not negative, words at least 1")
 

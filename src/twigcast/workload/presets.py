@@ -13,7 +13,7 @@ LINEAR = SubscriptionOptions(max_steps=8, wildcard=0.1, descendant=0.1)
 """Paths of at most 8 steps with a few ``*`` and ``//``."""
 
 BRANCHING = SubscriptionOptions(max_steps=8, wildcard=0.1, descendant=0.1, nested=0.2)
-"""The same with nested paths; four in five branch."""
+"""The same with nested paths; three or four in five branch."""
 
 VALUES = SubscriptionOptions(max_steps=8, wildcard=0.1, descendant=0.1, nested=0.2, value=0.2)
 """The same with conditions on values."""

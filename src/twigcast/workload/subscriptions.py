@@ -91,7 +91,6 @@ def generate_subscriptions(
                 raise SchemaError(
                     f"only {len(seen):,} of {count:,} distinct subscriptions were found, and {TRIES:,} tries"
                     " in a row gave nothing new; allow more steps or depth, or repetitions",
-                    code="too-few-subscriptions",
                 )
         else:
             failed = 0

@@ -40,9 +40,14 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
         uint64_t path_nodes, states, components, bytes
 
+    cdef struct Candidate:
+        uint32_t position
+        uint64_t count
+
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, size_t) except +
         CStats statistics()
+        uint64_t candidates(size_t, vector[Candidate]&)
 
     cdef struct CLimits "twigcast::Limits":
         uint64_t bytes
@@ -112,6 +117,12 @@ cdef class Vocabulary:
         if local is not None:
             local_data = PyBytes_AS_STRING(local_bytes)
         return self.names.add_test(space_data, <uint32_t>len(space_bytes), local_data, <uint32_t>len(local_bytes))
+
+    def copy(self):
+        """The same numbers, for use beside a vocabulary that goes on growing."""
+        cdef Vocabulary other = Vocabulary()
+        other.names = self.names
+        return other
 
     def add_predicate(self, uint32_t kind, uint32_t op, uint32_t test, str text, double number):
         """The number of a new value predicate."""
@@ -211,6 +222,7 @@ cdef class Engine:
     """Matches documents against a list of segments; one thread at a time."""
 
     cdef CReader* reader
+    cdef object __weakref__
     cdef dict matchers
     cdef size_t cache_bytes
     cdef vector[uint64_t] result
@@ -332,6 +344,19 @@ cdef class Engine:
             raise OverflowError("more than 2**31 matches in one batch: use smaller batches")
         return offsets, positions, list(suspects), [
             (rows[i], (errors[i].code, errors[i].line, errors[i].column, errors[i].offset)) for i in range(rows.size())]
+
+    def candidates(self, size_t most):
+        """The documents sampled, and the positions whose rows were candidates most often, with their counts."""
+        cdef vector[Candidate] found
+        cdef _Matcher matcher
+        sampled = 0
+        counts = []
+        for segment in self.segments or ():
+            matcher = self.matchers[segment]
+            found.clear()
+            sampled = max(sampled, matcher.matcher.candidates(most, found))
+            counts += [(each.position, each.count) for each in found]
+        return sampled, counts
 
     def statistics(self):
         """One dict per segment."""

@@ -34,11 +34,11 @@ class Automaton {
         u32 tries, hits;        // of the memo
     };
     struct State {
-        u32 blocks, joins;  // lists: blocks of ends; components with rows
-        u32 flags;
+        u32 blocks = 0, joins = 0;  // lists: blocks of ends; components with rows
+        u32 flags = 0, uses = 0, program = NONE;
     };
     struct Component {
-        u32 block, flags, uses, program;
+        u32 block, flags;
         bool children, descendants;
     };
 
@@ -70,8 +70,7 @@ class Automaton {
     const Context* joins(const Node& node) const { return joins_.data() + node.joins; }
     Push* pushes(const Node& node) { return pushes_.data() + node.pushes; }
     const u32* accepts(const Node& node) const { return accepts_.data() + node.accepts; }
-    const State& state(u32 id) const { return states_[id]; }
-    Component& component(u32 id) { return components_[id]; }
+    State& state(u32 id) { return states_[id]; }
     Span trie_nodes(u32 component) const { return component_sets_[component]; }
     Span components_with_rows(u32 state) const { return lists_[states_[state].joins]; }
 
@@ -111,7 +110,6 @@ class Automaton {
         u32 id = component_sets_.intern(nodes);
         if (id < components_.size()) return id;
         Component component{};
-        component.program = NONE;
         std::vector<u32>& ends = scratch_;
         ends.clear();
         for (u32 node : nodes) {

@@ -4,8 +4,8 @@
 // ends, the rows alive on its path are joined with that set; what they complete goes to the frames of ancestors,
 // or to the result.  Three ways to join, each faster than the one before where it applies:
 //
-//   rows       test every row of the component as it stands in the file
-//   program    rows indexed by their rarest literal, made for components that are used again
+//   rows       test every row of the state's components as it stands in the file
+//   program    rows indexed by their rarest literal, made for states that are used again
 //   memo       (state, set of blocks) -> what it completes; only rows without value predicates, only small sets
 #pragma once
 
@@ -16,6 +16,11 @@ namespace twigcast {
 struct MatcherStats {
     u64 documents = 0, elements = 0, closes = 0, memo_tries = 0, memo_hits = 0, flushes = 0, rekeys = 0;
     u64 path_nodes = 0, states = 0, components = 0, bytes = 0;
+};
+
+struct Candidate {
+    u32 position;
+    u64 count;
 };
 
 class Matcher {
@@ -37,10 +42,13 @@ class Matcher {
     // `result` has a bit for every position up to the end of this segment's.
     void begin(u64* result) {
         result_ = result;
-        if (automaton_.bytes() + cache_bytes() > cache_limit_ || instance_ > MOST_INSTANCES) flush();
+        if (automaton_.bytes() + cache_bytes() > cache_limit_ || instance_ > MOST_INSTANCES ||
+            document_ == NONE)
+            flush(), document_ = 0;
         ++document_;
         ++stats.documents;
         sampling_ = stats.documents <= 64 || (stats.documents & 15) == 0;
+        sampled_ += sampling_;
         if (stats.documents == next_rekey_) rekey();
         skipped_ = collecting_ = 0;
         text_.clear();
@@ -83,8 +91,13 @@ class Matcher {
         if (node.flags & NEEDS_ATTRIBUTES)
             for (; *attributes; attributes += 2) predicates_.on_attribute(attributes[0], attributes[1], frame.predicates);
         if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) {
-            if (collecting_++ == 0) text_.clear();
+            if (collecting_++ == 0) {
+                text_.clear();
+                occurrences_.clear();
+                scan_ = 0;
+            }
             frame.string_start = frame.text_start = text_.size();
+            frame.occurrence_start = occurrences_.size();
             frame.text_nodes = 0;
         }
     }
@@ -102,7 +115,10 @@ class Matcher {
     }
 
     void text(const char* bytes, std::size_t length) {
-        if (collecting_) text_.append(bytes, length);
+        if (!collecting_) return;
+        if (!predicates_.substrings().empty())
+            scan_ = predicates_.substrings().scan(scan_, bytes, length, text_.size(), occurrences_);
+        text_.append(bytes, length);
     }
 
     // A comment or processing instruction: text before and after it are two nodes.
@@ -134,19 +150,67 @@ class Matcher {
         return all;
     }
 
+    // The positions whose rows had their rarest literal satisfied most often, in the documents sampled.
+    u64 candidates(std::size_t most, std::vector<Candidate>& out) const {
+        std::vector<u64> counts(segment_.header->slots, 0);
+        std::vector<u32> open{0};  // the nodes of the document's trie
+        while (!open.empty()) {
+            u32 node = open.back();
+            open.pop_back();
+            for (u32 child = segment_.first_child[node]; child < segment_.first_child[node + 1]; ++child) open.push_back(child);
+            for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
+                u32 slot = segment_.rows[at++];
+                u64 least = sampled_;
+                for (;;) {
+                    u32 literal = segment_.rows[at++];
+                    if (!(literal & NEGATIVE)) least = std::min<u64>(least, seen_[literal & LITERAL]);
+                    if (literal & LAST) break;
+                }
+                counts[slot] += least;
+            }
+        }
+        std::vector<u32> order;
+        for (u32 slot = 0; slot < counts.size(); ++slot)
+            if (counts[slot]) order.push_back(slot);
+        most = std::min(most, order.size());
+        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                          [&](u32 a, u32 b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
+        for (std::size_t i = 0; i < most; ++i) {
+            const Header* header = segment_.header;
+            u32 first = header->count[SLOT_START] ? segment_.slot_start[order[i]] : order[i];
+            out.push_back(Candidate{header->count[POSITIONS] ? segment_.positions[first] : header->base + first, counts[order[i]]});
+        }
+        return sampled_;
+    }
+
   private:
     struct Frame {
         u32 node = 0, symbol = 0, instance = 0, needs = 0, text_nodes = 0;
-        std::size_t string_start = 0, text_start = 0;
+        std::size_t string_start = 0, text_start = 0, occurrence_start = 0;
         std::vector<u32> blocks, atoms, predicates;
     };
+    // Rows by key, the keys as a sparse bit set over the literals:  marks & mask  finds those that matter, 64 at a time.
+    // A row with one literal beside its key is a pair; any other is  count, payload, literals.
+    struct Word {
+        u32 word, key;  // key: the number of the mask's first
+        u64 mask;
+    };
+    struct Key {
+        u32 pairs, rows;
+    };
     struct Program {
-        std::vector<u32> keys, starts, rows, always;  // rows: count of other literals, payload, literals
+        std::vector<Word> words;
+        std::vector<Key> keys;
+        std::vector<u32> pairs, rows, always;
+        std::size_t bytes() const {
+            return words.capacity() * sizeof(Word) + keys.capacity() * sizeof(Key) +
+                   (pairs.capacity() + rows.capacity() + always.capacity()) * 4;
+        }
     };
 
     static constexpr u32 MOST_INSTANCES = 0xF0000000u;
     static constexpr u32 MEMO_BLOCKS = 8;
-    static constexpr u32 PROGRAM_AFTER = 3;     // uses of a component before its rows are indexed
+    static constexpr u32 PROGRAM_AFTER = 3;     // uses of a state before its rows are indexed
     static constexpr u32 INTERNED_ATOMS = 64;   // larger results of a join are not worth remembering as a block
     static constexpr std::size_t COMPACTION = 512;
 
@@ -165,8 +229,8 @@ class Matcher {
         if (text_.size() == frame.text_start) return;
         const char* from = text_.data() + frame.text_start;
         std::size_t length = text_.size() - frame.text_start;
-        predicates_.on_element(ON_TEXT, from, length, frame.predicates);
-        if (frame.text_nodes++ == 0) predicates_.on_element(ON_FIRST_TEXT, from, length, frame.predicates);
+        predicates_.on_text(ON_TEXT, from, length, frame.predicates);
+        if (frame.text_nodes++ == 0) predicates_.on_text(ON_FIRST_TEXT, from, length, frame.predicates);
         frame.text_start = text_.size();
         if (frame.predicates.size() > COMPACTION) unique(frame.predicates);
     }
@@ -175,9 +239,11 @@ class Matcher {
         u32 needs = frame.needs;
         if (needs & (NEEDS_TEXT | NEEDS_STRING)) {
             if (needs & NEEDS_TEXT) end_text_node(frame);
-            if (needs & NEEDS_STRING)
-                predicates_.on_element(ON_STRING, text_.data() + frame.string_start,
-                                       text_.size() - frame.string_start, frame.predicates);
+            if (needs & NEEDS_STRING) {
+                predicates_.on_string(text_.data() + frame.string_start, text_.size() - frame.string_start, frame.predicates);
+                for (std::size_t i = frame.occurrence_start; i < occurrences_.size(); ++i)
+                    if (occurrences_[i].start >= frame.string_start) frame.predicates.push_back(occurrences_[i].literal);
+            }
             --collecting_;
         }
         bool any = !frame.blocks.empty() || !frame.atoms.empty();
@@ -208,7 +274,7 @@ class Matcher {
             if (block == NONE) {
                 if (!marked_) mark(frame, false);
                 emitted_.clear();
-                for (u32 component : automaton_.components_with_rows(context->state)) run(component, true);
+                run(context->state, true);
                 unique(emitted_);
                 block = automaton_.blocks.intern(emitted_);
                 memo_.insert(key, block);
@@ -226,7 +292,7 @@ class Matcher {
         for (u32 i = 0; i < node.join_count; ++i, ++context) {
             if (!(automaton_.state(context->state).flags & (pure ? HAS_PURE : HAS_PREDICATE))) continue;
             emitted_.clear();
-            for (u32 component : automaton_.components_with_rows(context->state)) run(component, pure);
+            run(context->state, pure);
             if (emitted_.empty()) continue;
             if (context->depth == RESULT) {
                 for (u32 slot : emitted_) complete_slot(slot);
@@ -310,33 +376,46 @@ class Matcher {
 
     bool holds(u32 literal) const { return marks_.test(literal & LITERAL) == !(literal & NEGATIVE); }
 
-    void run(u32 component, bool pure) {
-        Automaton::Component& info = automaton_.component(component);
-        if (!(info.flags & (pure ? HAS_PURE : HAS_PREDICATE))) return;
-        if (info.program == NONE) {
-            if (info.uses++ < PROGRAM_AFTER) {
-                for (u32 node : automaton_.trie_nodes(component)) test_rows(node, pure);
+    // Appends to `emitted_` what the state's rows complete.
+    void run(u32 id, bool pure) {
+        Automaton::State& state = automaton_.state(id);
+        if (state.program == NONE) {
+            if (state.uses++ < PROGRAM_AFTER) {
+                for (u32 component : automaton_.components_with_rows(id))
+                    for (u32 node : automaton_.trie_nodes(component)) test_rows(node, pure);
                 return;
             }
-            make_program(component);
+            make_program(id);
         }
-        const Program& program = programs_[automaton_.component(component).program + (pure ? 0 : 1)];
-        // Few marks, many keys: look the marks up; else walk the keys.
-        if (marked_literals_.size() * 16 < program.keys.size()) {
+        const Program& program = programs_[automaton_.state(id).program + (pure ? 0 : 1)];
+        const u64* marks = marks_.words().data();
+        if (marked_literals_.size() * 8 < program.words.size()) {
             for (u32 literal : marked_literals_) {
-                auto at = std::lower_bound(program.keys.begin(), program.keys.end(), literal);
-                if (at != program.keys.end() && *at == literal)
-                    test_program(program, static_cast<std::size_t>(at - program.keys.begin()));
+                auto at = std::lower_bound(program.words.begin(), program.words.end(), literal >> 6,
+                                           [](const Word& word, u32 value) { return word.word < value; });
+                u64 bit = 1ull << (literal & 63);
+                if (at != program.words.end() && at->word == literal >> 6 && (at->mask & bit)) test_key(program, *at, bit);
             }
         } else {
-            for (std::size_t k = 0; k < program.keys.size(); ++k)
-                if (marks_.test(program.keys[k])) test_program(program, k);
+            for (const Word& word : program.words)
+                for (u64 hit = marks[word.word] & word.mask; hit; hit &= hit - 1) test_key(program, word, hit & -hit);
         }
         for (std::size_t at = 0; at < program.always.size();) at = test_row(program.always.data(), at);
     }
 
-    void test_program(const Program& program, std::size_t key) {
-        for (std::size_t at = program.starts[key]; at < program.starts[key + 1];) at = test_row(program.rows.data(), at);
+    void test_key(const Program& program, const Word& word, u64 bit) {
+        u32 key = word.key + static_cast<u32>(__builtin_popcountll(word.mask & (bit - 1)));
+        const Key &from = program.keys[key], &to = program.keys[key + 1];
+        std::size_t count = emitted_.size();
+        emitted_.resize(count + (to.pairs - from.pairs) / 2);
+        u32* out = emitted_.data() + count;
+        const u64* marks = marks_.words().data();
+        for (const u32 *pair = program.pairs.data() + from.pairs, *end = program.pairs.data() + to.pairs; pair < end; pair += 2) {
+            *out = pair[1];  // kept only if the literal holds: no branch to mispredict
+            out += marks[pair[0] >> 6] >> (pair[0] & 63) & 1;
+        }
+        emitted_.resize(static_cast<std::size_t>(out - emitted_.data()));
+        for (std::size_t at = from.rows; at < to.rows;) at = test_row(program.rows.data(), at);
     }
 
     std::size_t test_row(const u32* rows, std::size_t at) {
@@ -363,63 +442,85 @@ class Matcher {
     }
 
     // Two programs, for the rows without and with value predicates.  A row stands under its rarest positive literal.
-    void make_program(u32 component) {
+    void make_program(u32 id) {
         struct Keyed {
             u32 key, at;
         };
         std::vector<Keyed> keyed[2];
-        Program made[2];
-        Span trie_nodes = automaton_.trie_nodes(component);
-        for (u32 node : trie_nodes) {
-            for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
-                u32 from = at++, key = NONE;
-                bool valued = false;
-                for (;;) {
-                    u32 literal = segment_.rows[at++], id = literal & LITERAL;
-                    valued = valued || id >= segment_.atoms();
-                    if (!(literal & NEGATIVE) && (key == NONE || rarer(id, key))) key = id;
-                    if (literal & LAST) break;
+        for (u32 component : automaton_.components_with_rows(id))
+            for (u32 node : automaton_.trie_nodes(component))
+                for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
+                    u32 from = at++, key = NONE;
+                    bool valued = false;
+                    for (;;) {
+                        u32 literal = segment_.rows[at++], number = literal & LITERAL;
+                        valued = valued || number >= segment_.atoms();
+                        if (!(literal & NEGATIVE) && (key == NONE || rarer(number, key))) key = number;
+                        if (literal & LAST) break;
+                    }
+                    keyed[valued].push_back(Keyed{key, from});
                 }
-                keyed[valued].push_back(Keyed{key, from});
-            }
-        }
-        for (u32 kind = 0; kind < 2; ++kind) {
-            std::stable_sort(keyed[kind].begin(), keyed[kind].end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
-            Program& program = made[kind];
-            for (const Keyed& row : keyed[kind]) {
-                std::vector<u32>& out = row.key == NONE ? program.always : program.rows;
-                if (row.key != NONE && (program.keys.empty() || program.keys.back() != row.key)) {
-                    program.keys.push_back(row.key);
-                    program.starts.push_back(static_cast<u32>(program.rows.size()));
-                }
-                std::size_t count_at = out.size();
-                out.push_back(0);
-                u32 at = row.at;
-                out.push_back(segment_.rows[at++]);
+        automaton_.state(id).program = static_cast<u32>(programs_.size());
+        for (std::vector<Keyed>& rows : keyed) {
+            std::sort(rows.begin(), rows.end(),
+                      [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.at < b.at; });
+            programs_.emplace_back();
+            Program& program = programs_.back();
+            u32 last = NONE;
+            std::vector<u32> others;
+            for (const Keyed& row : rows) {
+                u32 at = row.at, payload = segment_.rows[at++];
+                others.clear();
                 for (;;) {
                     u32 literal = segment_.rows[at++];
-                    if ((literal & ~LAST) != row.key) out.push_back(literal & ~LAST);
+                    if ((literal & ~LAST) != row.key) others.push_back(literal & ~LAST);
                     if (literal & LAST) break;
                 }
-                out[count_at] = static_cast<u32>(out.size() - count_at - 2);
+                if (row.key == NONE) {
+                    append_row(program.always, payload, others);
+                    continue;
+                }
+                if (row.key != last) {
+                    last = row.key;
+                    if (program.words.empty() || program.words.back().word != last >> 6)
+                        program.words.push_back(Word{last >> 6, static_cast<u32>(program.keys.size()), 0});
+                    program.words.back().mask |= 1ull << (last & 63);
+                    program.keys.push_back(Key{static_cast<u32>(program.pairs.size()), static_cast<u32>(program.rows.size())});
+                }
+                if (others.empty()) others.push_back(row.key);
+                if (others.size() == 1 && !(others[0] & NEGATIVE)) {
+                    program.pairs.push_back(others[0]);
+                    program.pairs.push_back(payload);
+                } else {
+                    append_row(program.rows, payload, others);
+                }
             }
-            program.starts.push_back(static_cast<u32>(program.rows.size()));
-            program_bytes_ += (program.keys.capacity() + program.starts.capacity() + program.rows.capacity()) * 4;
+            program.keys.push_back(Key{static_cast<u32>(program.pairs.size()), static_cast<u32>(program.rows.size())});
+            program_bytes_ += program.bytes();
         }
-        automaton_.component(component).program = static_cast<u32>(programs_.size());
-        programs_.push_back(std::move(made[0]));
-        programs_.push_back(std::move(made[1]));
     }
 
+    static void append_row(std::vector<u32>& rows, u32 payload, const std::vector<u32>& literals) {
+        rows.push_back(static_cast<u32>(literals.size()));
+        rows.push_back(payload);
+        rows.insert(rows.end(), literals.begin(), literals.end());
+    }
+
+    // As observed; before anything was observed, equality is taken to be rarer than structure, structure than the rest.
     bool rarer(u32 a, u32 b) const {
-        bool valued_a = a >= segment_.atoms(), valued_b = b >= segment_.atoms();
-        if (valued_a != valued_b) return valued_a;
-        return seen_[a] < seen_[b];
+        if (seen_[a] != seen_[b]) return seen_[a] < seen_[b];
+        return expected_rarity(a) < expected_rarity(b);
+    }
+
+    int expected_rarity(u32 literal) const {
+        if (literal < segment_.atoms()) return 1;
+        u32 op = segment_.predicates[literal - segment_.atoms()].op;
+        return op == STRING_EQ || op == NUMBER_EQ ? 0 : 2;
     }
 
     void rekey() {
         next_rekey_ *= 8;
-        for (u32 c = 0; c < automaton_.component_count(); ++c) automaton_.component(c).program = NONE;
+        for (u32 s = 0; s < automaton_.state_count(); ++s) automaton_.state(s).program = NONE;
         programs_.clear();
         program_bytes_ = 0;
         ++stats.rekeys;
@@ -482,8 +583,10 @@ class Matcher {
     Bits marks_;
     std::vector<u32> marked_literals_, emitted_, accepted_, accepted_in_, seen_;
     std::string text_;
+    std::vector<Occurrence> occurrences_;  // in text_, of what string-values are asked to contain
+    u32 scan_ = 0;
     u64* result_ = nullptr;
-    u64 next_rekey_ = 16;
+    u64 next_rekey_ = 16, sampled_ = 0;
     u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0;
     bool marked_ = false, needs_text_ = false, sampling_ = true;
 

@@ -1,7 +1,8 @@
 // Which value predicates a string satisfies.
 //
 // Predicates are grouped by what they look at: the text, the string-value, or the attributes a name test admits.
-// A group answers `=` by hashing, inequalities by one binary search in sorted thresholds, the rest one by one.
+// A group answers `=` and `starts-with` by hashing, inequalities by binary search in sorted thresholds, `contains` by
+// one pass; only `!=` of several values is tried one by one.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "segment.hpp"
+#include "substrings.hpp"
 
 namespace twigcast {
 
@@ -97,16 +99,52 @@ inline double to_number(const char* from, std::size_t length) {
     return end == to ? value : nan;
 }
 
-inline bool compares(u32 op, u32 first, double left, double right) {
-    switch (op - first) {
-        case 0: return left == right;
-        case 1: return left != right;
-        case 2: return left < right;
-        case 3: return left <= right;
-        case 4: return left > right;
-        default: return left >= right;
+// Comparisons of a number with many thresholds: the literals of each operator sorted by threshold.
+class Thresholds {
+  public:
+    void add(u32 comparison, double threshold, u32 literal) {  // comparison: = != < <= > >=
+        sorted_[comparison].push_back({threshold, literal});
+        empty_ = false;
     }
-}
+    bool empty() const { return empty_; }
+    void seal() {
+        for (auto& thresholds : sorted_) std::sort(thresholds.begin(), thresholds.end());
+    }
+
+    void evaluate(double number, std::vector<u32>& out) const {
+        enum { EQ, NE, LT, LE, GT, GE };
+        if (number != number) {  // not a number differs from every number, and is nothing else to it
+            push(sorted_[NE].begin(), sorted_[NE].end(), out);
+            return;
+        }
+        push(lower(EQ, number), upper(EQ, number), out);
+        push(sorted_[NE].begin(), lower(NE, number), out);
+        push(upper(NE, number), sorted_[NE].end(), out);
+        push(upper(LT, number), sorted_[LT].end(), out);    // number < threshold
+        push(lower(LE, number), sorted_[LE].end(), out);    // number <= threshold
+        push(sorted_[GT].begin(), lower(GT, number), out);  // number > threshold
+        push(sorted_[GE].begin(), upper(GE, number), out);  // number >= threshold
+    }
+
+  private:
+    using Threshold = std::pair<double, u32>;
+    using Place = std::vector<Threshold>::const_iterator;
+
+    Place lower(u32 comparison, double number) const {
+        return std::lower_bound(sorted_[comparison].begin(), sorted_[comparison].end(), number,
+                                [](const Threshold& t, double v) { return t.first < v; });
+    }
+    Place upper(u32 comparison, double number) const {
+        return std::upper_bound(sorted_[comparison].begin(), sorted_[comparison].end(), number,
+                                [](double v, const Threshold& t) { return v < t.first; });
+    }
+    static void push(Place from, Place to, std::vector<u32>& out) {
+        for (; from != to; ++from) out.push_back(from->second);
+    }
+
+    std::vector<Threshold> sorted_[6];
+    bool empty_ = true;
+};
 
 inline std::size_t code_points(const char* bytes, std::size_t length) {
     std::size_t count = 0;
@@ -118,89 +156,63 @@ class PredicateGroup {
   public:
     void add(const Segment& segment, u32 index) {
         const Predicate& predicate = segment.predicates[index];
-        u32 literal = segment.atoms() + index;
+        u32 literal = segment.atoms() + index, length = predicate.text_length;
         const char* text = segment.strings + predicate.text;
-        switch (predicate.op) {
-            case EXISTS: exists_.push_back(literal); break;
-            case STRING_EQ: equal_.insert(text, predicate.text_length, hash_bytes(text, predicate.text_length), literal); break;
-            case NUMBER_EQ: case NUMBER_LT: case NUMBER_LE: case NUMBER_GT: case NUMBER_GE:
-                thresholds_[predicate.op - NUMBER_EQ].push_back({predicate.number, literal});
-                numeric_ = true;
-                break;
-            case NUMBER_NE: numeric_ = true; others_.push_back(index); break;
-            default: others_.push_back(index);
-        }
-        lengths_ = lengths_ || predicate.op >= LENGTH_EQ;
+        if (predicate.op == EXISTS) exists_.push_back(literal);
+        else if (predicate.op == STRING_EQ) equal_.insert(text, length, hash_bytes(text, length), literal);
+        else if (predicate.op == STRING_NE) different_.push_back({std::string(text, length), literal});
+        else if (predicate.op == CONTAINS) substrings_.add(text, length, literal);
+        else if (predicate.op == STARTS_WITH) {
+            starts_.insert(text, length, hash_bytes(text, length), literal);
+            start_lengths_.push_back(length);
+        } else if (predicate.op >= LENGTH_EQ) lengths_.add(predicate.op - LENGTH_EQ, predicate.number, literal);
+        else numbers_.add(predicate.op - NUMBER_EQ, predicate.number, literal);
     }
 
     void seal() {
-        for (auto& sorted : thresholds_) std::sort(sorted.begin(), sorted.end());
+        numbers_.seal();
+        lengths_.seal();
+        substrings_.seal();
+        std::sort(start_lengths_.begin(), start_lengths_.end());
+        start_lengths_.erase(std::unique(start_lengths_.begin(), start_lengths_.end()), start_lengths_.end());
     }
 
-    // Appends the literals that hold for the value.
-    void evaluate(const Segment& segment, const char* value, std::size_t length, std::vector<u32>& out) const {
+    const SubstringIndex& substrings() const { return substrings_; }
+
+    // Appends the literals that hold for the value, but for those of `contains`.
+    void compare(const char* value, std::size_t length, std::vector<u32>& out) const {
         out.insert(out.end(), exists_.begin(), exists_.end());
-        if (equal_.size()) {
-            u32 literal = equal_.find(value, length, hash_bytes(value, length));
-            if (literal != NONE) out.push_back(literal);
+        if (equal_.size()) push(equal_.find(value, length, hash_bytes(value, length)), out);
+        if (!numbers_.empty()) numbers_.evaluate(to_number(value, length), out);
+        if (!lengths_.empty()) lengths_.evaluate(static_cast<double>(code_points(value, length)), out);
+        for (u32 start : start_lengths_) {
+            if (start > length) break;
+            push(starts_.find(value, start, hash_bytes(value, start)), out);
         }
-        double number = 0;
-        if (numeric_) {
-            number = to_number(value, length);
-            if (number == number) compare(number, out);
-        }
-        if (others_.empty()) return;
-        double points = lengths_ ? static_cast<double>(code_points(value, length)) : 0;
-        for (u32 index : others_) {
-            const Predicate& predicate = segment.predicates[index];
-            const char* text = segment.strings + predicate.text;
-            bool holds;
-            switch (predicate.op) {
-                case STRING_NE:
-                    holds = length != predicate.text_length || std::memcmp(value, text, length) != 0;
-                    break;
-                case NUMBER_NE: holds = number != predicate.number; break;
-                case CONTAINS:
-                    holds = predicate.text_length == 0 || memmem(value, length, text, predicate.text_length) != nullptr;
-                    break;
-                case STARTS_WITH:
-                    holds = length >= predicate.text_length && std::memcmp(value, text, predicate.text_length) == 0;
-                    break;
-                default: holds = compares(predicate.op, LENGTH_EQ, points, predicate.number);
-            }
-            if (holds) out.push_back(segment.atoms() + index);
-        }
+        for (const auto& [text, literal] : different_)
+            if (text.size() != length || std::memcmp(text.data(), value, length) != 0) out.push_back(literal);
+    }
+
+    // Appends all literals that hold for the value.
+    void evaluate(const char* value, std::size_t length, std::vector<u32>& out) {
+        compare(value, length, out);
+        if (substrings_.empty()) return;
+        found_.clear();
+        substrings_.scan(0, value, length, 0, found_);
+        for (const Occurrence& occurrence : found_) out.push_back(occurrence.literal);
     }
 
   private:
-    using Threshold = std::pair<double, u32>;
-
-    void compare(double number, std::vector<u32>& out) const {
-        auto below = [](const Threshold& t, double v) { return t.first < v; };
-        auto above = [](double v, const Threshold& t) { return v < t.first; };
-        auto lower = [&](u32 op) {
-            const auto& t = thresholds_[op - NUMBER_EQ];
-            return std::lower_bound(t.begin(), t.end(), number, below);
-        };
-        auto upper = [&](u32 op) {
-            const auto& t = thresholds_[op - NUMBER_EQ];
-            return std::upper_bound(t.begin(), t.end(), number, above);
-        };
-        auto push = [&](auto from, auto to) {
-            for (; from != to; ++from) out.push_back(from->second);
-        };
-        auto all = [&](u32 op) -> const std::vector<Threshold>& { return thresholds_[op - NUMBER_EQ]; };
-        push(lower(NUMBER_EQ), upper(NUMBER_EQ));
-        push(upper(NUMBER_LT), all(NUMBER_LT).end());    // value < threshold
-        push(lower(NUMBER_LE), all(NUMBER_LE).end());    // value <= threshold
-        push(all(NUMBER_GT).begin(), lower(NUMBER_GT));  // value > threshold
-        push(all(NUMBER_GE).begin(), upper(NUMBER_GE));  // value >= threshold
+    static void push(u32 literal, std::vector<u32>& out) {
+        if (literal != NONE) out.push_back(literal);
     }
 
-    std::vector<u32> exists_, others_;
-    NameTable equal_;
-    std::vector<Threshold> thresholds_[NUMBER_GE - NUMBER_EQ + 1];  // NUMBER_NE's stays empty
-    bool numeric_ = false, lengths_ = false;
+    std::vector<u32> exists_, start_lengths_;
+    std::vector<std::pair<std::string, u32>> different_;
+    NameTable equal_, starts_;
+    Thresholds numbers_, lengths_;
+    SubstringIndex substrings_;
+    std::vector<Occurrence> found_;
 };
 
 // The name tests of a segment that admit a name, as expat gives it: `local` or `uri \f local`.
@@ -241,7 +253,7 @@ class NameTests {
 
 class PredicateIndex {
   public:
-    PredicateIndex(const Segment& segment, const NameTests& names) : segment_(segment), names_(names) {
+    PredicateIndex(const Segment& segment, const NameTests& names) : names_(names) {
         FlatMap of_test;
         for (u32 p = 0; p < segment.predicate_count(); ++p) {
             const Predicate& predicate = segment.predicates[p];
@@ -279,17 +291,22 @@ class PredicateIndex {
         }
         if (groups == 0) return;
         std::size_t value_length = std::strlen(value);
-        for (u32 group : group_lists_[groups]) attribute_[group].evaluate(segment_, value, value_length, out);
+        for (u32 group : group_lists_[groups]) attribute_[group].evaluate(value, value_length, out);
     }
 
-    void on_element(u32 kind, const char* value, std::size_t length, std::vector<u32>& out) const {
-        element_[kind].evaluate(segment_, value, length, out);
+    void on_text(u32 kind, const char* value, std::size_t length, std::vector<u32>& out) {
+        element_[kind].evaluate(value, length, out);
     }
+
+    // What a string-value contains is found while the text is read.
+    void on_string(const char* value, std::size_t length, std::vector<u32>& out) const {
+        element_[ON_STRING].compare(value, length, out);
+    }
+    const SubstringIndex& substrings() const { return element_[ON_STRING].substrings(); }
 
   private:
     static constexpr std::size_t MOST_NAMES = 1 << 16;
 
-    const Segment& segment_;
     const NameTests& names_;
     PredicateGroup element_[ON_STRING + 1];
     std::vector<PredicateGroup> attribute_;

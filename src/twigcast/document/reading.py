@@ -1,0 +1,241 @@
+"""From bytes to the small tree, by expat.
+
+Expat says where each event begins; where a tag or a reference ends is found in the bytes.
+What an entity brings in begins, for expat, at the reference to it: that reference is its byte range.
+Nothing external is ever read: expat is not told how, and a reference to something external is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+from xml.parsers import expat
+
+from twigcast.document.faults import document_error
+from twigcast.document.limits import DocumentLimits
+from twigcast.document.tree import Attribute, Document, Element, Text
+from twigcast.errors import DocumentError
+
+_DEFAULT_LIMITS = DocumentLimits()
+
+
+def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
+    """The document in ``body``; raises ``DocumentError`` where there is none, or it is beyond a limit."""
+    if not body:
+        raise DocumentError("the document is empty", code="empty")
+    if len(body) > limits.bytes:
+        message = f"the document has {len(body)} bytes, more than {limits.bytes}"
+        raise DocumentError(message, code="too-large", offset=limits.bytes)
+    return _Reader(body, limits).read()
+
+
+_SEPARATOR = "\x01"  # parts the namespace of a name from its local part; no document contains it
+_UNKNOWN_ENCODING = 18
+_TAG_NAME = re.compile(rb"<[^ \t\r\n/>]+")
+_ATTRIBUTE = re.compile(rb"""[ \t\r\n]+([^ \t\r\n=/>]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')""")
+_REFERENCE = re.compile(rb"&([A-Za-z_:][A-Za-z0-9_:.-]*);")
+_PREDEFINED = ("amp", "lt", "gt", "apos", "quot")
+
+
+class _Reader:
+    """One reading: expat, the tree so far, and what is open in it.
+
+    ``text`` is the text node that may still grow, ``pieces`` its character data, ``text_at`` the index of its
+    last event; ``cdata_at`` is where an open CDATA section begins; ``signs`` is the body with one byte for
+    each ``width`` bytes, to find markup in.
+    """
+
+    def __init__(self, body: bytes, limits: DocumentLimits) -> None:
+        self.body = body
+        self.limits = limits
+        self.document = Document(body)
+        self.place: Document | Element = self.document
+        self.order = 0
+        self.depth = 0
+        self.expanded = 0
+        self.text: Text | None = None
+        self.pieces: list[str] = []
+        self.text_at = 0
+        self.cdata_at: int | None = None
+        self.entities: set[str] = set(_PREDEFINED)
+        self.signs, self.width = _signs(body)
+        self.parser = parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+        parser.ordered_attributes = True
+        parser.buffer_text = False
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        parser.StartCdataSectionHandler = self._start_cdata
+        parser.EndCdataSectionHandler = self._end_cdata
+        parser.CommentHandler = self._apart
+        parser.ProcessingInstructionHandler = self._apart
+        parser.EntityDeclHandler = self._declared
+        parser.ExternalEntityRefHandler = self._external
+        parser.SkippedEntityHandler = self._skipped
+
+    def read(self) -> Document:
+        parser = self.parser
+        try:
+            parser.Parse(self.body, True)
+        except expat.ExpatError as error:
+            at = max(parser.ErrorByteIndex, 0)
+            raise document_error(error.code, error.lineno, error.offset, at, self.body) from None
+        except (LookupError, ValueError):  # what pyexpat raises for codecs it does not know, or cannot use
+            line, column = parser.ErrorLineNumber, parser.ErrorColumnNumber
+            raise document_error(_UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
+        return self.document
+
+    # Events
+
+    def _start(self, name: str, attributes: list[str]) -> None:
+        at = self._end_text()
+        self.depth += 1
+        if self.depth > self.limits.depth:
+            self._fail("too-deep", f"elements are nested more than {self.limits.depth} deep")
+        if len(attributes) > 2 * self.limits.attributes:
+            self._fail("too-many-attributes", f"an element has more than {self.limits.attributes} attributes")
+        self._grow(len(name) + sum(map(len, attributes)))
+        element = Element(*_expanded_name(name), self.place, self._next(), at)
+        if attributes:
+            element.attributes = self._located(
+                element,
+                [
+                    Attribute(*_expanded_name(name), value, element, self._next())
+                    for name, value in zip(attributes[::2], attributes[1::2], strict=True)
+                ],
+            )
+        self.place.children.append(element)
+        self.place = element
+
+    def _end(self, name: str) -> None:
+        at = self._end_text()
+        element = self.place
+        assert isinstance(element, Element)
+        if self._in_entity(element.start):
+            element.end = self._after(b";", at)
+        elif not element.children and self._ends_empty_tag(element.start, at):
+            element.end = at
+        else:
+            element.end = self._after(b">", at)
+        self.place = element.parent
+        self.depth -= 1
+
+    def _characters(self, data: str) -> None:
+        at = self.parser.CurrentByteIndex
+        self._grow(len(data))
+        if self.text is None:
+            assert isinstance(self.place, Element)
+            start = at if self.cdata_at is None else self.cdata_at
+            self.text = Text("", self.place, self._next(), start)
+            self.place.children.append(self.text)
+        self.pieces.append(data)
+        self.text_at = at
+
+    def _start_cdata(self) -> None:
+        self.cdata_at = self.parser.CurrentByteIndex
+
+    def _end_cdata(self) -> None:
+        self.cdata_at = None
+
+    def _apart(self, *_: str) -> None:
+        self._end_text()
+
+    def _declared(self, name: str, is_parameter: bool, *_: str | None) -> None:
+        if not is_parameter:
+            self.entities.add(name)
+
+    def _external(self, *_: str | None) -> int:
+        self._fail("external-entity", "an external entity is referred to, and nothing external is read")
+
+    def _skipped(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            self._fail("undeclared-entity", f"the entity {name!r} is not declared")
+
+    def _end_text(self) -> int:
+        """The index of this event, which ends the text before it."""
+        at = self.parser.CurrentByteIndex
+        if self.text is not None:
+            self.text.value = "".join(self.pieces)
+            self.text.end = at if at > self.text_at else self._after(b";", at)
+            self.text = None
+            self.pieces.clear()
+        return at
+
+    # Places
+
+    def _located(self, element: Element, attributes: list[Attribute]) -> tuple[Attribute, ...]:
+        """``attributes`` with their byte ranges; one from a default has the range of the tag."""
+        start = element.start
+        if self._in_entity(start):
+            end = self._after(b";", start)
+        else:
+            written, end = self._written_attributes(start)
+            for attribute, (name, value_end) in zip(attributes, written, strict=False):
+                attribute.start, attribute.end = name, value_end
+        for attribute in attributes:
+            if not attribute.end:
+                attribute.start, attribute.end = start, end
+        return tuple(attributes)
+
+    def _written_attributes(self, start: int) -> tuple[list[tuple[int, int]], int]:
+        """The ranges of the attributes in the start tag at ``start``, and where the tag ends."""
+        signs, width = self.signs, self.width
+        written: list[tuple[int, int]] = []
+        name = _TAG_NAME.match(signs, start // width)
+        place = name.end() if name else start // width
+        while found := _ATTRIBUTE.match(signs, place):
+            place = found.end()
+            if found[1] != b"xmlns" and not found[1].startswith(b"xmlns:"):
+                written.append((found.start(1) * width, place * width))
+            if b"&" in found[2]:
+                self._check_references(found[2])
+        return written, self._after(b">", place * width)
+
+    def _check_references(self, value: bytes) -> None:
+        """Refuses an undeclared entity in an attribute; expat drops it if there is a DTD it has not read."""
+        for name in _REFERENCE.findall(value):
+            if name.decode("ascii") not in self.entities:
+                self._fail("undeclared-entity", f"the entity {name.decode('ascii')!r} is not declared")
+
+    def _in_entity(self, at: int) -> bool:
+        return self.signs.startswith(b"&", at // self.width)
+
+    def _ends_empty_tag(self, start: int, at: int) -> bool:
+        return self.signs.endswith(b"/>", start // self.width, at // self.width)
+
+    def _after(self, sign: bytes, at: int) -> int:
+        return (self.signs.index(sign, at // self.width) + 1) * self.width
+
+    # Counts and errors
+
+    def _next(self) -> int:
+        self.order += 1
+        return self.order
+
+    def _grow(self, characters: int) -> None:
+        self.expanded += characters
+        if self.expanded > max(
+            self.limits.amplification_threshold, self.limits.amplification * len(self.body)
+        ):
+            self._fail("entity-expansion", "entities make the document grow beyond the limit")
+
+    def _fail(self, code: str, message: str) -> NoReturn:
+        parser = self.parser
+        line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+        raise DocumentError(message, code=code, line=line, column=column, offset=parser.CurrentByteIndex)
+
+
+def _expanded_name(name: str) -> tuple[str, str]:
+    namespace, _, local = name.rpartition(_SEPARATOR)
+    return namespace, local
+
+
+def _signs(body: bytes) -> tuple[bytes, int]:
+    """The body with one byte for each character of UTF-16 (any beyond ASCII as 0x80), or as it is."""
+    if body[:2] in (b"\xff\xfe", b"<\x00"):
+        high, low = body[1::2], body[::2]
+    elif body[:2] in (b"\xfe\xff", b"\x00<"):
+        high, low = body[::2], body[1::2]
+    else:
+        return body, 1
+    return bytes([y if not x and y < 0x80 else 0x80 for x, y in zip(high, low, strict=False)]), 2

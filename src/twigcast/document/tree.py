@@ -1,0 +1,142 @@
+"""What a document is: the small tree of XPath's data model, with the bytes each node was read from.
+
+    Document           the bytes, and one root
+    └── Element        namespace, local name, attributes, children in order
+        ├── Attribute  namespace, local name, value
+        ├── Text       character data that touches, whether plain, CDATA or from an entity
+        └── Element …
+
+Comments and processing instructions are not nodes here; they only part the text around them.
+Invariants: ``body[node.start:node.end]`` is what the node was written as (for what an entity brought in, the
+reference to it); ``order`` grows in document order, an element before its attributes before its children.
+Nodes are written by ``read`` and not changed after it; they are compared by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Document:
+    """A document: its bytes and its root element; as a node, the parent of the root."""
+
+    body: bytes
+    children: list[Element] = field(default_factory=list)
+
+    order = 0
+    start = 0
+
+    @property
+    def root(self) -> Element:
+        return self.children[0]
+
+    @property
+    def end(self) -> int:
+        return len(self.body)
+
+    def __repr__(self) -> str:
+        return f"Document({len(self.body)} bytes)"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Element:
+    """An element, from the ``<`` of its start tag to the ``>`` of its end tag."""
+
+    namespace: str
+    local: str
+    parent: Document | Element
+    order: int
+    start: int
+    end: int = 0
+    attributes: tuple[Attribute, ...] = ()
+    children: list[Element | Text] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Element({node_path(self)})"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Attribute:
+    """An attribute, from its name to its closing quote; one from a default, where its element's tag is."""
+
+    namespace: str
+    local: str
+    value: str
+    parent: Element
+    order: int
+    start: int = 0
+    end: int = 0
+
+    def __repr__(self) -> str:
+        return f"Attribute({node_path(self)}={self.value!r})"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Text:
+    """Character data with nothing but character data between its two ends."""
+
+    value: str
+    parent: Element
+    order: int
+    start: int
+    end: int = 0
+
+    def __repr__(self) -> str:
+        return f"Text({self.value!r})"
+
+
+Node: TypeAlias = Document | Element | Attribute | Text
+
+
+def elements(node: Document | Element) -> Iterator[Element]:
+    """The elements that are children of ``node``."""
+    for child in node.children:
+        if isinstance(child, Element):
+            yield child
+
+
+def descendants(node: Document | Element) -> Iterator[Element]:
+    """The elements below ``node``, in document order."""
+    waiting = list(elements(node))[::-1]
+    while waiting:
+        element = waiting.pop()
+        yield element
+        waiting += list(elements(element))[::-1]
+
+
+def string_value(node: Node) -> str:
+    """The value of an attribute or text; of an element or document, all the text in it."""
+    if isinstance(node, Attribute | Text):
+        return node.value
+    parts: list[str] = []
+    waiting: list[Element | Text] = list(node.children)[::-1]
+    while waiting:
+        child = waiting.pop()
+        if isinstance(child, Text):
+            parts.append(child.value)
+        else:
+            waiting += child.children[::-1]
+    return "".join(parts)
+
+
+def node_path(node: Node) -> str:
+    """Where a node is, for people: ``/nitf/body/p[2]/@id``; a number where a name is not the only one."""
+    parts: list[str] = []
+    while not isinstance(node, Document):
+        if isinstance(node, Attribute):
+            parts.append(f"@{node.local}")
+        elif isinstance(node, Text):
+            texts = [child for child in node.parent.children if isinstance(child, Text)]
+            parts.append("text()" + _number(node, texts))
+        else:
+            twins = [child for child in elements(node.parent) if child.local == node.local]
+            parts.append(node.local + _number(node, twins))
+        node = node.parent
+    return "/" + "/".join(reversed(parts))
+
+
+def _number(node: Element | Text, among: list[Element] | list[Text]) -> str:
+    return f"[{among.index(node) + 1}]" if len(among) > 1 else ""  # type: ignore[arg-type]

@@ -1,0 +1,482 @@
+"""Many subscriptions, matched together in about the time of a parse.
+
+    Index ──► Snapshot ──► Engine, Engine, …          one engine for each thread that matches
+                 │            └── one matcher for each segment, warm across documents
+                 └── segments (levels), positions that are gone, who stands where
+
+A change makes a new snapshot and swaps it in; a match in progress keeps the one it began with, the next document
+sees the new one.  Engines are handed out to one thread at a time and bring themselves up to date when they are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from twigcast.document import Document, DocumentLimits, document_error, read
+from twigcast.errors import DocumentError, PatternError, SubscriptionError
+from twigcast.filtering.compiling import Compiler
+from twigcast.filtering.engine import duplicate, unknown
+from twigcast.filtering.index_file import read_index, write_index
+from twigcast.filtering.kernel._kernel import Engine, Vocabulary, build
+from twigcast.filtering.levels import SMALL, Level, make_level, mergeable, merged, replaced, with_added
+from twigcast.filtering.results import BatchMatch, CostlySubscription, Match, RefusedSubscription, Selected, Stats
+from twigcast.filtering.roster import Roster
+from twigcast.pattern import Explanation, Pattern, PatternLimits, explain, matches, parse, render, select
+
+DEFAULT_CACHE_BYTES = 512 << 20
+
+
+class SubscriptionWarning(UserWarning):
+    """Some subscriptions of a batch were refused; ``Index.refused`` says which and why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Snapshot:
+    """Everything a match reads; never changed, only replaced."""
+
+    levels: tuple[Level, ...]
+    roster: Roster
+    size: int  # positions given out
+    gone: bytes  # bitmap
+    inexact: bytes  # bitmap of those whose candidates must be confirmed
+
+
+class Index:
+    """Subscriptions by id; ``match`` tells which of them a document matches."""
+
+    def __init__(
+        self,
+        subscriptions: Iterable[tuple[Any, ...]] = (),
+        *,
+        namespaces: Mapping[str, str] | None = None,
+        limits: DocumentLimits | None = None,
+        pattern_limits: PatternLimits | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> None:
+        """``subscriptions`` are ``(id, xpath)`` or ``(id, xpath, namespaces)``; ``namespaces`` is for the others.
+
+        Those outside the language are left out: see ``refused``.
+        """
+        self.limits = limits or DocumentLimits()
+        self.pattern_limits = pattern_limits or PatternLimits()
+        self.namespaces = dict(namespaces or {})
+        self.refused: tuple[RefusedSubscription, ...] = ()
+        self._cache_bytes = cache_bytes
+        self._compiler = Compiler()
+        self._patterns: dict[int, Pattern] = {}  # of inexact positions, and of those asked for by id
+        self._confirmations: Counter[int] = Counter()
+        self._snapshot = _Snapshot((), Roster(), 0, b"", b"")
+        self._engines: list[Engine] = []
+        self._every_engine: weakref.WeakSet[Engine] = weakref.WeakSet()
+        self._lock = threading.RLock()
+        self._merging: threading.Thread | None = None
+        _indexes.add(self)
+        self.refused = tuple(self.add_all(subscriptions))
+        if self.refused:
+            first = self.refused[0]
+            warnings.warn(
+                f"{len(self.refused)} subscriptions were refused, the first ({first.id!r}): {first.error}",
+                SubscriptionWarning,
+                stacklevel=2,
+            )
+
+    # Matching
+
+    def match(self, body: bytes) -> Match:
+        """Which subscriptions the document matches; an unreadable document is an error in the result."""
+        with self._engine() as (engine, snapshot):
+            found, suspect, error = engine.match(body)
+        if error is not None:
+            return Match((), document_error(*error), snapshot.roster)
+        positions = memoryview(found).cast("I")
+        if suspect:
+            return Match(self._confirmed(body, positions, snapshot), None, snapshot.roster)
+        return Match(positions, None, snapshot.roster)
+
+    def count(self, body: bytes) -> int:
+        """How many subscriptions the document matches; raises ``DocumentError``."""
+        with self._engine() as (engine, _):
+            found, suspect, error = engine.count(body)
+        if error is not None:
+            raise document_error(*error)
+        return len(self.match(body)) if suspect else found  # type: ignore[no-any-return]
+
+    def match_batch(self, bodies: Any) -> BatchMatch:
+        """Which subscriptions each document of an Arrow array matches, as positions; the GIL is released."""
+        starts, ends, data = _extents(bodies)
+        with self._engine() as (engine, snapshot):
+            offsets, positions, suspects, failures = engine.match_batch(starts, ends, data)
+        errors: list[DocumentError | None] = [None] * len(bodies)
+        for row, error in failures:
+            errors[row] = document_error(*error)
+        if suspects:
+            offsets, positions = self._confirmed_rows(starts, ends, data, offsets, positions, suspects, snapshot)
+        matches_ = _list_array(offsets, positions, bodies, errors)
+        return BatchMatch(matches_, errors, snapshot.roster)
+
+    def select(self, body: bytes, id: Hashable) -> list[Selected]:
+        """The nodes a subscription selects in the document, as byte ranges; raises ``DocumentError``."""
+        pattern = self.pattern(id)
+        return [Selected(node.start, node.end, node.kind) for node in select(pattern, read(body, self.limits))]
+
+    def explain(self, body: bytes, id: Hashable) -> Explanation:
+        """Which steps and predicates of a subscription held, and where it stopped; raises ``DocumentError``."""
+        return explain(self.pattern(id), read(body, self.limits))
+
+    # Subscriptions
+
+    def add(self, id: Hashable, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None) -> None:
+        """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``."""
+        pattern = self._parsed(xpath, namespaces)
+        with self._lock:
+            snapshot = self._snapshot
+            if snapshot.roster.find(id) is not None:
+                raise duplicate(id)
+            program = self._compiler.compile(pattern)
+            position = snapshot.roster.append(id, _text(xpath, namespaces, self.namespaces, pattern))
+            levels = with_added(snapshot.levels, self._compiler.vocabulary, position, program.words)
+            inexact = snapshot.inexact
+            if not program.exact:
+                self._patterns[position] = pattern
+                inexact = _with_bit(inexact, position)
+            self._snapshot = replace(snapshot, levels=levels, size=position + 1, inexact=inexact)
+            self._merge()
+
+    def add_all(self, subscriptions: Iterable[tuple[Any, ...]]) -> list[RefusedSubscription]:
+        """Subscribe many at once; those that cannot be are returned with their errors, the others added."""
+        refused: list[RefusedSubscription] = []
+        with self._lock:
+            snapshot = self._snapshot
+            roster = snapshot.roster
+            positions: list[int] = []
+            programs: list[bytes] = []
+            inexact = bytearray(snapshot.inexact)
+            for id, xpath, *rest in subscriptions:
+                namespaces = rest[0] if rest else None
+                try:
+                    pattern = self._parsed(xpath, namespaces)
+                    if roster.find(id) is not None:
+                        raise duplicate(id)
+                except (PatternError, SubscriptionError) as error:
+                    refused.append(RefusedSubscription(id, error))
+                    continue
+                program = self._compiler.compile(pattern)
+                position = roster.append(id, _text(xpath, namespaces, self.namespaces, pattern))
+                positions.append(position)
+                programs.append(program.words)
+                if not program.exact:
+                    self._patterns[position] = pattern
+                    inexact = bytearray(_with_bit(inexact, position))
+            if positions:
+                level = make_level(self._compiler.vocabulary, positions, programs)
+                self._snapshot = replace(
+                    snapshot, levels=(*snapshot.levels, level), size=len(roster), inexact=bytes(inexact)
+                )
+                self._merge()
+        return refused
+
+    def remove(self, id: Hashable) -> None:
+        """Unsubscribe; the next document sees it.  Raises ``SubscriptionError`` where the id is unknown."""
+        with self._lock:
+            snapshot = self._snapshot
+            if snapshot.roster.find(id) is None:
+                raise unknown(id)
+            position = snapshot.roster.forget(id)
+            self._patterns.pop(position, None)
+            self._snapshot = replace(snapshot, gone=_with_bit(snapshot.gone, position))
+            if len(snapshot.roster) > 2 * snapshot.roster.count + 4096:
+                self._compact()
+
+    def pattern(self, id: Hashable) -> Pattern:
+        """The pattern of a subscription; raises ``SubscriptionError`` where the id is unknown."""
+        with self._lock:
+            roster = self._snapshot.roster
+            position = roster.find(id)
+            if position is None:
+                raise unknown(id)
+            return self._pattern(position, roster)
+
+    @property
+    def ids(self) -> list[Hashable]:
+        """The ids, in the order they were added."""
+        with self._lock:
+            return [id for id, _ in self._snapshot.roster.living()]
+
+    def __contains__(self, id: Hashable) -> bool:
+        with self._lock:
+            return self._snapshot.roster.find(id) is not None
+
+    def __len__(self) -> int:
+        return self._snapshot.roster.count
+
+    def __repr__(self) -> str:
+        return f"<Index of {len(self):,} subscriptions>"
+
+    # As a file
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index as one file, at once or not at all."""
+        with self._lock:
+            roster, levels = self._snapshot.roster, self._snapshot.levels
+            living = list(roster.living())
+            known = {
+                position: program
+                for level in levels
+                if not level.stored
+                for position, program in zip(level.positions, level.programs, strict=True)
+            }
+            programs = [
+                known[position]
+                if position in known
+                else self._compiler.compile(self._pattern(position, roster)).words
+                for _, position in living
+            ]
+            segment = build(self._compiler.vocabulary, list(range(len(living))), programs)
+            inexact = [i for i, (_, position) in enumerate(living) if _bit(self._snapshot.inexact, position)]
+            texts = [roster.text(position) for _, position in living]
+        write_index(Path(path), segment, [id for id, _ in living], texts, inexact)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        limits: DocumentLimits | None = None,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> Index:
+        """Map an index file, read-only and shared; raises ``IndexFileError``.  Changes stay in memory."""
+        stored = read_index(Path(path))
+        index = cls(limits=limits, cache_bytes=cache_bytes)
+        inexact = b""
+        for position in stored.inexact:
+            inexact = _with_bit(inexact, position)
+        level = Level(stored.segment, [], [], stored=True)
+        roster = Roster(stored.ids, stored.texts)
+        index._snapshot = _Snapshot((level,), roster, len(roster), b"", inexact)
+        return index
+
+    def stats(self) -> Stats:
+        """What the index holds, what its engines have learnt, and which subscriptions cost most."""
+        snapshot = self._snapshot
+        engines = list(self._every_engine)
+        learnt = [each for engine in engines for each in engine.statistics()]
+        tries = sum(each["memo_tries"] for each in learnt)
+        return Stats(
+            subscriptions=len(self),
+            bytes=sum(level.segment.bytes for level in snapshot.levels),
+            segments=len(snapshot.levels),
+            inexact=sum(byte.bit_count() for byte in snapshot.inexact),
+            engines=len(engines),
+            documents=sum(max((each["documents"] for each in engine.statistics()), default=0) for engine in engines),
+            cache_bytes=sum(each["bytes"] for each in learnt),
+            path_nodes=sum(each["path_nodes"] for each in learnt),
+            memo_hit_rate=sum(each["memo_hits"] for each in learnt) / tries if tries else 0.0,
+            flushes=sum(each["flushes"] for each in learnt),
+            costliest=self._costliest(snapshot, engines),
+        )
+
+    # Within
+
+    def _parsed(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
+        if isinstance(xpath, Pattern):
+            return xpath
+        bound = self.namespaces if namespaces is None else {**self.namespaces, **namespaces}
+        return parse(xpath, bound, self.pattern_limits)
+
+    def _pattern(self, position: int, roster: Roster) -> Pattern:
+        known = self._patterns.get(position)
+        return parse(roster.text(position), None, self.pattern_limits) if known is None else known
+
+    @contextmanager
+    def _engine(self) -> Iterator[tuple[Engine, _Snapshot]]:
+        snapshot = self._snapshot
+        try:
+            engine = self._engines.pop()
+        except IndexError:
+            limits = self.limits
+            engine = Engine(
+                self._cache_bytes,
+                limits.bytes,
+                limits.depth,
+                limits.attributes,
+                limits.amplification,
+                limits.amplification_threshold,
+            )
+            self._every_engine.add(engine)
+        if engine.version is not snapshot:
+            segments = tuple(level.segment for level in snapshot.levels)
+            engine.use(snapshot, segments, snapshot.size, snapshot.gone, snapshot.inexact)
+        try:
+            yield engine, snapshot
+        finally:
+            self._engines.append(engine)
+
+    def _confirmed(self, body: bytes, positions: Iterable[int], snapshot: _Snapshot) -> list[int]:
+        document: Document | None = None
+        kept = []
+        for position in positions:
+            if _bit(snapshot.inexact, position):
+                document = document or read(body, self.limits)
+                self._confirmations[position] += 1
+                if not matches(self._pattern(position, snapshot.roster), document):
+                    continue
+            kept.append(position)
+        return kept
+
+    def _confirmed_rows(
+        self, starts: Any, ends: Any, data: Any, offsets: Any, positions: Any, suspects: list[int], snapshot: _Snapshot
+    ) -> tuple[Any, Any]:
+        before, found = memoryview(offsets).cast("I"), memoryview(positions).cast("I")
+        rows = {row: self._confirmed(bytes(data[starts[row] : ends[row]]), found[before[row] : before[row + 1]], snapshot)
+                for row in suspects}  # fmt: skip
+        kept_offsets, kept = [0], []
+        for row in range(len(before) - 1):
+            kept += rows.get(row, found[before[row] : before[row + 1]])
+            kept_offsets.append(len(kept))
+        return pa.array(kept_offsets, pa.int32()).buffers()[1], pa.array(kept, pa.uint32()).buffers()[1]
+
+    def _merge(self) -> None:
+        """Bring the levels in order: small merges now, large ones in the background."""
+        while (pair := mergeable(self._snapshot.levels)) is not None:
+            if pair[0].size + pair[1].size > SMALL:
+                if self._merging is None:
+                    self._merging = threading.Thread(target=self._merge_apart, args=(pair, self._compiler.vocabulary.copy()), daemon=True)
+                    self._merging.start()
+                return
+            self._replace(pair, merged(*pair, self._compiler.vocabulary, self._is_gone))
+
+    def _merge_apart(self, pair: tuple[Level, Level], vocabulary: Vocabulary) -> None:
+        level = merged(*pair, vocabulary, self._is_gone)
+        with self._lock:
+            self._merging = None
+            self._replace(pair, level)
+            self._merge()
+
+    def _replace(self, pair: tuple[Level, Level], level: Level) -> None:
+        self._snapshot = replace(self._snapshot, levels=replaced(self._snapshot.levels, pair, level))
+
+    def _is_gone(self, position: int) -> bool:
+        return _bit(self._snapshot.gone, position)
+
+    def _compact(self) -> None:
+        """Give new positions to those that are there, once most are gone."""
+        snapshot = self._snapshot
+        roster = Roster()
+        compiler = Compiler()
+        patterns: dict[int, Pattern] = {}
+        programs: list[bytes] = []
+        inexact = b""
+        for id, old in snapshot.roster.living():
+            pattern = self._pattern(old, snapshot.roster)
+            program = compiler.compile(pattern)
+            position = roster.append(id, snapshot.roster.text(old))
+            programs.append(program.words)
+            if not program.exact:
+                patterns[position] = pattern
+                inexact = _with_bit(inexact, position)
+        self._compiler, self._patterns = compiler, patterns
+        levels = (make_level(compiler.vocabulary, list(range(len(roster))), programs),) if programs else ()
+        self._snapshot = _Snapshot(levels, roster, len(roster), b"", inexact)
+
+    def _costliest(self, snapshot: _Snapshot, engines: list[Engine]) -> tuple[CostlySubscription, ...]:
+        looked_at: Counter[int] = Counter()
+        documents = 0
+        for engine in engines:
+            sampled, counts = engine.candidates(32)
+            documents += sampled
+            for position, count in counts:
+                looked_at[position] += count
+        ranked = sorted(
+            {*dict(looked_at.most_common(10)), *dict(self._confirmations.most_common(10))},
+            key=lambda position: (-self._confirmations[position], -looked_at[position], position),
+        )
+        return tuple(
+            CostlySubscription(
+                snapshot.roster[position],
+                1000 * looked_at[position] / documents if documents else 0.0,
+                self._confirmations[position],
+            )
+            for position in ranked
+            if position < snapshot.size and not _bit(snapshot.gone, position)
+        )[:10]
+
+    def _after_fork(self) -> None:
+        self._lock = threading.RLock()
+        self._merging = None
+
+
+def _text(
+    xpath: str | Pattern, namespaces: Mapping[str, str] | None, common: Mapping[str, str], pattern: Pattern
+) -> str:
+    """The expression as kept: as it was given where no prefixes are bound, else in its canonical form."""
+    return xpath if isinstance(xpath, str) and not namespaces and not common else render(pattern)
+
+
+def _bit(bitmap: bytes, position: int) -> bool:
+    byte = position >> 3
+    return byte < len(bitmap) and bool(bitmap[byte] >> (position & 7) & 1)
+
+
+def _with_bit(bitmap: bytes | bytearray, position: int) -> bytes:
+    changed = bytearray(bitmap)
+    changed.extend(bytes(max(0, (position >> 3) + 1 - len(changed))))
+    changed[position >> 3] |= 1 << (position & 7)
+    return bytes(changed)
+
+
+def _extents(bodies: Any) -> tuple[Any, Any, Any]:
+    """Where each document of an Arrow array of binary or text starts and ends; -1 for a null."""
+    if isinstance(bodies, pa.ChunkedArray):
+        bodies = bodies.combine_chunks()
+    if isinstance(bodies, (list, tuple)):
+        bodies = pa.array(bodies, pa.binary())
+    kind = bodies.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        bodies = bodies.cast(pa.large_string()).view(pa.large_binary())
+    elif pa.types.is_binary(kind):
+        bodies = bodies.cast(pa.large_binary())
+    elif not pa.types.is_large_binary(kind):
+        raise TypeError(f"expected an Arrow array of binary or string, got {kind}")
+    _, offsets, data = bodies.buffers()
+    places = memoryview(offsets).cast("q")[bodies.offset : bodies.offset + len(bodies) + 1]
+    starts, ends = places[:-1], places[1:]
+    if bodies.null_count:
+        valid = bodies.is_valid().to_pylist()
+        starts = memoryview(pa.array([s if v else -1 for s, v in zip(starts, valid, strict=True)], pa.int64()).buffers()[1]).cast("q")
+    return starts, ends, memoryview(data) if data is not None else b""
+
+
+def _list_array(offsets: Any, positions: Any, bodies: Any, errors: list[DocumentError | None]) -> Any:
+    """Rows of positions; null where there was no document, or none that could be read."""
+    count = len(errors)
+    values_buffer = pa.py_buffer(positions)
+    values = pa.Array.from_buffers(pa.uint32(), values_buffer.size // 4, [None, values_buffer])
+    validity = None
+    if any(error is not None for error in errors) or bodies.null_count:
+        present = [e is None and b for e, b in zip(errors, bodies.is_valid().to_pylist(), strict=True)]
+        validity = pa.array(present, pa.bool_()).buffers()[1]
+    return pa.Array.from_buffers(
+        pa.list_(pa.uint32()), count, [validity, pa.py_buffer(offsets)], children=[values]
+    )
+
+
+_indexes: weakref.WeakSet[Index] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for index in list(_indexes):
+        index._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,218 @@
+"""An index as one file: written once, mapped read-only by as many processes as like.
+
+    head 64 bytes | segment | ids | expressions | table of contents (JSON)
+
+The segment is what matching reads, straight from the mapped pages.  Expressions are kept in compressed blocks (about
+ten bytes each), for ``select``, ``explain`` and for going on from a file.  The head carries the format's version, the
+length and a checksum of the rest: a file that was cut, altered, or written by another version is refused, and the
+segment's tables are checked once more by the kernel, so that no file can crash a process.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import mmap
+import os
+import struct
+import tempfile
+import zlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import pyarrow as pa
+
+from twigcast.errors import IndexFileError, SubscriptionError
+from twigcast.filtering.kernel._kernel import Segment
+
+MAGIC = b"twigcast"
+VERSION = 1
+_HEAD = struct.Struct("<8sIIQQQ24x")  # magic, version, checksum, length, place and length of the contents
+_BLOCK = 512  # expressions compressed together
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIndex:
+    """What an index file holds; the mapping lives as long as one of the parts."""
+
+    segment: Segment
+    ids: Sequence[Hashable]
+    texts: Sequence[str]
+    inexact: list[int]
+
+
+def write_index(
+    path: Path, segment: bytes, ids: Sequence[Hashable], texts: Sequence[str], inexact: Sequence[int]
+) -> None:
+    """Write the file beside its place, then move it there: a reader sees the old index or the new one."""
+    kind, encoded_ids = _encode_ids(ids)
+    parts: list[bytes] = [segment, *encoded_ids]
+    starts = range(0, len(texts), _BLOCK)
+    blocks = [zlib.compress("\0".join(texts[i : i + _BLOCK]).encode(), 6) for i in starts]
+    parts += blocks
+    places: list[tuple[int, int]] = []
+    at = _HEAD.size
+    for part in parts:
+        places.append((at, len(part)))
+        at += len(part) + -len(part) % 8
+    contents = {
+        "segment": places[0],
+        "ids": {"kind": kind, "count": len(ids), "buffers": places[1 : 1 + len(encoded_ids)]},
+        "texts": places[1 + len(encoded_ids) :],
+        "inexact": list(inexact),
+    }
+    table = json.dumps(contents).encode()
+    checksum = 0
+    file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+    try:
+        with file:
+            file.write(bytes(_HEAD.size))
+            for part in [*parts, table]:
+                for piece in (part, bytes(-len(part) % 8)) if part is not table else (part,):
+                    checksum = zlib.crc32(piece, checksum)
+                    file.write(piece)
+            file.seek(0)
+            file.write(_HEAD.pack(MAGIC, VERSION, checksum, at + len(table), at, len(table)))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(file.name)
+        raise
+
+
+def read_index(path: Path) -> StoredIndex:
+    """Map the file and check it; raises ``IndexFileError``."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _HEAD.size:
+                raise IndexFileError(f"{path} is too short to be an index", code="truncated")
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise IndexFileError(f"cannot read the index {path}: {error.strerror}", code="unreadable") from error
+    magic, version, checksum, length, at, table_length = _HEAD.unpack(mapped[: _HEAD.size])
+    if magic != MAGIC:
+        raise IndexFileError(f"{path} is not a twigcast index", code="not-an-index")
+    if version != VERSION:
+        raise IndexFileError(
+            f"{path} has format {version}, this twigcast reads format {VERSION}: build it anew", code="version"
+        )
+    if length != size:
+        raise IndexFileError(f"{path} has {size} bytes instead of {length}: it was cut short", code="truncated")
+    if zlib.crc32(mapped[_HEAD.size :]) != checksum:
+        raise IndexFileError(f"{path} was altered after it was written: its checksum is wrong", code="altered")
+    try:
+        contents = json.loads(bytes(mapped[at : at + table_length]))
+        segment = Segment(_part(mapped, contents["segment"]))
+        ids = _decode_ids(contents["ids"], mapped)
+        texts = StoredTexts([_part(mapped, place) for place in contents["texts"]], len(ids))
+        inexact = [int(position) for position in contents["inexact"]]
+    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+        raise IndexFileError(f"{path} is not a sound index: {error}", code="altered") from error
+    return StoredIndex(segment, ids, texts, inexact)
+
+
+class StoredTexts(Sequence[str]):
+    """Expressions in compressed blocks; the block used last is kept open."""
+
+    def __init__(self, blocks: list[memoryview], count: int) -> None:
+        self._blocks = blocks
+        self._count = count
+        self._open: tuple[int, list[str]] = (-1, [])
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, position: int) -> str: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[str]: ...
+    def __getitem__(self, position: int | slice) -> str | list[str]:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        number, within = divmod(position, _BLOCK)
+        open_number, texts = self._open
+        if open_number != number:
+            texts = zlib.decompress(self._blocks[number]).decode().split("\0")
+            self._open = (number, texts)
+        return texts[within]
+
+
+class _StoredIds(Sequence[Hashable]):
+    """Ids in an Arrow array over the mapped file."""
+
+    def __init__(self, array: Any, packed: bool) -> None:
+        self._array = array
+        self._packed = packed
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        values = self._array.to_pylist()
+        return iter([_unpacked(json.loads(value)) for value in values] if self._packed else values)
+
+    @overload
+    def __getitem__(self, position: int) -> Hashable: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Hashable]: ...
+    def __getitem__(self, position: int | slice) -> Hashable | list[Hashable]:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        value = self._array[position].as_py()
+        return _unpacked(json.loads(value)) if self._packed else value  # type: ignore[no-any-return]
+
+
+def _encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
+    types = set(map(type, ids))
+    if types <= {int} and all(-(2**63) <= id < 2**63 for id in ids):  # type: ignore[operator]
+        return "int", _buffers(pa.array(ids, pa.int64()))
+    if types <= {str}:
+        return "str", _buffers(pa.array(ids, pa.large_string()))
+    return "packed", _buffers(pa.array([json.dumps(_packed(id)) for id in ids], pa.large_string()))
+
+
+def _buffers(array: Any) -> list[bytes]:
+    return [b"" if buffer is None else buffer.to_pybytes() for buffer in array.buffers()[1:]]
+
+
+def _decode_ids(contents: dict[str, Any], mapped: memoryview) -> Sequence[Hashable]:
+    kind, count = contents["kind"], int(contents["count"])
+    buffers = [pa.py_buffer(_part(mapped, place)) for place in contents["buffers"]]
+    array = pa.Array.from_buffers(pa.int64() if kind == "int" else pa.large_string(), count, [None, *buffers])
+    array.validate(full=True)
+    return _StoredIds(array, kind == "packed")
+
+
+def _packed(id: Hashable) -> Any:
+    """An id as JSON; tuples and bytes, which JSON lacks, as objects."""
+    if isinstance(id, tuple):
+        return {"tuple": [_packed(part) for part in id]}
+    if isinstance(id, bytes):
+        return {"bytes": base64.b64encode(id).decode()}
+    if id is None or type(id) in (str, int, float, bool):
+        return id
+    raise SubscriptionError(
+        f"the id {id!r} cannot be saved: use strings, numbers, bytes, or tuples of these", code="unsavable-id", id=id
+    )
+
+
+def _unpacked(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        if "tuple" in value:
+            return tuple(_unpacked(part) for part in value["tuple"])
+        return base64.b64decode(value["bytes"])
+    return value  # type: ignore[no-any-return]
+
+
+def _part(mapped: memoryview, place: Iterable[int]) -> memoryview:
+    at, length = place
+    if not 0 <= at <= at + length <= len(mapped):
+        raise ValueError("a part lies outside the file")
+    return mapped[at : at + length]

@@ -1,0 +1,89 @@
+// Which of many strings occur in a text: one pass, whatever their number (Aho and Corasick's automaton).
+//
+// States are numbered breadth-first; the children of a state stand side by side and are searched in order (most
+// states have one), the root has a table.  A scan can stop anywhere and go on later, so that the text of a whole
+// document is read once for all elements that ask what their string-value contains.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "flat.hpp"
+
+namespace twigcast {
+
+struct Occurrence {
+    std::size_t start;
+    u32 literal;
+};
+
+class SubstringIndex {
+  public:
+    void add(const char* bytes, std::size_t length, u32 literal) { words_.push_back({std::string(bytes, length), literal}); }
+
+    bool empty() const { return words_.empty(); }
+
+    void seal() {
+        if (words_.empty()) return;
+        std::sort(words_.begin(), words_.end());
+        // Breadth-first over ranges of the sorted words that share a prefix.
+        struct Range {
+            std::size_t from, to, depth;
+        };
+        std::vector<Range> ranges{{0, words_.size(), 0}};
+        std::vector<u32> parent{0};
+        bytes_.push_back(0);
+        for (std::size_t state = 0; state < ranges.size(); ++state) {
+            Range range = ranges[state];
+            first_child_.push_back(static_cast<u32>(ranges.size()));
+            literal_.push_back(NONE);
+            depth_.push_back(static_cast<u32>(range.depth));
+            std::size_t at = range.from;
+            while (at < range.to && words_[at].first.size() == range.depth) literal_[state] = words_[at++].second;
+            while (at < range.to) {
+                char byte = words_[at].first[range.depth];
+                std::size_t end = at;
+                while (end < range.to && words_[end].first[range.depth] == byte) ++end;
+                ranges.push_back({at, end, range.depth + 1});
+                parent.push_back(static_cast<u32>(state));
+                bytes_.push_back(static_cast<u8>(byte));
+                at = end;
+            }
+        }
+        first_child_.push_back(static_cast<u32>(ranges.size()));
+        root_.assign(256, 0);
+        for (u32 child = first_child_[0]; child < first_child_[1]; ++child) root_[bytes_[child]] = child;
+        fail_.assign(ranges.size(), 0);
+        output_.assign(ranges.size(), 0);
+        for (u32 state = 1; state < ranges.size(); ++state) {
+            if (parent[state] != 0) fail_[state] = step(fail_[parent[state]], bytes_[state]);
+            output_[state] = literal_[state] != NONE ? state : output_[fail_[state]];
+        }
+    }
+
+    // Goes on from `state` over bytes that stand at `position` of the text.
+    u32 scan(u32 state, const char* bytes, std::size_t length, std::size_t position, std::vector<Occurrence>& found) const {
+        for (std::size_t i = 0; i < length; ++i) {
+            state = step(state, static_cast<u8>(bytes[i]));
+            for (u32 hit = output_[state]; hit; hit = output_[fail_[hit]])
+                found.push_back(Occurrence{position + i + 1 - depth_[hit], literal_[hit]});
+        }
+        return state;
+    }
+
+  private:
+    u32 step(u32 state, u8 byte) const {
+        while (state) {
+            for (u32 child = first_child_[state], end = first_child_[state + 1]; child < end; ++child)
+                if (bytes_[child] == byte) return child;
+            state = fail_[state];
+        }
+        return root_[byte];
+    }
+
+    std::vector<std::pair<std::string, u32>> words_;
+    std::vector<u32> first_child_, literal_, depth_, fail_, output_, root_;
+    std::vector<u8> bytes_;
+};
+
+}  // namespace twigcast

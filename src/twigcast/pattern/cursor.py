@@ -1,0 +1,127 @@
+"""Where the reading of a subscription stands: its tokens, the place in them, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NoReturn
+
+from twigcast.errors import PatternError
+from twigcast.pattern.limits import PatternLimits
+from twigcast.pattern.tokens import END, column, is_name, length, tokenise
+from twigcast.pattern.tree import ANY, NameTest
+
+XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
+COMPARISON = "a comparison with a string or a number"
+ARITHMETIC = frozenset({"+", "-", "*", "div", "mod"})
+NODE_TYPES = frozenset({"text", "node", "comment", "processing-instruction"})
+
+
+class Cursor:
+    """A place in the tokens of one text, and how much of the limits has been used.
+
+    ``mark`` is the token to blame where cleaning fails, ``dead`` the first where nothing was left to match;
+    ``cleaned`` tells whether the expression was more than plain paths.
+    """
+
+    __slots__ = (
+        "at",
+        "cleaned",
+        "dead",
+        "default",
+        "depth",
+        "limits",
+        "mark",
+        "namespaces",
+        "steps",
+        "text",
+        "tokens",
+        "ups",
+    )
+
+    def __init__(self, text: str, namespaces: Mapping[str, str] | None, limits: PatternLimits) -> None:
+        self.text = text
+        self.limits = limits
+        self.namespaces = namespaces
+        self.default = namespaces.get("", "") if namespaces else ""
+        self.at = self.depth = self.steps = self.mark = self.ups = 0
+        self.cleaned = False
+        self.dead: int | None = None
+        if len(text) > limits.length and length(text) > limits.length:
+            raise PatternError(
+                f"the expression is longer than {limits.length} characters",
+                code="too-complex",
+                text=text,
+                column=limits.length + 1,
+            )
+        self.tokens = tokenise(text)
+
+    def name_test(self, at: int, default: str) -> NameTest:
+        token = self.tokens[at]
+        if not is_name(token):
+            self.at = at
+            self.expected("a name test")
+        if token == "*":
+            return ANY
+        if token[0] == "*":
+            return _interned(None, token[2:])
+        if token.startswith("Q{"):
+            uri, _, local = token[2:].partition("}")
+            return _interned(uri, None if local == "*" else local)
+        prefix, colon, local = token.partition(":")
+        if not colon:
+            return _interned(default, token)
+        uri = self._namespace(prefix, at)
+        return _interned(uri, None if local == "*" else local)
+
+    def _namespace(self, prefix: str, at: int) -> str:
+        if prefix == "xml":
+            return XML_NAMESPACE
+        uri = self.namespaces.get(prefix) if self.namespaces else None
+        if uri is None:
+            self.refuse("unbound-prefix", f"the prefix {prefix!r} is not bound to a namespace", at)
+        if "{" in uri or "}" in uri:
+            self.refuse("unsupported", f"the namespace {uri!r} contains braces", at, "a URI without braces")
+        return uri
+
+    def at_function(self) -> bool:
+        token = self.tokens[self.at]
+        return token != END and self.tokens[self.at + 1] == "(" and is_name(token) and token not in NODE_TYPES
+
+    def open(self) -> None:
+        self.at += 1
+        self.depth += 1
+        if self.depth > self.limits.nesting:
+            self.refuse("too-complex", f"nested more than {self.limits.nesting} deep", self.at - 1)
+
+    def close(self) -> None:
+        if self.tokens[self.at] != ")":
+            self.expected_operator("')'")
+        self.depth -= 1
+        self.at += 1
+
+    def expected(self, what: str) -> NoReturn:
+        self.refuse("syntax", f"expected {what}", self.at, what)
+
+    def expected_operator(self, sign: str) -> NoReturn:
+        """Refuses what stands where an operator or ``sign`` could: arithmetic by name, the rest as syntax."""
+        token = self.tokens[self.at]
+        if token in ARITHMETIC:
+            self.refuse(
+                "unsupported",
+                f"arithmetic ({token}) is outside the language",
+                self.at,
+                f"{COMPARISON}, or {sign}",
+            )
+        self.expected(sign)
+
+    def refuse(self, code: str, message: str, at: int, expected: str | None = None) -> NoReturn:
+        """Raises the error at the token with index ``at``."""
+        raise PatternError(
+            message, code=code, text=self.text, column=column(self.text, at), expected=expected
+        ) from None
+
+
+@lru_cache(maxsize=1 << 16)
+def _interned(namespace: str | None, local: str | None) -> NameTest:
+    return NameTest(namespace, local)

@@ -1,0 +1,286 @@
+"""Paths, as they are read.
+
+A path is plain while its steps are names and its predicates look down: it is built straight away.
+At the first ``..``, ``self::`` or upward predicate the reading goes on over routes, for ``cleaning`` to finish.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from enum import Enum
+from typing import NoReturn, TypeAlias, cast
+
+from twigcast.pattern.canonical import conjuncts
+from twigcast.pattern.cleaning import Condition, Route, both, named, parents, restricted, self_and_below
+from twigcast.pattern.cursor import NODE_TYPES, Cursor
+from twigcast.pattern.tokens import END, is_name
+from twigcast.pattern.tree import ANY, TEXT, AttributeTail, Axis, NameTest, Path, Predicate, Step, Tail
+
+AFTER_STEP = frozenset({"[", "/", "//"})
+Nodes: TypeAlias = Path | list[Route]
+
+
+class _End(Enum):
+    """What the nodes reached so far are: done with, or too many kinds to end the path here."""
+
+    SETTLED = "elements, attributes or text"
+    LOOSE = "any nodes that satisfy a predicate: a step must follow"
+    ANYWHERE = "any nodes: a step must follow, from the node itself or from any below it"
+
+
+_AXES = frozenset({"child", "descendant", "descendant-or-self", "self", "parent", "attribute"})
+_OTHER_AXES = frozenset(
+    {
+        "ancestor",
+        "ancestor-or-self",
+        "following",
+        "following-sibling",
+        "namespace",
+        "preceding",
+        "preceding-sibling",
+    }
+)
+
+
+class PathReader(Cursor):
+    """Reads paths; what stands in their brackets is for the class below it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def predicates(self) -> tuple[list[Condition], bool]:
+        """The conditions in the brackets at this place, and whether all of them are plain predicates."""
+
+    def plain_path(self, axis: Axis, *, absolute: bool) -> Nodes:
+        """A path while each step is a name and looks down; handed on as routes where one does not."""
+        tokens = self.tokens
+        at = self.at
+        steps: list[Step] = []
+        if tokens[at] == "." and axis is Axis.CHILD and not absolute:
+            if tokens[at + 1] == "/":
+                at += 2
+            elif tokens[at + 1] == "//":
+                at += 2
+                axis = Axis.DESCENDANT
+        while True:
+            token = tokens[at]
+            following = tokens[at + 1] if token else END
+            if following == "::":
+                break
+            if following == "(":
+                if token != "text" or axis is not Axis.CHILD or (absolute and not steps):
+                    break
+                if tokens[at + 2] != ")" or tokens[at + 3] in AFTER_STEP:
+                    break
+                self.at = at + 3
+                return self._plain(steps, TEXT)
+            if token == "@":
+                tail = AttributeTail(self.name_test(at + 1, ""))
+                following = tokens[at + 2]
+                if axis is not Axis.CHILD or following in AFTER_STEP or following == "(":
+                    break
+                if absolute and not steps:
+                    break
+                self.at = at + 2
+                return self._plain(steps, tail)
+            if token == "." or token == "..":
+                break
+            test = self.name_test(at, self.default)
+            at += 1
+            if following == "[":
+                self.at = at
+                conditions, plain = self.predicates()
+                at = self.at
+                if not plain:
+                    routes = self._restricted(
+                        [Route((*steps, Step(axis, test)))], conditions, absolute=absolute
+                    )
+                    self.steps += len(steps) + 1
+                    return self._rest(routes, _End.SETTLED, absolute=absolute)
+                steps.append(Step(axis, test, conjuncts(cast(list[Predicate], conditions))))
+                following = tokens[at]
+            else:
+                steps.append(Step(axis, test))
+            if following == "/":
+                at += 1
+                axis = Axis.CHILD
+            elif following == "//":
+                at += 1
+                axis = Axis.DESCENDANT
+            else:
+                self.at = at
+                return self._plain(steps, None)
+        self.at = at
+        self.steps += len(steps)
+        start = _End.SETTLED if axis is Axis.CHILD else _End.ANYWHERE
+        return self._rest(*self._step([Route(tuple(steps))], start, absolute=absolute), absolute=absolute)
+
+    def _plain(self, steps: list[Step], tail: Tail) -> Path:
+        self.steps += len(steps)
+        if self.steps > self.limits.steps:
+            self._too_many_steps()
+        return Path(tuple(steps), tail)
+
+    def _rest(self, routes: list[Route], end: _End, *, absolute: bool) -> list[Route]:
+        """The steps after this one, over routes."""
+        self.cleaned = True
+        tokens = self.tokens
+        while True:
+            token = tokens[self.at]
+            if token == "//":
+                start = _End.ANYWHERE
+            elif token == "/":
+                start = end
+            else:
+                if end is not _End.SETTLED:
+                    self.refuse(
+                        "unsupported",
+                        "'.' alone would select text, comments and instructions too",
+                        self.mark,
+                        "a name test",
+                    )
+                return routes
+            self.at += 1
+            routes, end = self._step(routes, start, absolute=absolute)
+
+    def _step(self, routes: list[Route], start: _End, *, absolute: bool) -> tuple[list[Route], _End]:
+        """One step of any kind from where ``routes`` lead, and whether the path may end after it."""
+        tokens = self.tokens
+        at = self.mark = self.at
+        limit = self.limits.alternatives
+        token = tokens[at]
+        anywhere = start is _End.ANYWHERE
+        self.steps += 1
+        if self.steps > self.limits.steps:
+            self._too_many_steps()
+        axis = "child"
+        node_test = True
+        if token == ".":
+            axis, node_test = "self", False
+        elif token == "..":
+            axis, node_test = "parent", False
+        elif token == "@":
+            axis = "attribute"
+        elif tokens[at + 1 : at + 2] == ["::"]:
+            axis = self._axis(at)
+            self.at += 1
+        else:
+            self.at -= 1
+        self.at += 1
+        kind, test = self._node_test(axis) if node_test else ("node", ANY)
+
+        end = _End.SETTLED
+        found: list[Route] = []
+        alive = bool(routes)
+        if axis == "attribute" or kind == "text":
+            tail: Tail = TEXT if kind == "text" else AttributeTail(test)
+            if axis in ("self", "parent"):
+                self.refuse("unsupported", f"{axis}::text() is outside the language", at, "a name test")
+            deep = anywhere or axis.startswith("descendant")
+            for route in routes:
+                if route.tail is None:
+                    places = self_and_below(route) if deep else [route]
+                    found += [replace(place, tail=tail) for place in places if place.steps or not absolute]
+        elif axis == "parent":
+            if start is not _End.SETTLED:
+                self.refuse("unsupported", "'..' needs a named step before it", at, "a name test")
+            self.ups += 1
+            if self.ups > self.limits.nesting:
+                self.refuse("too-complex", f"there are more than {self.limits.nesting} steps up", at)
+            for route in routes:
+                found += parents(route, limit, absolute=absolute)
+            if kind == "name":
+                found = [
+                    r for route in found for r in restricted(route, named(test), limit, absolute=absolute)
+                ]
+        elif kind == "node" and axis in ("self", "descendant-or-self"):
+            found = routes
+            end = start
+            if anywhere or axis == "descendant-or-self":
+                end = _End.ANYWHERE
+                if tokens[self.at] == "[":
+                    found = [
+                        place for route in routes if route.tail is None for place in self_and_below(route)
+                    ]
+                    end = _End.LOOSE
+        elif kind == "node":
+            self.refuse(
+                "unsupported",
+                f"node() on the {axis} axis is outside the language",
+                self.at - 3,
+                "a name test",
+            )
+        elif axis == "self" and not anywhere:
+            for route in routes:
+                if route.tail is None:
+                    found += restricted(route, named(test), limit, absolute=absolute)
+        elif axis in ("self", "descendant-or-self"):
+            for route in routes:
+                if route.tail is None:
+                    found += restricted(route, named(test), limit, absolute=absolute)
+                    found.append(replace(route, steps=(*route.steps, Step(Axis.DESCENDANT, test))))
+        else:
+            step = Step(Axis.DESCENDANT if anywhere or axis == "descendant" else Axis.CHILD, test)
+            found = [replace(route, steps=(*route.steps, step)) for route in routes if route.tail is None]
+        if tokens[self.at] == "[":
+            if axis == "attribute" or kind == "text" or any(route.tail is not None for route in found):
+                self.refuse(
+                    "unsupported",
+                    "predicates on attributes and text are outside the language",
+                    self.at,
+                    "a comparison in a predicate of the element",
+                )
+            conditions, _ = self.predicates()
+            found = self._restricted(found, conditions, absolute=absolute)
+        if len(found) > limit:
+            self.refuse("too-complex", f"there are more than {limit} alternatives", at)
+        if alive and not found and absolute and self.dead is None:
+            self.dead = at
+        self.mark = at
+        return found, end
+
+    def _axis(self, at: int) -> str:
+        axis = self.tokens[at]
+        if axis in _OTHER_AXES:
+            self.refuse(
+                "unsupported",
+                f"the {axis} axis is outside the language",
+                at,
+                "child, descendant, descendant-or-self, self, parent or attribute",
+            )
+        if axis not in _AXES:
+            self.refuse("syntax", "expected the name of an axis", at, "the name of an axis")
+        return axis
+
+    def _node_test(self, axis: str) -> tuple[str, NameTest]:
+        """The node test at this place: its kind (``name``, ``node``, ``text``) and what names it admits."""
+        at = self.at
+        token = self.tokens[at]
+        if self.tokens[at + 1 : at + 2] != ["("]:
+            self.at += 1
+            return "name", self.name_test(at, "" if axis == "attribute" else self.default)
+        if token not in NODE_TYPES:
+            if is_name(token):
+                self.refuse("unsupported", f"the function {token}() cannot be a step", at, "a name test")
+            self.expected("a name test")
+        if token not in ("node", "text"):
+            self.refuse("unsupported", f"{token}() is outside the language", at, "a name test or text()")
+        if axis == "attribute":
+            self.refuse("unsupported", f"{token}() is not the name of an attribute", at, "a name test")
+        self.at += 2
+        if self.tokens[self.at] != ")":
+            self.expected("')'")
+        self.at += 1
+        return token, ANY
+
+    def _restricted(self, routes: list[Route], conditions: list[Condition], *, absolute: bool) -> list[Route]:
+        limit = self.limits.alternatives
+        condition = both(conditions, limit)
+        found = [r for route in routes for r in restricted(route, condition, limit, absolute=absolute)]
+        if routes and not found and absolute and self.dead is None:
+            self.dead = self.mark
+        return found
+
+    def _too_many_steps(self) -> NoReturn:
+        self.refuse("too-complex", f"there are more than {self.limits.steps} steps", self.at)

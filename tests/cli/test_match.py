@@ -1,0 +1,170 @@
+"""``twigcast match``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Write = Callable[[str, str | bytes], Path]
+RunCommand = Callable[..., Any]
+
+
+@pytest.fixture
+def names(write: Write) -> Path:
+    """Two subscriptions with names."""
+    return write("names.tsv", "ada\t//p[person='Ada']\nany\t//p\n")
+
+
+@pytest.fixture
+def ada(write: Write) -> Path:
+    """A document that both match."""
+    return write("ada.xml", "<n><p>By <person>Ada</person></p></n>")
+
+
+def test_a_line_for_each_match(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
+    """Piped, each match is a line: document, tab, id, in the order of documents and subscriptions."""
+    bob = write("bob.xml", "<p/>")
+    done = run("match", "--subscriptions", names, ada, bob)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.lines == [f"{ada}\tada", f"{ada}\tany", f"{bob}\tany"]
+
+
+def test_ids_of_lines_are_their_numbers(run: RunCommand, write: Write, ada: Path) -> None:
+    """A file of lines gives its line numbers as ids."""
+    assert run("match", "-s", write("s.txt", "//x\n//p\n"), ada).lines == [f"{ada}\t2"]
+
+
+def test_json_has_an_object_for_each_document(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
+    """Documents without a match and bad ones have their object too."""
+    none, bad = write("none.xml", "<n/>"), write("bad.xml", "<n><p></n>")
+    done = run("match", "--subscriptions", names, "--json", ada, none, bad)
+    good, empty, broken = map(json.loads, done.lines)
+    assert good == {"document": str(ada), "ids": ["ada", "any"], "error": None}
+    assert empty == {"document": str(none), "ids": [], "error": None}
+    assert (broken["document"], broken["ids"]) == (str(bad), [])
+    assert (broken["error"]["code"], broken["error"]["line"]) == ("malformed", 1)
+    assert set(broken["error"]) == {"code", "message", "line", "column"}
+
+
+def test_count_gives_numbers(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
+    """With ``--count`` each document has a line with its number of matches, none included."""
+    none = write("none.xml", "<n/>")
+    assert run("match", "-s", names, "--count", ada, none).lines == [f"{ada}\t2", f"{none}\t0"]
+    assert json.loads(run("match", "-s", names, "--count", "--json", ada).stdout) == {
+        "document": str(ada),
+        "count": 2,
+        "error": None,
+    }
+
+
+def test_select_gives_the_parts(run: RunCommand, names: Path, ada: Path) -> None:
+    """With ``--select`` each part has its byte range, kind and text."""
+    done = run("match", "-s", names, "--select", "--id", "ada", "--json", ada)
+    (part,) = json.loads(done.stdout)["parts"]
+    body = ada.read_bytes()
+    assert body[part["start"] : part["end"]] == b"<p>By <person>Ada</person></p>"
+    assert (part["id"], part["kind"], part["text"]) == ("ada", "element", "<p>By <person>Ada</person></p>")
+    columns = run("match", "-s", names, "--select", "--id", "ada", ada).lines[0].split("\t")
+    assert columns == [str(ada), *(str(part[key]) for key in ("id", "start", "end", "kind", "text"))]
+
+
+def test_the_text_of_a_part_stays_on_its_line(run: RunCommand, names: Path, write: Write) -> None:
+    """Line ends, tabs and backslashes are escaped."""
+    done = run("match", "-s", names, "--select", write("a.xml", "<p>\n\t\\</p>"))
+    assert [line.split("\t")[-1] for line in done.lines] == [r"<p>\n\t\\</p>"]
+
+
+def test_bad_documents_do_not_stop_the_others(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
+    """What cannot be read is said on stderr with its place; the rest is matched, and the exit code is 1."""
+    bad, missing = write("bad.xml", "<n>\n <p></n>"), ada.parent / "missing.xml"
+    done = run("match", "-s", names, bad, missing, ada)
+    assert done.exit_code == 1
+    assert done.lines == [f"{ada}\tada", f"{ada}\tany"]
+    first, second = done.stderr.splitlines()
+    assert first.startswith(f"error: {bad}: ")
+    assert "line 2" in first
+    assert second == f"error: {missing}: there is no such file"
+
+
+def test_bad_subscriptions_do_not_stop_the_others(run: RunCommand, ada: Path, write: Write) -> None:
+    """A bad subscription is said on stderr with its line and a caret; the others are matched."""
+    path = write("s.txt", "//p[\n//p\n")
+    done = run("match", "-s", path, ada)
+    assert (done.exit_code, done.lines) == (0, [f"{ada}\t2"])
+    assert done.stderr.splitlines()[0].startswith(f"error: {path}:1: ")
+    assert "1 of 2 subscriptions refused" in done.stderr
+
+
+def test_of_many_bad_subscriptions_some_are_shown(run: RunCommand, ada: Path, write: Write) -> None:
+    """Pages of complaints help nobody: the rest is counted, and the command that shows all is named."""
+    path = write("s.txt", "//p[\n" * 500)
+    done = run("match", "-s", path, ada)
+    assert len(done.stderr.splitlines()) < 100
+    assert f"twigcast check {path}" in done.stderr
+
+
+def test_stdin_is_a_document(run: RunCommand, names: Path) -> None:
+    """A dash reads a document from stdin, compressed or not."""
+    for body in (b"<p/>", gzip.compress(b"<p/>")):
+        assert run("match", "-s", names, "-", stdin=body).lines == ["-\tany"]
+
+
+def test_directories_are_searched(run: RunCommand, names: Path, write: Write) -> None:
+    """A directory stands for the documents in it and below."""
+    write("feed/deep/a.xml", "<p/>")
+    write("feed/b.xml.gz", gzip.compress(b"<p/>"))
+    folder = names.parent / "feed"
+    assert run("match", "-s", names, folder).lines == [f"{folder}/b.xml.gz\tany", f"{folder}/deep/a.xml\tany"]
+
+
+def test_prefixes_are_bound_by_options_and_lines(run: RunCommand, write: Write) -> None:
+    """``--namespace`` binds for all, a line for itself, ``--default-namespace`` names without a prefix."""
+    document = write("a.xml", "<a xmlns='urn:a' xmlns:b='urn:b'><b:c/></a>")
+    path = write("s.tsv", "one\t//x:c\nown\t//x:a\tx=urn:a\nplain\t/a\n")
+    assert run("match", "-s", path, "--namespace", "x=urn:b", document).lines == [
+        f"{document}\tone",
+        f"{document}\town",
+    ]
+    assert f"{document}\tplain" in run("match", "-s", path, "--default-namespace", "urn:a", document).lines
+
+
+def test_limits_are_options(run: RunCommand, names: Path, write: Write) -> None:
+    """A document beyond a limit is refused with its code."""
+    document = write("a.xml", "<a><b><p/></b></a>")
+    for option, code in (("--max-depth", "too-deep"), ("--max-bytes", "too-large")):
+        done = run("match", "-s", names, option, 2, "--json", document)
+        assert (done.exit_code, json.loads(done.stdout)["error"]["code"]) == (1, code)
+
+
+def test_on_a_terminal_the_answer_is_a_table(
+    run: RunCommand, names: Path, ada: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People see a table with the number of matches, the first ids, and errors in their row."""
+    monkeypatch.setattr("twigcast.cli.match._streams", lambda _: False)
+    bad = write("bad.xml", "<n>")
+    done = run("match", "-s", names, "--show", 1, ada, bad)
+    text = " ".join(done.stdout.split())
+    assert "document matches ids" in text
+    assert "2 ada, … 1 more" in text
+    for option in ("--count", "--select"):
+        assert "document" in run("match", "-s", names, option, ada, bad).stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--subscriptions", "s.txt", "--index", "s.tci"],
+        ["--subscriptions", "s.txt", "--count", "--select"],
+        ["--subscriptions", "s.txt", "--id", "a"],
+    ],
+)
+def test_options_that_exclude_each_other_are_errors_of_usage(run: RunCommand, options: list[str]) -> None:
+    """Exit code 2 before anything is read."""
+    done = run("match", *options, "a.xml")
+    assert (done.exit_code, done.stdout) == (2, "")

@@ -1,0 +1,377 @@
+"""From text to pattern: what is read how, and what is refused where."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path as File
+
+import pytest
+
+from twigcast.errors import PatternError
+from twigcast.pattern import (
+    ANY,
+    TEXT,
+    And,
+    AttributeTail,
+    Axis,
+    Comparison,
+    Exists,
+    NameTest,
+    Not,
+    Or,
+    Path,
+    Pattern,
+    PatternLimits,
+    Step,
+    parse,
+    render,
+)
+
+
+def child(name: str, *predicates: object) -> Step:
+    return Step(Axis.CHILD, NameTest("", name), predicates)  # type: ignore[arg-type]
+
+
+def below(name: str, *predicates: object) -> Step:
+    return Step(Axis.DESCENDANT, NameTest("", name), predicates)  # type: ignore[arg-type]
+
+
+def path(*steps: Step) -> Path:
+    return Path(steps)
+
+
+def test_the_example_of_the_tree() -> None:
+    """The expression drawn in the module of the pattern tree has that tree."""
+    assert parse("/nitf//p[@lang='en'][em or not(b/c)]/person") == Pattern(
+        (
+            path(
+                child("nitf"),
+                below(
+                    "p",
+                    Comparison((Path((), AttributeTail(NameTest("", "lang"))),), "=", "en"),
+                    Or((Exists((path(child("em")),)), Not(Exists((path(child("b"), child("c")),))))),
+                ),
+                child("person"),
+            ),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("a/b", "//a/b"),
+        ("@id", "//*/@id"),
+        (".//a", "//a"),
+        ("./a", "//a"),
+        ("text()", "//*/text()"),
+        ("//@id", "//*/@id"),
+        ("/a//@id", "/a//*/@id | /a/@id"),
+        ("/a//text()", "/a//*/text() | /a/text()"),
+        ("/child::a/descendant::b", "/a//b"),
+        ("/descendant-or-self::node()/a", "//a"),
+        ("/a/attribute::b", "/a/@b"),
+        ("/a/descendant::text()", "/a//*/text() | /a/text()"),
+        (" / a [ b ] // c ", "/a[b]//c"),
+        ("(/b | /a)", "/a | /b"),
+        ("/a | /a", "/a"),
+    ],
+)
+def test_paths_have_one_canonical_text(text: str, same: str) -> None:
+    """Long forms, free starts and unions come down to a few short forms."""
+    assert render(parse(text)) == same
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("/a[b][c]", "/a[b and c]"),
+        ("/a[c][b]", "/a[b][c]"),
+        ("/a[b][b]", "/a[b]"),
+        ("/a[(b or c) or d]", "/a[d or c or b]"),
+        ("/a[not(not(b))]", "/a[b]"),
+        ("/a[boolean(b)]", "/a[b]"),
+        ("/a[5 < b]", "/a[b > 5]"),
+        ("/a['x' = b]", "/a[b = 'x']"),
+        ("/a[b < '7']", "/a[b < 7]"),
+        ("/a[(b | c) = 1]", "/a[c | b = 1.0]"),
+        ("/a[string-length() > 3]", "/a[string-length(.) > 3]"),
+        ("/a[count(b) > 0]", "/a[b]"),
+        ("/a[count(b) = 0]", "/a[not(b)]"),
+        ("/a[0 < count(b)]", "/a[b]"),
+        ("/a[count(b) >= 0][c]", "/a[c]"),
+        ("/a[contains(b, '')]", "/a"),
+        ("/a[b < 'x' or c]", "/a[c]"),
+        ("/a[b = -0]", "/a[b = 0]"),
+        ("/a[b = --5]", "/a[b = 5]"),
+        ('/a[b = "x"]', "/a[b = 'x']"),
+        ("/a[./b]", "/a[b]"),
+        ("/a[child::b/descendant::c]", "/a[b//c]"),
+        ("/a[.//@x]", "/a[@x | .//*/@x]"),
+    ],
+)
+def test_equal_conditions_are_equal_values(text: str, same: str) -> None:
+    """Order, repetition, quotes, sides and decided parts do not matter."""
+    assert parse(text) == parse(same)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("/and/or[div and mod]", "/and/or[mod][div]"),
+        ("/*[* and *]", "/*[*]"),
+        ("/not/text/node/count", "/not/text/node/count"),
+        ("/a-b.c/é/名", "/a-b.c/é/名"),
+        ("/a[.5 < b]", "/a[b > 0.5]"),
+        ("/or[or or and]", "/or[and or or]"),
+        ("/self/parent/child", "/self/parent/child"),
+    ],
+)
+def test_names_that_look_like_operators_are_names_where_names_stand(text: str, same: str) -> None:
+    """The place decides, as XPath says."""
+    assert parse(text) == parse(same)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("a", NameTest("urn:d", "a")),
+        ("p:a", NameTest("urn:p", "a")),
+        ("p:*", NameTest("urn:p", None)),
+        ("*:a", NameTest(None, "a")),
+        ("*", ANY),
+        ("Q{urn:q}a", NameTest("urn:q", "a")),
+        ("Q{urn:q}*", NameTest("urn:q", None)),
+        ("Q{}a", NameTest("", "a")),
+        ("xml:a", NameTest("http://www.w3.org/XML/1998/namespace", "a")),
+    ],
+)
+def test_names_carry_namespaces(text: str, test: NameTest) -> None:
+    """Prefixes are bound by the map; no prefix is its key ``""``."""
+    assert parse(f"/{text}", {"": "urn:d", "p": "urn:p"}) == Pattern((path(Step(Axis.CHILD, test)),))
+
+
+def test_attributes_without_prefix_have_no_namespace() -> None:
+    """The default namespace is for elements."""
+    assert parse("/*/@a", {"": "urn:d"}).alternatives[0].tail == AttributeTail(NameTest("", "a"))
+
+
+def test_the_same_text_under_other_maps_is_another_pattern() -> None:
+    """Nothing remembered under one map is used under another."""
+    maps = [None, {}, {"": "u"}, {"": "v"}, {"p": "u"}, {"p": "v"}]
+    texts = [render(parse("/a[b]", each)) for each in maps for _ in range(2)]
+    assert texts[::2] == texts[1::2]
+    assert texts[::2] == ["/a[b]", "/a[b]", "/Q{u}a[Q{u}b]", "/Q{v}a[Q{v}b]", "/a[b]", "/a[b]"]
+    assert [render(parse("/p:a[p:b]", each)) for each in maps[4:]] == ["/Q{u}a[Q{u}b]", "/Q{v}a[Q{v}b]"]
+
+
+def test_ends_of_paths() -> None:
+    """Attributes and text are the end of a path, not steps of it."""
+    assert parse("/a/text()") == Pattern((Path((child("a"),), TEXT),))
+    assert parse("/") == Pattern((Path(()),))
+
+
+def test_and_stands_only_below_or_and_not() -> None:
+    """At the top, a conjunction is several predicates."""
+    b, c, d = (Exists((path(child(name)),)) for name in "bcd")
+    assert parse("/a[b and c]").alternatives[0].steps[0].predicates == (b, c)
+    assert parse("/a[b and c or d]").alternatives[0].steps[0].predicates == (Or((And((b, c)), d)),)
+    assert parse("/a[not(b and c)]").alternatives[0].steps[0].predicates == (Not(And((b, c))),)
+
+
+SYNTAX = [
+    ("", 1, "a name test"),
+    ("   ", 4, "a name test"),
+    ("/a/", 4, "a name test"),
+    ("/a//", 5, "a name test"),
+    ("/a///b", 5, "a name test"),
+    ("//", 3, "a name test"),
+    ("/a[", 4, "a name test"),
+    ("/a[]", 4, "a name test"),
+    ("/a[b", 5, "']'"),
+    ("/a[b c]", 6, "']'"),
+    ("/a[b=]", 6, "a name test"),
+    ("/a[b and]", 9, "a name test"),
+    ("/a]", 3, "the end of the expression"),
+    ("/a b", 4, "the end of the expression"),
+    ("/a[(b]", 6, "')'"),
+    ("/a[not(b]", 9, "')'"),
+    ("/a[contains(b)]", 14, "','"),
+    ("/a['x]", 4, "a closing quote"),
+    ("/a[b='x]", 6, "a closing quote"),
+    ("/a/@", 5, "a name test"),
+    ("/a/@5", 5, "a name test"),
+    ("/a/text(", 9, "')'"),
+    ("/a/5", 4, "a name test"),
+    ("/nowhere::a", 2, "the name of an axis"),
+    ("/child::", 9, "a name test"),
+    ("/a |", 5, "a name test"),
+    ("| /a", 1, "a name test"),
+    ("/a#", 3, "the end of the expression"),
+    ("(/a", 4, "')'"),
+    ("/p::a", 2, "the name of an axis"),
+    ("/a:/b", 3, "the end of the expression"),
+]
+
+
+@pytest.mark.parametrize(("text", "column", "expected"), SYNTAX)
+def test_what_is_not_xpath_is_refused_where_it_stops_being_it(text: str, column: int, expected: str) -> None:
+    """The error has the column and says what was expected there."""
+    with pytest.raises(PatternError) as caught:
+        parse(text)
+    error = caught.value
+    assert (error.code, error.column, error.expected) == ("syntax", column, expected)
+    assert str(error) == f"expected {expected} at column {column}"
+
+
+UNSUPPORTED = [
+    ("/a[1]", 4),
+    ("/a[last()]", 4),
+    ("/a[position() = 2]", 4),
+    ("/a[b][2]", 7),
+    ("/a['x']", 4),
+    ("/a[$v]", 4),
+    ("/a[b = $v]", 8),
+    ("/a[b + 1 = 2]", 6),
+    ("/a[b - 1 = 2]", 6),
+    ("/a[b * 2 = 2]", 6),
+    ("/a[b div 2 = 2]", 6),
+    ("/a[b mod 2 = 2]", 6),
+    ("/a[-b = 2]", 4),
+    ("/a[b = c]", 8),
+    ("/a[1 = 1]", 4),
+    ("/a[b = 1 = 1]", 10),
+    ("/a[(b = 1) = 1]", 4),
+    ("/a[count(b)]", 4),
+    ("/a[count(b) = 'x']", 15),
+    ("/a[count(1) = 1]", 10),
+    ("/a[contains('x', b)]", 13),
+    ("/a[contains(b, c)]", 16),
+    ("/a[sum(b) = 1]", 4),
+    ("/a[name() = 'a']", 4),
+    ("/a[true()]", 4),
+    ("/a[string(b) = 'x']", 4),
+    ("/a[/b]", 4),
+    ("/a[//b]", 4),
+    ("/a[b | 'x']", 8),
+    ("/a[(b)/c]", 7),
+    ("/a[b = 9" + "9" * 400 + "]", 8),
+    ("/ancestor::a", 2),
+    ("/a/ancestor-or-self::b", 4),
+    ("/a/following::b", 4),
+    ("/a/following-sibling::b", 4),
+    ("/a/preceding::b", 4),
+    ("/a/preceding-sibling::b", 4),
+    ("/a/namespace::b", 4),
+    ("/a/comment()", 4),
+    ("/a/processing-instruction('x')", 4),
+    ("/a/node()", 4),
+    ("/a/descendant::node()", 16),
+    ("/a/@node()", 5),
+    ("/a/self::text()", 4),
+    ("/a//.", 5),
+    ("/a/descendant-or-self::node()", 4),
+    (".", 1),
+    (".[a]", 1),
+    ("//..", 3),
+    ("/a/@x[. = 1]", 6),
+    ("/a/text()[. = 1]", 10),
+    ("(/a)/b", 5),
+    ("(/a)[b]", 5),
+    ("/a = 5", 4),
+    ("/a and /b", 4),
+    ("count(/a)", 1),
+    ("'x'", 1),
+    ("5", 1),
+    ("/a/count(b)", 4),
+    ("id('x')/a", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "column"), UNSUPPORTED)
+def test_what_is_outside_the_language_is_refused(text: str, column: int) -> None:
+    """XPath that is no boolean tree pattern is refused, with its column and what was expected instead."""
+    with pytest.raises(PatternError) as caught:
+        parse(text)
+    assert (caught.value.code, caught.value.column) == ("unsupported", column)
+    assert caught.value.expected
+
+
+@pytest.mark.parametrize(("text", "column"), [("/p:a", 2), ("/a/@p:b", 5), ("/a[b/p:*]", 6)])
+def test_an_unbound_prefix_is_refused(text: str, column: int) -> None:
+    """Prefixes mean nothing but what the map says."""
+    with pytest.raises(PatternError) as caught:
+        parse(text)
+    assert (caught.value.code, caught.value.column) == ("unbound-prefix", column)
+
+
+def test_a_namespace_that_cannot_be_written_is_refused() -> None:
+    """Canonical text has no way to write braces in a URI."""
+    with pytest.raises(PatternError) as caught:
+        parse("/p:a", {"p": "urn:{x}"})
+    assert caught.value.code == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/a" * 5000,
+        "/a" * 257,
+        "/a" + "[b]" * 257,
+        "/a" + "[b" * 33 + "]" * 33,
+        "/a[" + "(" * 33 + "b" + ")" * 33 + "]",
+        "/a[" + "not(" * 2000 + "b" + ")" * 2000 + "]",
+        " | ".join([f"/a{i}" for i in range(65)]),
+        "/a[" + " | ".join([f"b{i}" for i in range(65)]) + " = 5]",
+        "/a" + "/b" * 40 + "/.." * 40,
+        "/a" + "[../b" * 33,
+    ],
+)
+def test_a_subscription_beyond_a_limit_is_refused(text: str) -> None:
+    """Whatever its size, an expression is read or refused, never a crash."""
+    with pytest.raises(PatternError) as caught:
+        parse(text)
+    assert caught.value.code == "too-complex"
+
+
+def test_limits_can_be_set() -> None:
+    """What the defaults allow can be refused, and the other way round."""
+    with pytest.raises(PatternError) as caught:
+        parse("/a/b/c", limits=PatternLimits(steps=2))
+    assert caught.value.code == "too-complex"
+    assert len(parse("/a" * 300, limits=PatternLimits(steps=300)).alternatives[0].steps) == 300
+
+
+def test_a_limit_beyond_the_stack_is_an_error_too() -> None:
+    """Depth that Python cannot follow is refused like any other."""
+    text = "/a" + "[b" * 2000 + "]" * 2000
+    with pytest.raises(PatternError) as caught:
+        parse(text, limits=PatternLimits(nesting=5000, predicates=5000, steps=5000, length=50000))
+    assert caught.value.code == "too-complex"
+
+
+def test_the_error_points_at_the_text() -> None:
+    """For people: the text, and a caret under the column."""
+    with pytest.raises(PatternError) as caught:
+        parse("/a/b[1]")
+    first, second = caught.value.pointed().splitlines()
+    assert first == "/a/b[1]"
+    assert second.index("^") == 5
+
+
+@pytest.mark.data
+def test_all_published_subscriptions_are_read(data: File) -> None:
+    """The sets of the papers' generators parse and survive their canonical text; positions are refused."""
+    files = sorted([*data.glob("subscriptions/*.txt.gz"), *data.glob("nitf/subscriptions/*")])
+    assert len(files) >= 21
+    refused = []
+    for file in files:
+        body = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        for text in {line.strip() for line in body.decode().splitlines()} - {""}:
+            try:
+                pattern = parse(text)
+            except PatternError as error:
+                refused.append(error.message)
+            else:
+                assert parse(render(pattern)) == pattern
+    assert refused == ["positional predicates are outside the language"] * 10

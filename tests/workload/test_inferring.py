@@ -1,0 +1,104 @@
+"""Element graphs observed in documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from twigcast.errors import DocumentError, SchemaError
+from twigcast.pattern import parse
+from twigcast.schema import Attribute, AttributeKind, Cardinality, Content, Presence
+from twigcast.workload import generate_documents, generate_subscriptions, infer, presets
+
+
+def test_children_with_the_numbers_seen() -> None:
+    """A child missing somewhere is optional, one seen twice may be repeated, in the order seen."""
+    graph = infer([b"<a><b/><c/><c/></a>", b"<a><b/><d/></a>"])
+    assert graph.root == "a"
+    assert graph.children("a") == (Cardinality("b", 1, 1), Cardinality("c", 0, None), Cardinality("d", 0, 1))
+
+
+def test_content_is_what_was_seen() -> None:
+    """Text, elements, both and neither are told apart; white space is not text."""
+    graph = infer([b"<a>\n<b>x</b> <c>y<d/></c></a>"])
+    contents = {element.name: element.content for element in graph}
+    assert contents == {"a": Content.ELEMENTS, "b": Content.MIXED, "c": Content.MIXED, "d": Content.EMPTY}
+
+
+def test_attributes_with_their_values() -> None:
+    """Attributes are required if always there; few values are an enumeration, most frequent first."""
+    graph = infer([b"<a><b x='1' y='q'/><b x='2'/><b x='2'/></a>"])
+    assert graph["b"].attributes == (
+        Attribute("x", AttributeKind.ENUMERATION, Presence.REQUIRED, ("2", "1")),
+        Attribute("y", AttributeKind.ENUMERATION, Presence.IMPLIED, ("q",)),
+    )
+
+
+def test_many_values_are_examples() -> None:
+    """An attribute of many values admits others, and keeps examples."""
+    graph = infer([f"<a x='{number}'/>".encode() for number in range(50)])
+    assert graph["a"].attributes[0].kind is AttributeKind.CDATA
+    assert "49" in graph["a"].attributes[0].values
+
+
+def test_short_texts_are_examples() -> None:
+    """Short texts are kept as values, of long ones the words."""
+    graph = infer(
+        [
+            b"<a><b>Ada &amp; Co</b><b>x</b><b>x</b><c>"
+            + b"several words in a long sentence " * 3
+            + b"</c></a>"
+        ]
+    )
+    assert graph["b"].values == ("x", "Ada & Co")
+    assert set(graph["c"].values) == {"several", "words", "long", "sentence"}
+
+
+def test_the_root_is_the_most_frequent_one() -> None:
+    """Of several document elements the most frequent is the root."""
+    assert infer([b"<a/>", b"<b/>", b"<b/>"]).root == "b"
+
+
+@pytest.mark.parametrize(
+    ("body", "root", "namespaces"),
+    [
+        (b"<p:a xmlns:p='urn:p'/>", "p:a", (("p", "urn:p"),)),
+        (b"<a xmlns='urn:d'/>", "a", (("", "urn:d"),)),
+        (b"<a><b xmlns='urn:d'/></a>", "a", (("ns", "urn:d"),)),
+        (b"<p:a xmlns:p='urn:1'><p:b xmlns:p='urn:2'/></p:a>", "p:a", (("p", "urn:1"), ("p2", "urn:2"))),
+        (b"<a xmlns:q='urn:q' q:x='1' xml:lang='en'/>", "a", (("q", "urn:q"),)),
+        (b"<a xmlns='urn:d' xmlns:q='urn:d' q:x='1'/>", "q:a", (("q", "urn:d"),)),
+    ],
+)
+def test_namespaces_have_prefixes(body: bytes, root: str, namespaces: tuple[tuple[str, str], ...]) -> None:
+    """Each namespace has one prefix, that of the documents where it can be."""
+    graph = infer([body])
+    assert graph.root == root
+    assert graph.namespaces == namespaces
+    assert etree.fromstring(next(generate_documents(graph, 1))).tag == etree.fromstring(body).tag
+
+
+def test_bad_documents_are_refused_with_their_place() -> None:
+    """A document that is not XML is a document error with line and column."""
+    with pytest.raises(DocumentError) as caught:
+        infer([b"<a>\n<b></a>"])
+    assert (caught.value.code, caught.value.line) == ("malformed", 2)
+
+
+def test_no_documents_are_refused() -> None:
+    """Nothing can be inferred from nothing."""
+    with pytest.raises(SchemaError, match="no document"):
+        infer([])
+
+
+@pytest.mark.data
+def test_medline(data: Path) -> None:
+    """Subscriptions inferred from MEDLINE are in the language and often match its records."""
+    bodies = [path.read_bytes() for path in sorted((data / "medline").glob("*.xml"))[:60]]
+    texts = list(generate_subscriptions(infer(bodies), 1000, presets.VALUES))
+    nodes = [etree.fromstring(body) for body in bodies[:10]]
+    matching = sum(etree.XPath(f"boolean({text})")(node) for text in texts for node in nodes)
+    assert all(parse(text) for text in texts)
+    assert 0.05 < matching / len(texts) / len(nodes) < 0.5
