@@ -39,6 +39,12 @@ _FAULTS: dict[int, tuple[str, str]] = {
     39: ("namespace", "the prefix xmlns is declared"),
     40: ("namespace", "a prefix is bound to a reserved namespace"),
     43: ("entity-expansion", "entities make the document grow beyond the limit"),
+    # Beyond expat's, those of twigcast's own limits.
+    1001: ("too-large", "the document is larger than the limit"),
+    1002: ("too-deep", "elements are nested deeper than the limit"),
+    1003: ("too-many-attributes", "an element has more attributes than the limit"),
+    1004: ("undeclared-entity", "an entity is referred to that is not declared in the document"),
+    1005: ("empty", "the document is empty"),
 }
 _INVALID_TOKEN = 4
 _NO_ELEMENTS = 3

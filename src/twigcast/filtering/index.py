@@ -98,7 +98,7 @@ class Index:
         with self._engine() as (engine, snapshot):
             found, suspect, error = engine.match(body)
         if error is not None:
-            return Match((), document_error(*error), snapshot.roster)
+            return Match((), document_error(*error, body), snapshot.roster)
         positions = memoryview(found).cast("I")
         if suspect:
             return Match(self._confirmed(body, positions, snapshot), None, snapshot.roster)
@@ -109,7 +109,7 @@ class Index:
         with self._engine() as (engine, _):
             found, suspect, error = engine.count(body)
         if error is not None:
-            raise document_error(*error)
+            raise document_error(*error, body)
         return len(self.match(body)) if suspect else found  # type: ignore[no-any-return]
 
     def match_batch(self, bodies: Any) -> BatchMatch:
@@ -119,7 +119,7 @@ class Index:
             offsets, positions, suspects, failures = engine.match_batch(starts, ends, data)
         errors: list[DocumentError | None] = [None] * len(bodies)
         for row, error in failures:
-            errors[row] = document_error(*error)
+            errors[row] = document_error(*error, bytes(data[starts[row] : ends[row]]))
         if suspects:
             offsets, positions = self._confirmed_rows(starts, ends, data, offsets, positions, suspects, snapshot)
         matches_ = _list_array(offsets, positions, bodies, errors)
@@ -128,7 +128,7 @@ class Index:
     def select(self, body: bytes, id: Hashable) -> list[Selected]:
         """The nodes a subscription selects in the document, as byte ranges; raises ``DocumentError``."""
         pattern = self.pattern(id)
-        return [Selected(node.start, node.end, node.kind) for node in select(pattern, read(body, self.limits))]
+        return [Selected(node.start, node.end, type(node).__name__.lower()) for node in select(pattern, read(body, self.limits))]
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
         """Which steps and predicates of a subscription held, and where it stopped; raises ``DocumentError``."""

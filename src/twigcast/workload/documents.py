@@ -8,8 +8,8 @@ while the children together fall short of the budget, and what is left is divide
                                    └──► p 20, table 31, p 7, media 13   (repetitions fill the budget)
 
 So documents have the size asked for whatever the schema, with the big parts now here, now there.
-Rejected: a branching process without budgets, in which near the critical fan-out most documents are tiny and a
-few are huge.
+Rejected: a branching process without budgets, in which near the critical fan-out most documents are tiny and
+a few are huge.
 
 Depth is bounded by the least heights of the schema: with h levels left, only what can end within h is chosen.
 """
@@ -65,10 +65,10 @@ class DocumentOptions:
     """Zipf skew of the alternatives of a choice, in the order of their declaration; 0 is uniform."""
     attributes: float = 0.25
     """The probability of an attribute that may be left out."""
-    words: float = 7.0
-    """Words in a piece of text on average."""
+    words: float = 8.0
+    """Words of a phrase on average."""
     single: float = 0.3
-    """The part of the texts that are one value, a word or a number."""
+    """The part of the texts that are no phrase but one value, a word or a number."""
 
     def __post_init__(self) -> None:
         for name in ("spread", "optional", "attributes", "single"):
@@ -76,8 +76,8 @@ class DocumentOptions:
                 raise ValueError(f"{name} must be between 0 and 1, not {getattr(self, name)}")
         if self.elements < 1 or not 1 <= self.max_depth <= 500:
             raise ValueError("elements must be at least 1, max_depth between 1 and 500")
-        if self.fan_out <= 0 or self.skew < 0 or self.words < 1:
-            raise ValueError("fan_out must be positive, skew not negative, words at least 1")
+        if self.fan_out <= 0 or self.skew < 0 or self.words < 2:
+            raise ValueError("fan_out must be positive, skew not negative, words at least 2")
 
 
 def generate_documents(
@@ -146,7 +146,7 @@ class _Writer:
         self.random = rng.random
         self.options = options
         self.repetition = 1.0 / log(options.fan_out / (1.0 + options.fan_out))
-        self.wording = 1.0 / log(1.0 - 1.0 / options.words) if options.words > 1.0 else 0.0
+        self.wording = 1.0 / log(1.0 - 1.0 / (options.words - 1.0)) if options.words > 2.0 else 0.0
         self.running_text = text_pool()
         self.pieces: list[str] = []
         self.identifiers = 0

@@ -64,7 +64,7 @@ class SubscriptionOptions:
             raise ValueError("nested_steps, nesting and max_depth must be at least 1, skew not negative")
 
 
-TRIES = 20_000
+TRIES = 2_000
 """Walks in a row that may lead to nothing new before the space is taken to be exhausted."""
 
 

@@ -31,7 +31,7 @@ enum ErrorCode : int {
 
 struct ReadError {
     int code = 0;  // 0: none
-    u64 line = 0, column = 0, offset = 0;
+    u64 line = 0, column = 0, offset = 0;  // as expat counts: lines from 1, columns from 0
 };
 
 // Called with an encoding expat does not know; fills a table of 256 code points (-1: not a character).
@@ -52,8 +52,8 @@ class Reader {
 
     // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
-        if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 1, limits.bytes};
-        if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 1, 0};
+        if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 0, limits.bytes};
+        if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
         restart_ = false;
         ReadError error = parse(false, bytes, length, result, words);
         if (restart_) error = parse(true, bytes, length, result, words);
@@ -101,7 +101,7 @@ class Reader {
         if (status != XML_STATUS_OK) {
             int code = own_error_ ? own_error_ : static_cast<int>(XML_GetErrorCode(parser));
             XML_Index offset = XML_GetCurrentByteIndex(parser);
-            return ReadError{code, XML_GetCurrentLineNumber(parser), XML_GetCurrentColumnNumber(parser) + 1,
+            return ReadError{code, XML_GetCurrentLineNumber(parser), XML_GetCurrentColumnNumber(parser),
                              offset < 0 ? 0 : static_cast<u64>(offset)};
         }
         for (Matcher* matcher : matchers) matcher->finish();

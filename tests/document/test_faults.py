@@ -1,0 +1,52 @@
+"""Expat's error codes in our words."""
+
+from __future__ import annotations
+
+from xml.parsers.expat import errors
+
+import pytest
+
+from twigcast.document import document_error
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        (errors.XML_ERROR_NO_ELEMENTS, "truncated"),
+        (errors.XML_ERROR_UNCLOSED_TOKEN, "truncated"),
+        (errors.XML_ERROR_UNCLOSED_CDATA_SECTION, "truncated"),
+        (errors.XML_ERROR_INVALID_TOKEN, "malformed"),
+        (errors.XML_ERROR_TAG_MISMATCH, "malformed"),
+        (errors.XML_ERROR_UNKNOWN_ENCODING, "encoding"),
+        (errors.XML_ERROR_INCORRECT_ENCODING, "encoding"),
+        (errors.XML_ERROR_UNBOUND_PREFIX, "namespace"),
+        (errors.XML_ERROR_UNDEFINED_ENTITY, "undeclared-entity"),
+        (errors.XML_ERROR_RECURSIVE_ENTITY_REF, "entity-expansion"),
+        (errors.XML_ERROR_EXTERNAL_ENTITY_HANDLING, "external-entity"),
+        (errors.XML_ERROR_ATTRIBUTE_EXTERNAL_ENTITY_REF, "external-entity"),
+    ],
+)
+def test_a_code_of_expat_has_one_of_ours(name: str, code: str) -> None:
+    """The names of expat's own table lead to the codes of the documented errors."""
+    assert document_error(errors.codes[name], 1, 0, 0).code == code
+
+
+def test_columns_are_counted_from_one() -> None:
+    """Expat counts columns from 0, people from 1."""
+    error = document_error(7, 3, 4, 50)
+    assert (error.line, error.column, error.offset) == (3, 5, 50)
+    assert str(error) == "the end tag does not fit the start tag at line 3, column 5"
+
+
+def test_an_unknown_code_is_still_an_error() -> None:
+    """A later expat may have more codes."""
+    assert document_error(999, 1, 0, 0).code == "malformed"
+    assert "999" in document_error(999, 1, 0, 0).message
+
+
+def test_the_body_tells_more() -> None:
+    """Nothing at all from something cut short; bytes that are no UTF-8 from characters that are no XML."""
+    assert document_error(3, 1, 1, 1, b" ").code == "empty"
+    assert document_error(3, 1, 3, 3, b"<a>").code == "truncated"
+    assert document_error(4, 1, 3, 3, b"<a>\xff</a>").code == "encoding"
+    assert document_error(4, 1, 3, 3, b"<a>\x01</a>").code == "malformed"
