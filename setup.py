@@ -1,12 +1,15 @@
 """Builds the compiled kernel; everything else is in pyproject.toml."""
 
 import os
+import platform
 import shlex
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNEL = "src/twigcast/filtering/kernel"
+# Every x86-64 processor since 2009 counts bits in one instruction; the compiler's default does not.
+MACHINE = ["-march=x86-64-v2"] if platform.machine() == "x86_64" else []
 
 setup(
     ext_modules=cythonize(
@@ -18,7 +21,7 @@ setup(
                 include_dirs=[KERNEL],
                 libraries=["expat"],
                 language="c++",
-                extra_compile_args=["-std=c++17", "-O3", "-g", *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))],
+                extra_compile_args=["-std=c++17", "-O3", "-g", *MACHINE, *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))],
                 extra_link_args=shlex.split(os.environ.get("TWIGCAST_LDFLAGS", "")),
             )
         ]

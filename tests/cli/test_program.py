@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,8 @@ def test_every_option_is_explained(path: tuple[str, ...]) -> None:
 
 def test_the_version_is_that_of_the_package(run: RunCommand) -> None:
     """``--version`` prints name and version."""
-    from importlib.metadata import version
-
-    assert run("--version").stdout == f"twigcast {version('twigcast')}\n"
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert run("--version").stdout == f"twigcast {project['version']}\n"
 
 
 def test_help_does_not_wait_for_heavy_libraries() -> None:

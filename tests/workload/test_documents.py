@@ -54,10 +54,11 @@ def test_news_documents_are_valid() -> None:
         pytest.param("<!ELEMENT a (#PCDATA)>", id="text"),
         pytest.param("<!ELEMENT a ANY> <!ELEMENT b (a?)>", id="any"),
         pytest.param(
-            "<!ELEMENT a (b, (c|d)+, (b,d)*)> <!ELEMENT b EMPTY> <!ELEMENT c (#PCDATA|a)*> <!ELEMENT d EMPTY>",
+            "<!ELEMENT a (b, (c|d)+, (b,d)*)><!ELEMENT b EMPTY> <!ELEMENT c (#PCDATA|a)*> <!ELEMENT d EMPTY>",
             id="groups",
         ),
         pytest.param("<!ELEMENT a (a | b)> <!ELEMENT b EMPTY>", id="recursion with one way out"),
+        pytest.param("<!ELEMENT a (a | x?)>", id="nothing but itself or an optional one undeclared"),
         pytest.param("<!ELEMENT a (x?, b)> <!ELEMENT b (x | c)*> <!ELEMENT c EMPTY>", id="undeclared"),
         pytest.param(
             "<!ELEMENT a (b*)> <!ELEMENT b EMPTY>"

@@ -77,7 +77,7 @@ def documents_command(
     fan_out: Annotated[float | None, drawn("2.0", "Repetitions on average, if without bound.")] = None,
     skew: Annotated[float | None, drawn("2.1", "Zipf skew of alternatives; 0 is uniform.")] = None,
     attributes: Annotated[float | None, drawn("0.25", "Probability of an optional attribute.")] = None,
-    words: Annotated[float | None, drawn("7.0", "Words in a piece of text, on average.")] = None,
+    words: Annotated[float | None, drawn("8.0", "Words in a piece of text, on average.")] = None,
     single: Annotated[float | None, drawn("0.3", "The part of the texts that are one word.")] = None,
 ) -> None:
     """Draw documents that a DTD admits.

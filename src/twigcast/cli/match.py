@@ -178,7 +178,7 @@ def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[Part]
     for id in ids:
         for node in select(index.pattern(id), document):
             text = body[node.start : node.end].decode("utf-8", "replace")
-            yield Part(id, node.start, node.end, node.kind, text)
+            yield Part(id, node.start, node.end, type(node).__name__.lower(), text)
 
 
 def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:

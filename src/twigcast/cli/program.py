@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from twigcast import __version__
 from twigcast.cli import bench, check, explain, generate, index, match
 from twigcast.cli.options import examples
 from twigcast.cli.terminal import complain, complain_of
@@ -75,9 +76,7 @@ def main() -> None:
 
 def _print_version(value: bool) -> None:
     if value:
-        from importlib.metadata import version
-
-        typer.echo(f"twigcast {version('twigcast')}")
+        typer.echo(f"twigcast {__version__}")
         raise typer.Exit
 
 

@@ -1,12 +1,8 @@
 """How ``..``, ``parent::`` and ``self::name`` become filters.
 
-While an expression is read, a path is a list of routes, and a predicate is a condition:
-
-* a ``Route`` starts at a context node, climbs ``level`` parents, and goes down from there;
-* a condition is a ``Predicate`` (it looks only down), ``True`` or ``False`` (it is decided), or ``Mixed``:
-  a disjunction of branches that also speak of the context node's own name and of its parent.
-
-A step takes the downward part of each branch as its predicates and hands the rest to the step before it:
+While an expression is read, a path is a list of routes: a ``Route`` starts at a context node, climbs some parents,
+and goes down from there.  A step takes the downward part of each branch of its condition as predicates, and hands
+the rest to the step before it:
 
     a/b[../x or y]     a[x]/b | a/b[y]              the parent of a child step is the step before
     a//b[../x]         a[x]/b | a//*[x]/b           the parent of a descendant may be any step between
@@ -19,11 +15,22 @@ Cost: as many alternatives as the disjunctive form of those predicates that look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
 
-from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, negated, path_union
+from twigcast.pattern.branching import (
+    Branch,
+    Condition,
+    Mixed,
+    Refusal,
+    above,
+    both,
+    bounded,
+    branches,
+    either,
+    opposite,
+)
+from twigcast.pattern.canonical import conjuncts, path_union
 from twigcast.pattern.numbers import compare
 from twigcast.pattern.tree import (
     ANY,
@@ -40,39 +47,6 @@ from twigcast.pattern.tree import (
     Step,
     Tail,
 )
-
-Value = TypeVar("Value")
-
-
-class Refusal(Exception):
-    """An expression that cannot be cleaned; the parser adds the place."""
-
-    def __init__(self, code: str, message: str, expected: str | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.expected = expected
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A conjunction about one node: what is below it, its name, its parent; or that it is the document."""
-
-    here: tuple[Predicate, ...] = ()
-    required: tuple[NameTest, ...] = ()
-    excluded: tuple[NameTest, ...] = ()
-    above: Condition | None = None
-    document: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Mixed:
-    """A disjunction of branches."""
-
-    branches: tuple[Branch, ...]
-
-
-Condition: TypeAlias = Predicate | Mixed | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,113 +65,6 @@ class Route:
 HERE = Route()
 
 
-# Conditions
-
-
-def named(test: NameTest) -> Condition:
-    """The condition that the context node is an element with such a name."""
-    return Mixed((Branch(required=(test,)),))
-
-
-def above(condition: Condition, levels: int) -> Condition:
-    """The condition that the ancestor so many levels up exists and satisfies ``condition``."""
-    for _ in range(levels):
-        if condition is False:
-            return False
-        condition = Mixed((Branch(above=condition),))
-    return condition
-
-
-def both(conditions: Iterable[Condition], limit: int) -> Condition:
-    """The conjunction of ``conditions``."""
-    plain: list[Predicate] = []
-    mixed: list[Mixed] = []
-    for condition in conditions:
-        if isinstance(condition, Mixed):
-            mixed.append(condition)
-        elif condition is False:
-            return False
-        elif condition is not True:
-            plain.append(condition)
-    if not mixed:
-        return conjoined(plain) if plain else True
-    branches = [Branch(here=conjuncts(plain) if plain else ())]
-    for factor in mixed:
-        joined = [_joined(left, right, limit) for left in branches for right in factor.branches]
-        branches = list(dict.fromkeys(branch for branch in joined if branch is not None))
-        _bounded(branches, limit)
-    return _simplified(branches)
-
-
-def either(conditions: Iterable[Condition], limit: int) -> Condition:
-    """The disjunction of ``conditions``."""
-    plain: list[Predicate] = []
-    branches: list[Branch] = []
-    for condition in conditions:
-        if isinstance(condition, Mixed):
-            branches += condition.branches
-        elif condition is True:
-            return True
-        elif condition is not False:
-            plain.append(condition)
-    if not branches:
-        return disjoined(plain) if plain else False
-    if plain:
-        branches.append(Branch(here=conjuncts([disjoined(plain)])))
-    branches = list(dict.fromkeys(branches))
-    return _simplified(_bounded(branches, limit))
-
-
-def opposite(condition: Condition, limit: int) -> Condition:
-    """The negation of ``condition``."""
-    if isinstance(condition, bool):
-        return not condition
-    if isinstance(condition, Mixed):
-        return both([_opposite_branch(branch, limit) for branch in condition.branches], limit)
-    return negated(condition)
-
-
-def _opposite_branch(branch: Branch, limit: int) -> Condition:
-    options: list[Condition] = []
-    if branch.here:
-        options.append(negated(conjoined(branch.here)))
-    for test in branch.required:
-        options.append(Mixed((Branch(document=True) if test == ANY else Branch(excluded=(test,)),)))
-    for test in branch.excluded:
-        options.append(named(test))
-    if branch.above is not None:
-        options.append(Mixed((Branch(document=True),)))
-        options.append(above(opposite(branch.above, limit), 1))
-    if branch.document:
-        options.append(named(ANY))
-    return either(options, limit)
-
-
-def _joined(left: Branch, right: Branch, limit: int) -> Branch | None:
-    document = left.document or right.document
-    required = left.required + right.required
-    parent: Condition | None = left.above
-    if right.above is not None:
-        parent = right.above if parent is None else both([parent, right.above], limit)
-    if parent is False or (document and (required or parent is not None)):
-        return None
-    here = conjuncts(left.here + right.here) if left.here and right.here else left.here or right.here
-    return Branch(here, required, left.excluded + right.excluded, parent, document)
-
-
-def _simplified(branches: Sequence[Branch]) -> Condition:
-    if not branches:
-        return False
-    if Branch() in branches:
-        return True
-    if all(branch == Branch(here=branch.here) for branch in branches):
-        return disjoined([conjoined(branch.here) for branch in branches])
-    return Mixed(tuple(branches))
-
-
-# Routes
-
-
 def restricted(route: Route, condition: Condition, limit: int, *, absolute: bool) -> list[Route]:
     """The routes whose last element also satisfies ``condition``; ``absolute`` ones start at the document."""
     if condition is True:
@@ -207,12 +74,12 @@ def restricted(route: Route, condition: Condition, limit: int, *, absolute: bool
     if not route.steps:
         filters = both([route.filters, condition], limit)
         if absolute:
-            filters = either([_branch_at_document(branch, limit) for branch in _branches(filters)], limit)
+            filters = either([_branch_at_document(branch, limit) for branch in branches(filters)], limit)
         return [] if filters is False else [replace(route, filters=filters)]
     found: list[Route] = []
-    for branch in _branches(condition):
+    for branch in branches(condition):
         found += _restricted_step(route, branch, limit, absolute=absolute)
-    return _bounded(found, limit)
+    return bounded(found, limit)
 
 
 def parents(route: Route, limit: int, *, absolute: bool) -> list[Route]:
@@ -227,7 +94,7 @@ def parents(route: Route, limit: int, *, absolute: bool) -> list[Route]:
     found: list[Route] = []
     for parent in _places_of_parent(route):
         found += restricted(parent, child, limit, absolute=absolute)
-    return _bounded(found, limit)
+    return bounded(found, limit)
 
 
 def self_and_below(route: Route) -> list[Route]:
@@ -371,14 +238,6 @@ def _possible(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return tuple([path for path in paths if path.steps or path.tail is None])
 
 
-def _branches(condition: Condition) -> tuple[Branch, ...]:
-    if isinstance(condition, Mixed):
-        return condition.branches
-    if isinstance(condition, bool):
-        return (Branch(),) if condition else ()
-    return (Branch(here=conjuncts([condition])),)
-
-
 def _intersection(left: NameTest, right: NameTest) -> NameTest | None:
     if left.namespace is not None and right.namespace is not None and left.namespace != right.namespace:
         return None
@@ -388,9 +247,3 @@ def _intersection(left: NameTest, right: NameTest) -> NameTest | None:
         left.namespace if left.namespace is not None else right.namespace,
         left.local if left.local is not None else right.local,
     )
-
-
-def _bounded(alternatives: list[Value], limit: int) -> list[Value]:
-    if len(alternatives) > limit:
-        raise Refusal("too-complex", f"cleaning this away takes more than {limit} alternatives")
-    return alternatives

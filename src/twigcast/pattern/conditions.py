@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TypeAlias
 
-from twigcast.pattern.cleaning import Condition, Mixed, Route, both, either, first, opposite, some
+from twigcast.pattern.branching import Condition, Mixed, both, either, opposite
+from twigcast.pattern.cleaning import Route, first, some
 from twigcast.pattern.cursor import COMPARISON
 from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.paths import AFTER_STEP, Nodes, PathReader

@@ -1,4 +1,4 @@
-"""Where the reading of a subscription stands: its tokens, the place in them, and what is said of a wrong one."""
+"""Where the reading of a subscription stands: its tokens, the place in them, how a wrong one is refused."""
 
 from __future__ import annotations
 

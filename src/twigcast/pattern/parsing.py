@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from twigcast.errors import PatternError
 from twigcast.pattern.assembling import assembled
+from twigcast.pattern.branching import Refusal
 from twigcast.pattern.canonical import union
-from twigcast.pattern.cleaning import Refusal, finished
+from twigcast.pattern.cleaning import finished
 from twigcast.pattern.conditions import MIRRORED, ConditionReader
 from twigcast.pattern.cursor import ARITHMETIC
 from twigcast.pattern.limits import PatternLimits
@@ -42,9 +43,8 @@ def parse_alone(
     try:
         pattern = parser.pattern()
         if parser.cleaned or len(text) > limits.length // 4:
-            _Parser(
-                render(pattern), None, limits
-            ).pattern()  # its canonical text must be within the limits too
+            # The canonical text must be within the limits too.
+            _Parser(render(pattern), None, limits).pattern()
     except RecursionError:
         parser.refuse("too-complex", "the expression is nested too deeply", 0)
     except Refusal as refusal:

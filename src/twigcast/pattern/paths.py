@@ -1,18 +1,19 @@
 """Paths, as they are read.
 
 A path is plain while its steps are names and its predicates look down: it is built straight away.
-At the first ``..``, ``self::`` or upward predicate the reading goes on over routes, for ``cleaning`` to finish.
+At the first ``..``, ``self::`` or upward predicate the reading goes on over routes, which ``cleaning`` ends.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NoReturn, TypeAlias, cast
 
+from twigcast.pattern.branching import Condition, both, named
 from twigcast.pattern.canonical import conjuncts
-from twigcast.pattern.cleaning import Condition, Route, both, named, parents, restricted, self_and_below
+from twigcast.pattern.cleaning import Route, parents, restricted, self_and_below
 from twigcast.pattern.cursor import NODE_TYPES, Cursor
 from twigcast.pattern.tokens import END, is_name
 from twigcast.pattern.tree import ANY, TEXT, AttributeTail, Axis, NameTest, Path, Predicate, Step, Tail
@@ -27,6 +28,16 @@ class _End(Enum):
     SETTLED = "elements, attributes or text"
     LOOSE = "any nodes that satisfy a predicate: a step must follow"
     ANYWHERE = "any nodes: a step must follow, from the node itself or from any below it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """An axis and a node test, whose ``kind`` is ``name``, ``node`` or ``text``, and where they stand."""
+
+    at: int
+    axis: str
+    kind: str
+    test: NameTest
 
 
 _AXES = frozenset({"child", "descendant", "descendant-or-self", "self", "parent", "attribute"})
@@ -146,85 +157,22 @@ class PathReader(Cursor):
 
     def _step(self, routes: list[Route], start: _End, *, absolute: bool) -> tuple[list[Route], _End]:
         """One step of any kind from where ``routes`` lead, and whether the path may end after it."""
-        tokens = self.tokens
         at = self.mark = self.at
-        limit = self.limits.alternatives
-        token = tokens[at]
-        anywhere = start is _End.ANYWHERE
         self.steps += 1
         if self.steps > self.limits.steps:
             self._too_many_steps()
-        axis = "child"
-        node_test = True
-        if token == ".":
-            axis, node_test = "self", False
-        elif token == "..":
-            axis, node_test = "parent", False
-        elif token == "@":
-            axis = "attribute"
-        elif tokens[at + 1 : at + 2] == ["::"]:
-            axis = self._axis(at)
-            self.at += 1
-        else:
-            self.at -= 1
-        self.at += 1
-        kind, test = self._node_test(axis) if node_test else ("node", ANY)
-
+        move = self._move()
         end = _End.SETTLED
-        found: list[Route] = []
-        alive = bool(routes)
-        if axis == "attribute" or kind == "text":
-            tail: Tail = TEXT if kind == "text" else AttributeTail(test)
-            if axis in ("self", "parent"):
-                self.refuse("unsupported", f"{axis}::text() is outside the language", at, "a name test")
-            deep = anywhere or axis.startswith("descendant")
-            for route in routes:
-                if route.tail is None:
-                    places = self_and_below(route) if deep else [route]
-                    found += [replace(place, tail=tail) for place in places if place.steps or not absolute]
-        elif axis == "parent":
-            if start is not _End.SETTLED:
-                self.refuse("unsupported", "'..' needs a named step before it", at, "a name test")
-            self.ups += 1
-            if self.ups > self.limits.nesting:
-                self.refuse("too-complex", f"there are more than {self.limits.nesting} steps up", at)
-            for route in routes:
-                found += parents(route, limit, absolute=absolute)
-            if kind == "name":
-                found = [
-                    r for route in found for r in restricted(route, named(test), limit, absolute=absolute)
-                ]
-        elif kind == "node" and axis in ("self", "descendant-or-self"):
-            found = routes
-            end = start
-            if anywhere or axis == "descendant-or-self":
-                end = _End.ANYWHERE
-                if tokens[self.at] == "[":
-                    found = [
-                        place for route in routes if route.tail is None for place in self_and_below(route)
-                    ]
-                    end = _End.LOOSE
-        elif kind == "node":
-            self.refuse(
-                "unsupported",
-                f"node() on the {axis} axis is outside the language",
-                self.at - 3,
-                "a name test",
-            )
-        elif axis == "self" and not anywhere:
-            for route in routes:
-                if route.tail is None:
-                    found += restricted(route, named(test), limit, absolute=absolute)
-        elif axis in ("self", "descendant-or-self"):
-            for route in routes:
-                if route.tail is None:
-                    found += restricted(route, named(test), limit, absolute=absolute)
-                    found.append(replace(route, steps=(*route.steps, Step(Axis.DESCENDANT, test))))
+        if move.kind == "text" or move.axis == "attribute":
+            found = self._ends(routes, start, move, absolute=absolute)
+        elif move.axis == "parent":
+            found = self._parents(routes, start, move, absolute=absolute)
+        elif move.kind == "node":
+            found, end = self._anything(routes, start, move)
         else:
-            step = Step(Axis.DESCENDANT if anywhere or axis == "descendant" else Axis.CHILD, test)
-            found = [replace(route, steps=(*route.steps, step)) for route in routes if route.tail is None]
-        if tokens[self.at] == "[":
-            if axis == "attribute" or kind == "text" or any(route.tail is not None for route in found):
+            found = self._elements(routes, start, move, absolute=absolute)
+        if self.tokens[self.at] == "[":
+            if move.kind == "text" or any(route.tail is not None for route in found):
                 self.refuse(
                     "unsupported",
                     "predicates on attributes and text are outside the language",
@@ -233,12 +181,79 @@ class PathReader(Cursor):
                 )
             conditions, _ = self.predicates()
             found = self._restricted(found, conditions, absolute=absolute)
-        if len(found) > limit:
-            self.refuse("too-complex", f"there are more than {limit} alternatives", at)
-        if alive and not found and absolute and self.dead is None:
+        if len(found) > self.limits.alternatives:
+            self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", at)
+        if routes and not found and absolute and self.dead is None:
             self.dead = at
         self.mark = at
         return found, end
+
+    def _move(self) -> _Move:
+        """The axis and node test at this place, in short or long form."""
+        at = self.at
+        token = self.tokens[at]
+        if token == "." or token == "..":
+            self.at += 1
+            return _Move(at, "self" if token == "." else "parent", "node", ANY)
+        axis = "child"
+        if token == "@":
+            axis = "attribute"
+            self.at += 1
+        elif self.tokens[at + 1 : at + 2] == ["::"]:
+            axis = self._axis(at)
+            self.at += 2
+        test_at = self.at
+        kind, test = self._node_test(axis)
+        if kind == "node" and axis in ("child", "descendant"):
+            message = f"node() on the {axis} axis is outside the language"
+            self.refuse("unsupported", message, test_at, "a name test")
+        if kind == "text" and axis in ("self", "parent"):
+            self.refuse("unsupported", f"{axis}::text() is outside the language", at, "a name test")
+        return _Move(at, axis, kind, test)
+
+    def _ends(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
+        """To attributes or text, which the document itself has not."""
+        tail: Tail = TEXT if move.kind == "text" else AttributeTail(move.test)
+        places = [route for route in routes if route.tail is None]
+        if start is _End.ANYWHERE or move.axis.startswith("descendant"):
+            places = [place for route in places for place in self_and_below(route)]
+        return [replace(place, tail=tail) for place in places if place.steps or not absolute]
+
+    def _parents(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
+        """To the parents."""
+        limit = self.limits.alternatives
+        if start is not _End.SETTLED:
+            self.refuse("unsupported", "'..' needs a named step before it", move.at, "a name test")
+        self.ups += 1
+        if self.ups > self.limits.nesting:
+            self.refuse("too-complex", f"there are more than {self.limits.nesting} steps up", move.at)
+        found = [parent for route in routes for parent in parents(route, limit, absolute=absolute)]
+        return (
+            found if move.kind == "node" else self._restricted(found, [named(move.test)], absolute=absolute)
+        )
+
+    def _anything(self, routes: list[Route], start: _End, move: _Move) -> tuple[list[Route], _End]:
+        """To the same nodes, or to all below them too: a predicate here is one of each of those."""
+        if start is not _End.ANYWHERE and move.axis == "self":
+            return routes, start
+        if self.tokens[self.at] != "[":
+            return routes, _End.ANYWHERE
+        places = [route for route in routes if route.tail is None]
+        return [place for route in places for place in self_and_below(route)], _End.LOOSE
+
+    def _elements(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
+        """To elements with a name: below, or the same."""
+        places = [route for route in routes if route.tail is None]
+        deep = start is _End.ANYWHERE
+        if move.axis == "self" and not deep:
+            return self._restricted(places, [named(move.test)], absolute=absolute)
+        step = Step(Axis.DESCENDANT if deep or move.axis != "child" else Axis.CHILD, move.test)
+        found = [replace(route, steps=(*route.steps, step)) for route in places]
+        if move.axis in ("self", "descendant-or-self"):
+            limit = self.limits.alternatives
+            for route in places:
+                found += restricted(route, named(move.test), limit, absolute=absolute)
+        return found
 
     def _axis(self, at: int) -> str:
         axis = self.tokens[at]

@@ -15,7 +15,8 @@ Invariants, kept by ``parse``, so that equal values mean equal expressions up to
 * only the child and the descendant axis are left; ``.``, ``..`` and ``parent::`` have become filters;
 * the predicates of a step are a conjunction: no ``And`` at the top, no duplicates, sorted by canonical text;
 * the alternatives of a union are distinct and sorted by canonical text;
-* names carry namespace URIs, never prefixes.
+* names carry namespace URIs, never prefixes;
+* an order comparison has a number, all numbers are finite, ``contains`` and ``starts-with`` have some text.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Axis(Enum):
 
     CHILD = "/"
     DESCENDANT = "//"
+
+    __hash__ = object.__hash__  # an Enum's own is a Python function, and patterns are hashed a lot
 
 
 @dataclass(frozen=True, slots=True)

@@ -358,11 +358,11 @@ def _probability(attribute: Attribute, options: DocumentOptions) -> float:
 def _part(
     particle: Particle, heights: dict[str, int], makers: dict[str, _Maker], options: DocumentOptions
 ) -> _Part | None:
-    """The particle without what can never be made; None where nothing of it is left."""
+    """The particle without what can never be made: nothing where it may be left out, else None."""
     most = _UNBOUNDED if particle.most is None else particle.most
     height = particle_height(replace(particle, least=1), heights)
-    if height is None:
-        return None
+    if height is None:  # to say nothing is still an alternative of a choice
+        return _Part(0, 0, 0) if particle.least == 0 else None
     part = _Part(particle.least, most, height)
     if isinstance(particle, Child):
         part.child = makers[particle.name]

@@ -279,13 +279,19 @@ inline std::string Builder::finish() {
     }
     first_child.push_back(n);
 
-    // Atoms get numbers trie by trie, so that those of one name lie together when they are marked.
+    // Atoms get numbers trie by trie and by the last name of their chain: those that are satisfied together, at an
+    // element of that name, then share words of a bit set.
     u32 atoms = static_cast<u32>(atom_node_.size());
     std::vector<u32> atom_order(atoms), atom_number(atoms), root_of(n);
     for (u32 i = 0; i < n; ++i) root_of[i] = nodes_[i].parent == NONE ? i : root_of[nodes_[i].parent];
     for (u32 a = 0; a < atoms; ++a) atom_order[a] = a;
     std::stable_sort(atom_order.begin(), atom_order.end(),
-                     [&](u32 a, u32 b) { return root_of[atom_node_[a]] < root_of[atom_node_[b]]; });
+                     [&](u32 a, u32 b) {
+                         u32 m = atom_node_[a], n = atom_node_[b];
+                         if (root_of[m] != root_of[n]) return root_of[m] < root_of[n];
+                         u32 last_m = nodes_[m].key & TEST, last_n = nodes_[n].key & TEST;
+                         return last_m != last_n ? last_m < last_n : number[m] < number[n];
+                     });
     for (u32 i = 0; i < atoms; ++i) atom_number[atom_order[i]] = i;
 
     // Slots in the order of their first position.

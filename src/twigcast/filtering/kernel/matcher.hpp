@@ -23,6 +23,27 @@ struct Candidate {
     u64 count;
 };
 
+// What rows complete, as it is found; grows without clearing.
+class Output {
+  public:
+    // Room for `more` items behind the last; what is used of it is said with `take`.
+    u32* room(std::size_t more) {
+        if (size_ + more > items_.size()) items_.resize((size_ + more) * 2);
+        return items_.data() + size_;
+    }
+    void take(const u32* end) { size_ = static_cast<std::size_t>(end - items_.data()); }
+    void push(u32 item) { *room(1) = item, ++size_; }
+    void clear() { size_ = 0; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    const u32* begin() const { return items_.data(); }
+    const u32* end() const { return items_.data() + size_; }
+
+  private:
+    std::vector<u32> items_;
+    std::size_t size_ = 0;
+};
+
 class Matcher {
   public:
     Matcher(const Segment& segment, std::size_t cache_limit)
@@ -189,6 +210,13 @@ class Matcher {
         std::size_t string_start = 0, text_start = 0, occurrence_start = 0;
         std::vector<u32> blocks, atoms, predicates;
     };
+    struct MarkWord {
+        u32 word;
+        u64 mask;
+    };
+    struct WordSpan {
+        u32 from, to;
+    };
     // Rows by key, the keys as a sparse bit set over the literals:  marks & mask  finds those that matter, 64 at a time.
     // A row with one literal beside its key is a pair; any other is  count, payload, literals.
     struct Word {
@@ -275,8 +303,7 @@ class Matcher {
                 if (!marked_) mark(frame, false);
                 emitted_.clear();
                 run(context->state, true);
-                unique(emitted_);
-                block = automaton_.blocks.intern(emitted_);
+                block = automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size()));
                 memo_.insert(key, block);
             } else {
                 ++node.hits, ++stats.memo_hits;
@@ -297,8 +324,8 @@ class Matcher {
             if (context->depth == RESULT) {
                 for (u32 slot : emitted_) complete_slot(slot);
             } else if (emitted_.size() <= INTERNED_ATOMS) {
-                unique(emitted_);
-                deliver(context->depth, automaton_.blocks.intern(emitted_));
+                // Not sorted: programs find the same atoms in the same order nearly always.
+                deliver(context->depth, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
             } else {
                 std::vector<u32>& atoms = frames_[context->depth].atoms;
                 atoms.insert(atoms.end(), emitted_.begin(), emitted_.end());
@@ -344,34 +371,59 @@ class Matcher {
 
     void set(u32 position) { result_[position >> 6] |= 1ull << (position & 63); }
 
-    // The frame's literals as bits, for the duration of one close.
+    // The frame's literals as bits, for the duration of one close; `touched_` are the words that are not zero.
     void mark(Frame& frame, bool with_predicates) {
         marked_ = true;
-        marked_literals_.clear();
-        for (u32 block : frame.blocks)
-            for (u32 atom : automaton_.blocks[block]) mark_literal(atom);
-        for (u32 atom : frame.atoms) mark_literal(atom);
+        touched_.clear();
+        for (u32 block : frame.blocks) {
+            WordSpan span = words_of(block);
+            for (u32 i = span.from; i < span.to; ++i) mark_word(block_words_[i].word, block_words_[i].mask);
+        }
+        for (u32 atom : frame.atoms) mark_word(atom >> 6, 1ull << (atom & 63));
+        if (sampling_) sample(0);
         if (with_predicates) mark_predicates(frame);
-        if (sampling_)
-            for (u32 literal : marked_literals_) ++seen_[literal];
     }
 
     void mark_predicates(Frame& frame) {
-        std::size_t from = marked_literals_.size();
-        for (u32 literal : frame.predicates) mark_literal(literal);
-        if (sampling_)
-            for (; from < marked_literals_.size(); ++from) ++seen_[marked_literals_[from]];
+        std::size_t before = touched_.size();
+        for (u32 literal : frame.predicates) mark_word(literal >> 6, 1ull << (literal & 63));
+        if (sampling_) sample(before);
     }
 
-    void mark_literal(u32 literal) {
-        if (marks_.test(literal)) return;
-        marks_.set(literal);
-        marked_literals_.push_back(literal);
+    void mark_word(u32 word, u64 mask) {
+        u64& marks = marks_.words()[word];
+        if (!marks) touched_.push_back(word);
+        marks |= mask;
     }
 
     void unmark() {
-        for (u32 literal : marked_literals_) marks_.reset(literal);
+        for (u32 word : touched_) marks_.words()[word] = 0;
         marked_ = false;
+    }
+
+    void sample(std::size_t from) {
+        for (; from < touched_.size(); ++from)
+            for (u64 word = marks_.words()[touched_[from]]; word; word &= word - 1)
+                ++seen_[touched_[from] * 64 + static_cast<u32>(__builtin_ctzll(word))];
+    }
+
+    // A block of atoms as words of a bit set, made when it is first marked.
+    WordSpan words_of(u32 block) {
+        if (block >= words_of_.size()) words_of_.resize(automaton_.blocks.count() + 64, WordSpan{0, 0});
+        WordSpan& span = words_of_[block];
+        if (span.to == 0 && block) {
+            Span atoms = automaton_.blocks[block];
+            std::vector<u32> sorted(atoms.begin(), atoms.end());
+            std::sort(sorted.begin(), sorted.end());
+            span.from = static_cast<u32>(block_words_.size());
+            for (u32 atom : sorted) {
+                if (block_words_.size() == span.from || block_words_.back().word != atom >> 6)
+                    block_words_.push_back(MarkWord{atom >> 6, 0});
+                block_words_.back().mask |= 1ull << (atom & 63);
+            }
+            span.to = static_cast<u32>(block_words_.size());
+        }
+        return span;
     }
 
     bool holds(u32 literal) const { return marks_.test(literal & LITERAL) == !(literal & NEGATIVE); }
@@ -389,12 +441,12 @@ class Matcher {
         }
         const Program& program = programs_[automaton_.state(id).program + (pure ? 0 : 1)];
         const u64* marks = marks_.words().data();
-        if (marked_literals_.size() * 8 < program.words.size()) {
-            for (u32 literal : marked_literals_) {
-                auto at = std::lower_bound(program.words.begin(), program.words.end(), literal >> 6,
+        if (touched_.size() * 8 < program.words.size()) {
+            for (u32 touched : touched_) {
+                auto at = std::lower_bound(program.words.begin(), program.words.end(), touched,
                                            [](const Word& word, u32 value) { return word.word < value; });
-                u64 bit = 1ull << (literal & 63);
-                if (at != program.words.end() && at->word == literal >> 6 && (at->mask & bit)) test_key(program, *at, bit);
+                if (at == program.words.end() || at->word != touched) continue;
+                for (u64 hit = marks[touched] & at->mask; hit; hit &= hit - 1) test_key(program, *at, hit & -hit);
             }
         } else {
             for (const Word& word : program.words)
@@ -406,15 +458,13 @@ class Matcher {
     void test_key(const Program& program, const Word& word, u64 bit) {
         u32 key = word.key + static_cast<u32>(__builtin_popcountll(word.mask & (bit - 1)));
         const Key &from = program.keys[key], &to = program.keys[key + 1];
-        std::size_t count = emitted_.size();
-        emitted_.resize(count + (to.pairs - from.pairs) / 2);
-        u32* out = emitted_.data() + count;
+        u32* out = emitted_.room((to.pairs - from.pairs) / 2 + 1);
         const u64* marks = marks_.words().data();
         for (const u32 *pair = program.pairs.data() + from.pairs, *end = program.pairs.data() + to.pairs; pair < end; pair += 2) {
             *out = pair[1];  // kept only if the literal holds: no branch to mispredict
             out += marks[pair[0] >> 6] >> (pair[0] & 63) & 1;
         }
-        emitted_.resize(static_cast<std::size_t>(out - emitted_.data()));
+        emitted_.take(out);
         for (std::size_t at = from.rows; at < to.rows;) at = test_row(program.rows.data(), at);
     }
 
@@ -423,7 +473,7 @@ class Matcher {
         const u32* literal = rows + at + 2;
         bool all = true;
         for (u32 i = 0; i < count && all; ++i) all = holds(literal[i]);
-        if (all) emitted_.push_back(payload);
+        if (all) emitted_.push(payload);
         return at + 2 + count;
     }
 
@@ -437,7 +487,7 @@ class Matcher {
                 all = all && holds(literal);
                 if (literal & LAST) break;
             }
-            if (all && valued == !pure) emitted_.push_back(payload);
+            if (all && valued == !pure) emitted_.push(payload);
         }
     }
 
@@ -526,7 +576,10 @@ class Matcher {
         ++stats.rekeys;
     }
 
-    std::size_t cache_bytes() const { return sets_.bytes() + memo_.bytes() + program_bytes_; }
+    std::size_t cache_bytes() const {
+        return sets_.bytes() + memo_.bytes() + program_bytes_ + block_words_.capacity() * sizeof(MarkWord) +
+               words_of_.capacity() * sizeof(WordSpan);
+    }
 
     void flush() {
         automaton_.clear();
@@ -534,6 +587,7 @@ class Matcher {
         memo_.clear();
         programs_.clear();
         accepted_in_.clear();
+        block_words_ = {}, words_of_ = {};
         program_bytes_ = 0;
         instance_ = 0;
         flush_check_ = CHECK_EVERY;
@@ -581,7 +635,10 @@ class Matcher {
     FlatMap memo_;
     std::vector<Program> programs_;
     Bits marks_;
-    std::vector<u32> marked_literals_, emitted_, accepted_, accepted_in_, seen_;
+    std::vector<u32> touched_, accepted_, accepted_in_, seen_;
+    Output emitted_;
+    std::vector<MarkWord> block_words_;  // of blocks that were marked, as words
+    std::vector<WordSpan> words_of_;     // by block
     std::string text_;
     std::vector<Occurrence> occurrences_;  // in text_, of what string-values are asked to contain
     u32 scan_ = 0;

@@ -1,0 +1,168 @@
+"""Conditions on a node that may also speak of its name and its parent.
+
+A condition is a ``Predicate`` (it looks only down), ``True`` or ``False`` (it is decided), or ``Mixed``: a
+disjunction of branches, each a conjunction of what is below the node, its own name, and its parent:
+
+    [../x or y and not(self::b)]    Mixed( above x  |  here y, excluded b )
+
+Invariant: conditions are closed under ``both``, ``either`` and ``opposite``, and no larger than ``limit``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, negated
+from twigcast.pattern.tree import ANY, NameTest, Predicate
+
+Value = TypeVar("Value")
+
+
+class Refusal(Exception):
+    """An expression that cannot be cleaned; the parser adds the place."""
+
+    def __init__(self, code: str, message: str, expected: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.expected = expected
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A conjunction about one node: what is below it, its name, its parent; or that it is the document."""
+
+    here: tuple[Predicate, ...] = ()
+    required: tuple[NameTest, ...] = ()
+    excluded: tuple[NameTest, ...] = ()
+    above: Condition | None = None
+    document: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A disjunction of branches."""
+
+    branches: tuple[Branch, ...]
+
+
+Condition: TypeAlias = Predicate | Mixed | bool
+
+
+def named(test: NameTest) -> Condition:
+    """The condition that the context node is an element with such a name."""
+    return Mixed((Branch(required=(test,)),))
+
+
+def above(condition: Condition, levels: int) -> Condition:
+    """The condition that the ancestor so many levels up exists and satisfies ``condition``."""
+    for _ in range(levels):
+        if condition is False:
+            return False
+        condition = Mixed((Branch(above=condition),))
+    return condition
+
+
+def both(conditions: Iterable[Condition], limit: int) -> Condition:
+    """The conjunction of ``conditions``."""
+    plain: list[Predicate] = []
+    mixed: list[Mixed] = []
+    for condition in conditions:
+        if isinstance(condition, Mixed):
+            mixed.append(condition)
+        elif condition is False:
+            return False
+        elif condition is not True:
+            plain.append(condition)
+    if not mixed:
+        return conjoined(plain) if plain else True
+    branches = [Branch(here=conjuncts(plain) if plain else ())]
+    for factor in mixed:
+        joined = [_joined(left, right, limit) for left in branches for right in factor.branches]
+        branches = list(dict.fromkeys(branch for branch in joined if branch is not None))
+        bounded(branches, limit)
+    return _simplified(branches)
+
+
+def either(conditions: Iterable[Condition], limit: int) -> Condition:
+    """The disjunction of ``conditions``."""
+    plain: list[Predicate] = []
+    branches: list[Branch] = []
+    for condition in conditions:
+        if isinstance(condition, Mixed):
+            branches += condition.branches
+        elif condition is True:
+            return True
+        elif condition is not False:
+            plain.append(condition)
+    if not branches:
+        return disjoined(plain) if plain else False
+    if plain:
+        branches.append(Branch(here=conjuncts([disjoined(plain)])))
+    branches = list(dict.fromkeys(branches))
+    return _simplified(bounded(branches, limit))
+
+
+def opposite(condition: Condition, limit: int) -> Condition:
+    """The negation of ``condition``."""
+    if isinstance(condition, bool):
+        return not condition
+    if isinstance(condition, Mixed):
+        return both([_opposite_branch(branch, limit) for branch in condition.branches], limit)
+    return negated(condition)
+
+
+def _opposite_branch(branch: Branch, limit: int) -> Condition:
+    options: list[Condition] = []
+    if branch.here:
+        options.append(negated(conjoined(branch.here)))
+    for test in branch.required:
+        options.append(Mixed((Branch(document=True) if test == ANY else Branch(excluded=(test,)),)))
+    for test in branch.excluded:
+        options.append(named(test))
+    if branch.above is not None:
+        options.append(Mixed((Branch(document=True),)))
+        options.append(above(opposite(branch.above, limit), 1))
+    if branch.document:
+        options.append(named(ANY))
+    return either(options, limit)
+
+
+def _joined(left: Branch, right: Branch, limit: int) -> Branch | None:
+    document = left.document or right.document
+    required = left.required + right.required
+    parent: Condition | None = left.above
+    if right.above is not None:
+        parent = right.above if parent is None else both([parent, right.above], limit)
+    if parent is False or (document and (required or parent is not None)):
+        return None
+    here = conjuncts(left.here + right.here) if left.here and right.here else left.here or right.here
+    return Branch(here, required, left.excluded + right.excluded, parent, document)
+
+
+def _simplified(branches: Sequence[Branch]) -> Condition:
+    if not branches:
+        return False
+    if Branch() in branches:
+        return True
+    if all(branch == Branch(here=branch.here) for branch in branches):
+        return disjoined([conjoined(branch.here) for branch in branches])
+    return Mixed(tuple(branches))
+
+
+def branches(condition: Condition) -> tuple[Branch, ...]:
+    """The branches of any condition."""
+    if isinstance(condition, Mixed):
+        return condition.branches
+    if isinstance(condition, bool):
+        return (Branch(),) if condition else ()
+    return (Branch(here=conjuncts([condition])),)
+
+
+def bounded(alternatives: list[Value], limit: int) -> list[Value]:
+    """``alternatives``, if there are not too many."""
+    if len(alternatives) > limit:
+        raise Refusal("too-complex", f"cleaning this away takes more than {limit} alternatives")
+    return alternatives
