@@ -10,6 +10,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import shorten
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -166,10 +167,10 @@ def deliveries(index: Index, bodies: list[bytes], feed: Feed) -> Table:
     """Some documents, who gets them, and the part that the last of those selected."""
     ids = list(index.ids)
     table = Table(title="\nWho gets what (a sample)", box=None, title_justify="left", title_style="bold")
-    table.add_column("document", justify="right")
-    table.add_column("subscribers", justify="right")
-    table.add_column("such as")
-    table.add_column("and the part one of them asked for", overflow="ellipsis", no_wrap=True)
+    table.add_column("document", justify="right", min_width=8)
+    table.add_column("subscribers", justify="right", min_width=11)
+    table.add_column("such as", min_width=22)
+    table.add_column("and the part that one asked for", no_wrap=True)
     shown = 0
     for number, positions in enumerate(feed.matches.to_pylist()):
         if not positions or shown == 6:
@@ -177,9 +178,11 @@ def deliveries(index: Index, bodies: list[bytes], feed: Feed) -> Table:
         shown += 1
         body, last = bodies[number], ids[positions[-1]]
         part = index.select(body, last)[0]
-        text = " ".join(body[part.start : part.end].decode().split())
-        names = ", ".join(ids[position] for position in positions[:3])
-        table.add_row(f"{number + 1}", f"{len(positions):,}", Text(names), Text(f"{last}: {text}"))
+        text = shorten(body[part.start : part.end].decode(), 60, placeholder=" …")
+        names = ", ".join(ids[position] for position in positions[:2])
+        table.add_row(
+            f"{number + 1}", f"{len(positions):,}", Text(names), Text(f"{last}: {text}", overflow="ellipsis")
+        )
     return table
 
 

@@ -80,13 +80,19 @@ class DocumentError(TwigcastError):
 
 
 class IndexFileError(TwigcastError):
-    """An index file that cannot be used; codes ``truncated``, ``altered``, ``version``, ``not-an-index``."""
+    """An index file that cannot be used.
+
+    Codes: ``unreadable``, ``not-an-index``, ``version``, ``truncated``, ``altered``.
+    """
 
     code = "index-file"
 
 
 class SubscriptionError(TwigcastError):
-    """A subscription id that is unknown (``unknown-id``), already there (``duplicate-id``) or unfit."""
+    """A subscription whose id is at fault.
+
+    Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file).
+    """
 
     def __init__(self, message: str, *, code: str, id: Hashable) -> None:
         super().__init__(message, code=code)
@@ -100,7 +106,10 @@ class SchemaError(TwigcastError):
 
 
 class SourceError(TwigcastError):
-    """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none."""
+    """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
+
+    Codes: ``not-found``, ``unreadable``, ``encoding``, ``bad-line``, ``no-documents``.
+    """
 
     def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:
         super().__init__(message, code=code)

@@ -32,7 +32,7 @@ def build(
     path: Path, format: Format | None, namespaces: Mapping[str, str], limits: DocumentLimits
 ) -> tuple[Index, int]:
     """An index of the subscriptions of a file, and how many were refused; those are complained of."""
-    from twigcast.filtering import Index
+    from twigcast.filtering import Index, SubscriptionWarning
 
     lines: dict[Hashable, int] = {}
     unread: list[SourceError] = []
@@ -46,7 +46,9 @@ def build(
                 unread.append(line)
 
     with progress(f"Indexing {path}", read_subscriptions(path, format)) as entries, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the refused are complained of below, with their lines
+        warnings.simplefilter(
+            "ignore", SubscriptionWarning
+        )  # the refused are complained of below, with their lines
         index = Index(items(), namespaces=namespaces, limits=limits)
     bad: list[tuple[int, Exception]] = [(error.line, error) for error in unread]
     bad += [(lines[refused.id], refused.error) for refused in index.refused]

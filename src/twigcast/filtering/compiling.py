@@ -74,7 +74,7 @@ class Compiler:
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
         self._tests: dict[NameTest, int] = {}
-        self._keys: dict[tuple[Axis, NameTest], int] = {}
+        self._keys: tuple[dict[NameTest, int], dict[NameTest, int]] = ({}, {})  # child, descendant
         self._predicates: dict[tuple[int, int, int, str | float], int] = {}
         self._kinds: list[int] = []  # of the predicates, by number
         self._exact = True
@@ -110,7 +110,7 @@ class Compiler:
 
     def _chain(self, steps: tuple[Step, ...], condition: Condition) -> list[int] | None:
         """The chain of the steps with the condition at their end; ``None`` where it can never hold."""
-        keys: list[int] = []
+        keys: list[int] = []  # from the last step to the first
         for step in reversed(steps):
             if step.predicates:
                 if keys:
@@ -119,11 +119,12 @@ class Compiler:
                     keys = []
                 for predicate in step.predicates:
                     condition = self._and(self._condition(predicate), condition)
-            key = self._keys.get((step.axis, step.test))
-            if key is None:
-                key = self._test(step.test) | (_DESCENDANT if step.axis is Axis.DESCENDANT else 0)
-                self._keys[step.axis, step.test] = key
-            keys.insert(0, key)
+            axis = self._keys[step.axis is Axis.DESCENDANT]
+            try:
+                keys.append(axis[step.test])
+            except KeyError:
+                axis[step.test] = self._test(step.test) | (_DESCENDANT if step.axis is Axis.DESCENDANT else 0)
+                keys.append(axis[step.test])
         return _chain(keys, condition)
 
     def _path(self, path: Path, target: Condition) -> Condition:
@@ -171,10 +172,12 @@ class Compiler:
         return negated
 
     def _and(self, left: Condition, right: Condition) -> Condition:
-        if left == TRUE:
+        if left is TRUE:
             return right
-        if right == TRUE:
+        if right is TRUE:
             return left
+        if len(left) == len(right) == 1:
+            return (_joined(left[0], right[0]),)
         if len(left) * len(right) > MOST_CONJUNCTIONS:
             return self._weakened(min(left, right, key=len))
         return tuple(dict.fromkeys(_joined(a, b) for a in left for b in right))
@@ -275,8 +278,8 @@ class Compiler:
 def _chain(keys: list[int], condition: Condition) -> list[int] | None:
     if condition == FALSE:
         return None
-    words = [len(keys), *keys]
-    if () in condition:
+    words = [len(keys), *reversed(keys)]
+    if condition is TRUE or () in condition:
         words.append(0)
         return words
     words.append(len(condition))
@@ -288,7 +291,7 @@ def _chain(keys: list[int], condition: Condition) -> list[int] | None:
 
 
 def _joined(left: Conjunction, right: Conjunction) -> Conjunction:
-    return tuple(dict.fromkeys(left + right))
+    return (*left, *(literal for literal in right if literal not in left))
 
 
 def _single(paths: tuple[Path, ...]) -> bool:

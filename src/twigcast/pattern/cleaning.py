@@ -1,8 +1,8 @@
 """How ``..``, ``parent::`` and ``self::name`` become filters.
 
-While an expression is read, a path is a list of routes: a ``Route`` starts at a context node, climbs some parents,
-and goes down from there.  A step takes the downward part of each branch of its condition as predicates, and hands
-the rest to the step before it:
+While an expression is read, a path is a list of routes: a ``Route`` starts at a context node, climbs some
+parents, and goes down from there.  A step takes the downward part of each branch of its condition as its
+predicates, and hands the rest to the step before it:
 
     a/b[../x or y]     a[x]/b | a/b[y]              the parent of a child step is the step before
     a//b[../x]         a[x]/b | a//*[x]/b           the parent of a descendant may be any step between

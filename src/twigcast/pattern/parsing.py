@@ -28,7 +28,7 @@ def parse(
     text: str, namespaces: Mapping[str, str] | None = None, limits: PatternLimits = _DEFAULT_LIMITS
 ) -> Pattern:
     """The pattern that ``text`` expresses; ``namespaces`` binds prefixes, ``""`` the unprefixed elements."""
-    if limits == _DEFAULT_LIMITS:
+    if limits is _DEFAULT_LIMITS or limits == _DEFAULT_LIMITS:
         pattern = assembled(text, namespaces, parse_alone)
         if pattern is not None:
             return pattern

@@ -200,6 +200,7 @@ cdef class Numbers:
     cdef vector[uint32_t] items
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
+        self.items.reserve(1)  # Arrow wants an address even for nothing
         PyBuffer_FillInfo(buffer, self, <void*>self.items.data(), self.items.size() * 4, 1, flags)
 
     def __len__(self):
