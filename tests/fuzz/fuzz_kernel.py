@@ -33,7 +33,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from unittest.mock import ANY, patch
 
@@ -57,8 +57,8 @@ def main() -> int:
     arguments = _arguments()
     trail = Trail(arguments.trail)
     if arguments.replay:
-        case = ast.literal_eval(arguments.replay.read_text(encoding="utf-8"))
-        return _finish(_checked(lambda: check_case(Case(*case), Counter(), trail)), Counter())
+        case = Case(*ast.literal_eval(arguments.replay.read_text(encoding="utf-8")))
+        return _finish(_checked(lambda: replay(case, trail)), Counter())
     done: Counter[str] = Counter()
     end = time.monotonic() + arguments.seconds
     number = arguments.seed
@@ -84,17 +84,18 @@ class Trail:
 
     path: Path
 
-    def leave(self, case: Case, bodies: list[bytes]) -> None:
-        self.path.write_text(repr((case.subscriptions, bodies, case.cache_bytes)), encoding="utf-8")
+    def leave(self, case: Case) -> None:
+        self.path.write_text(repr(astuple(case)), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Subscriptions, the documents to match, and how much an engine may remember of them."""
+    """Subscriptions, the documents to match, how much an engine may remember of them, and an altered file."""
 
     subscriptions: list[str]
     bodies: list[bytes]
     cache_bytes: int
+    file: bytes = b""
 
 
 def fuzz_round(chance: random.Random, done: Counter[str], trail: Trail) -> None:
@@ -109,6 +110,16 @@ def fuzz_round(chance: random.Random, done: Counter[str], trail: Trail) -> None:
     check_files(chance, case, done, trail)
 
 
+def replay(case: Case, trail: Trail) -> None:
+    """What was done with a case when it was left."""
+    if not case.file:
+        return check_case(case, Counter(), trail)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "altered"
+        path.write_bytes(case.file)
+        return survive_forgery(path, case.bodies, Counter())
+
+
 # What must hold
 
 
@@ -118,13 +129,13 @@ def check_case(case: Case, done: Counter[str], trail: Trail) -> None:
     expect("subscriptions", len(index), len(reference))
     answers = []
     for body in case.bodies:
-        trail.leave(case, [body])
+        trail.leave(replace(case, bodies=[body]))
         answer = expected(reference, body)
         answers.append(answer)
         done["documents"] += 1
         done["well-formed"] += isinstance(answer, list)
         check_document(index, case.subscriptions, body, answer, done)
-    trail.leave(case, case.bodies)
+    trail.leave(case)
     check_batch(index, case.bodies, answers)
     check_threads(index, case.bodies, answers)
 
@@ -194,7 +205,7 @@ def check_changes(chance: random.Random, case: Case, done: Counter[str], trail: 
             reference.add(id, pattern)
         done["changes"] += 1
     for body in case.bodies:
-        trail.leave(case, [body])
+        trail.leave(replace(case, bodies=[body]))
         answer = expected(reference, body)
         if isinstance(answer, list):
             expect("ids after changes", list(index.match(body).ids), answer)
@@ -218,11 +229,11 @@ def check_files(chance: random.Random, case: Case, done: Counter[str], trail: Tr
         again = Index.open(path, limits=LIMITS)
         for body in case.bodies:
             expect("ids of the opened index", outcome(again, body), outcome(index, body))
-        for _ in range(4):
+        for _ in range(10):
             altered = altered_file(chance, whole)
             if altered == whole:
                 continue
-            trail.leave(case, [altered])
+            trail.leave(replace(case, file=altered))
             other = Path(folder) / "altered"
             other.write_bytes(altered)
             survive_forgery(other, case.bodies, done)
@@ -585,8 +596,16 @@ TOKENS = [
 def altered_file(chance: random.Random, whole: bytes) -> bytes:
     """The bytes of an index file after something happened to them."""
     at = chance.randrange(len(whole))
+    word = at & ~3
+    number = int.from_bytes(whole[word : word + 4], "little") + chance.choice(
+        [-1, 1, 2, 1 << 8, 1 << 16, 1 << 31]
+    )
+    other = chance.choice([number, number, chance.randrange(8), (1 << 32) - 1]) & ((1 << 32) - 1)
     return chance.choice(
         [
+            lambda: whole[:word] + other.to_bytes(4, "little") + whole[word + 4 :],
+            lambda: whole[:word] + other.to_bytes(4, "little") + whole[word + 4 :],
+            lambda: whole[:word] + other.to_bytes(4, "little") + whole[word + 4 :],
             lambda: whole[:at],
             lambda: whole[:at] + bytes([whole[at] ^ (1 << chance.randrange(8))]) + whole[at + 1 :],
             lambda: whole[:at] + b"\xff" * min(4, len(whole) - at) + whole[at + 4 :],

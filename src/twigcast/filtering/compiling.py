@@ -117,7 +117,7 @@ class Compiler:
                     chain = _chain(keys, condition)
                     condition = FALSE if chain is None else (((0, 0, *chain),),)
                     keys = []
-                for predicate in step.predicates:
+                for predicate in reversed(step.predicates):
                     condition = self._and(self._condition(predicate), condition)
             axis = self._keys[step.axis is Axis.DESCENDANT]
             try:

@@ -138,10 +138,13 @@ class StoredTexts(Sequence[str]):
             return [self[i] for i in range(*position.indices(len(self)))]
         number, within = divmod(position, _BLOCK)
         open_number, texts = self._open
-        if open_number != number:
-            texts = zlib.decompress(self._blocks[number]).decode().split("\0")
-            self._open = (number, texts)
-        return texts[within]
+        try:
+            if open_number != number:
+                texts = zlib.decompress(self._blocks[number]).decode().split("\0")
+                self._open = (number, texts)
+            return texts[within]
+        except (zlib.error, UnicodeDecodeError, IndexError) as error:
+            raise IndexFileError(f"the expressions of the index cannot be read: {error}", code="altered") from error
 
 
 class _StoredIds(Sequence[Hashable]):

@@ -10,14 +10,15 @@ Invariant: conditions are closed under ``both``, ``either`` and ``opposite``, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias, TypeVar
 
 from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, negated
 from twigcast.pattern.tree import ANY, NameTest, Predicate
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", bound=Sized)
 
 
 class Refusal(Exception):
@@ -80,9 +81,13 @@ def both(conditions: Iterable[Condition], limit: int) -> Condition:
         return conjoined(plain) if plain else True
     branches = [Branch(here=conjuncts(plain) if plain else ())]
     for factor in mixed:
-        joined = [_joined(left, right, limit) for left in branches for right in factor.branches]
-        branches = list(dict.fromkeys(branch for branch in joined if branch is not None))
-        bounded(branches, limit)
+        joined: dict[Branch, None] = {}
+        for left, right in product(branches, factor.branches):
+            branch = _joined(left, right, limit)
+            if branch is not None:
+                joined[branch] = None
+                bounded(joined, limit)
+        branches = list(joined)
     return _simplified(branches)
 
 
@@ -161,7 +166,7 @@ def branches(condition: Condition) -> tuple[Branch, ...]:
     return (Branch(here=conjuncts([condition])),)
 
 
-def bounded(alternatives: list[Value], limit: int) -> list[Value]:
+def bounded(alternatives: Value, limit: int) -> Value:
     """``alternatives``, if there are not too many."""
     if len(alternatives) > limit:
         raise Refusal("too-complex", f"cleaning this away takes more than {limit} alternatives")

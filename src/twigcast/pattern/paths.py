@@ -17,6 +17,7 @@ from twigcast.pattern.cleaning import Route, parents, restricted, self_and_below
 from twigcast.pattern.cursor import NODE_TYPES, Cursor
 from twigcast.pattern.tokens import END, is_name
 from twigcast.pattern.tree import ANY, TEXT, AttributeTail, Axis, NameTest, Path, Predicate, Step, Tail
+from twigcast.pattern.weighing import outweighs
 
 AFTER_STEP = frozenset({"[", "/", "//"})
 Nodes: TypeAlias = Path | list[Route]
@@ -181,8 +182,7 @@ class PathReader(Cursor):
                 )
             conditions, _ = self.predicates()
             found = self._restricted(found, conditions, absolute=absolute)
-        if len(found) > self.limits.alternatives:
-            self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", at)
+        self._bound(found, at)
         if routes and not found and absolute and self.dead is None:
             self.dead = at
         self.mark = at
@@ -295,7 +295,16 @@ class PathReader(Cursor):
         found = [r for route in routes for r in restricted(route, condition, limit, absolute=absolute)]
         if routes and not found and absolute and self.dead is None:
             self.dead = self.mark
+        self._bound(found, self.mark)
         return found
+
+    def _bound(self, routes: list[Route], at: int) -> None:
+        if len(routes) > self.limits.alternatives:
+            self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", at)
+        if outweighs(routes, self.limits.steps):
+            self.refuse(
+                "too-complex", f"written without '..', it has more than {self.limits.steps} steps", at
+            )
 
     def _too_many_steps(self) -> NoReturn:
         self.refuse("too-complex", f"there are more than {self.limits.steps} steps", self.at)

@@ -10,6 +10,8 @@ An engine belongs to one thread at a time; segments are immutable and shared.
 import codecs
 import os
 
+cimport cython
+
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -160,6 +162,7 @@ def build(Vocabulary vocabulary, list positions, list programs):
         del builder
 
 
+@cython.no_gc  # the collector must not take the buffer away before the view of it is gone
 cdef class Segment:
     """A checked view of a segment's bytes, which it keeps alive; raises ValueError for any other bytes."""
 

@@ -1,0 +1,168 @@
+"""The index as a file: what is written is read, by anybody, and nothing else is."""
+
+from __future__ import annotations
+
+import random
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Hashable
+from pathlib import Path
+
+import pytest
+
+from twigcast import Index, IndexFileError, SubscriptionError, TwigcastError
+from twigcast.filtering.index_file import _HEAD
+
+SUBSCRIPTIONS: list[tuple[Hashable, str]] = [
+    ("lead", "/nitf//hl1[@class='lead']"),
+    ("ada", "//p[person='Ada']"),
+    ("two", "//p[count(person) = 2]"),
+    ("any", "//*[@id > 3 or not(b)]"),
+]
+DOCUMENTS = [
+    b"<nitf><hl1 class='lead'/><p><person>Ada</person></p></nitf>",
+    b"<r id='5'><p><person/><person>Ada</person></p></r>",
+    b"<b/>",
+]
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "news.tci"
+    Index(SUBSCRIPTIONS).save(path)
+    return path
+
+
+def test_what_is_saved_is_opened(saved: Path) -> None:
+    """An opened index answers as the one that was saved, ids, selections and all."""
+    index, opened = Index(SUBSCRIPTIONS), Index.open(saved)
+    for body in DOCUMENTS:
+        assert opened.match(body).ids == index.match(body).ids
+        assert opened.select(body, "ada") == index.select(body, "ada")
+    assert opened.ids == index.ids
+    assert opened.pattern("two") == index.pattern("two")
+    assert "ada" in opened
+    assert "eve" not in opened
+
+
+@pytest.mark.parametrize(
+    "ids", [["a", "é"], [7, -(2**40)], ["a", 7, ("b", 2, b"\xff"), None, 2.5, True], [2**70, 1]], ids=str
+)
+def test_ids_of_all_kinds_are_kept(ids: list[Hashable], tmp_path: Path) -> None:
+    """Strings, numbers, bytes and tuples come back as they were."""
+    Index([(id, "//a") for id in ids]).save(tmp_path / "i")
+    assert Index.open(tmp_path / "i").match(b"<a/>").ids == ids
+
+
+def test_an_id_that_cannot_be_saved_is_refused(tmp_path: Path) -> None:
+    """What a file cannot hold is said before anything is written."""
+    with pytest.raises(SubscriptionError, match="cannot be saved"):
+        Index([(frozenset([1]), "//a")]).save(tmp_path / "i")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_opened_index_can_change(saved: Path, tmp_path: Path) -> None:
+    """Changes of an opened index are its own, and can be saved in turn."""
+    opened = Index.open(saved)
+    opened.remove("lead")
+    opened.add("b", "//b")
+    opened.add("prefixed", "//p:b", {"p": "urn:p"})
+    again = tmp_path / "again.tci"
+    opened.save(again)
+    reopened = Index.open(again)
+    assert reopened.ids == ["ada", "two", "any", "b", "prefixed"]
+    for body in [*DOCUMENTS, b"<b xmlns='urn:p'/>"]:
+        assert reopened.match(body).ids == opened.match(body).ids
+    assert Index.open(saved).ids == [id for id, _ in SUBSCRIPTIONS]
+
+
+def test_saving_replaces_at_once(saved: Path) -> None:
+    """Those who have the old file open keep it; the next to open gets the new one."""
+    old = Index.open(saved)
+    Index([("only", "//b")]).save(saved)
+    assert old.match(b"<nitf><p><person>Ada</person></p></nitf>").ids == ["ada", "any"]
+    assert Index.open(saved).ids == ["only"]
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+
+
+def test_an_empty_index_is_a_file_too(tmp_path: Path) -> None:
+    """Nothing can be saved and opened."""
+    Index().save(tmp_path / "i")
+    opened = Index.open(tmp_path / "i")
+    assert len(opened) == 0
+    assert opened.match(b"<a/>").ids == []
+
+
+def test_another_process_opens_it(saved: Path) -> None:
+    """Nothing in the file belongs to the process that wrote it."""
+    program = "import sys; from twigcast import Index; print(Index.open(sys.argv[1]).match(b'<b/>').ids)"
+    done = subprocess.run([sys.executable, "-c", program, str(saved)], capture_output=True, text=True, check=True)
+    assert done.stdout == "['any']\n"
+
+
+def test_a_missing_file_is_said_so(tmp_path: Path) -> None:
+    """An error of the file system is an error of ours, with the path."""
+    with pytest.raises(IndexFileError, match=r"none\.tci") as raised:
+        Index.open(tmp_path / "none.tci")
+    assert raised.value.code == "unreadable"
+
+
+def test_a_cut_file_is_refused(saved: Path) -> None:
+    """However much is missing."""
+    whole = saved.read_bytes()
+    for length in [0, 10, 63, 64, 100, len(whole) // 2, len(whole) - 1]:
+        saved.write_bytes(whole[:length])
+        with pytest.raises(IndexFileError) as raised:
+            Index.open(saved)
+        assert raised.value.code == "truncated"
+
+
+def test_an_altered_file_is_refused(saved: Path) -> None:
+    """One bit is enough."""
+    whole = bytearray(saved.read_bytes())
+    source = random.Random(1)
+    for _ in range(50):
+        at = source.randrange(64, len(whole))
+        whole[at] ^= 1 << source.randrange(8)
+        saved.write_bytes(whole)
+        with pytest.raises(IndexFileError) as raised:
+            Index.open(saved)
+        assert raised.value.code == "altered"
+
+
+def test_other_files_and_versions_are_refused(saved: Path) -> None:
+    """A file of another kind or format says what it is, not that it is broken."""
+    whole = saved.read_bytes()
+    saved.write_bytes(b"PK" + whole[2:])
+    with pytest.raises(IndexFileError, match="not a twigcast index") as raised:
+        Index.open(saved)
+    assert raised.value.code == "not-an-index"
+    saved.write_bytes(whole[:8] + struct.pack("<I", 99) + whole[12:])
+    with pytest.raises(IndexFileError, match="format 99") as raised:
+        Index.open(saved)
+    assert raised.value.code == "version"
+
+
+def test_a_forged_file_cannot_crash_the_process(saved: Path) -> None:
+    """With the checksum made right again, any change is refused or harmless."""
+    whole = saved.read_bytes()
+    source = random.Random(2)
+    refused = 0
+    for _ in range(400):
+        forged = bytearray(whole)
+        for _ in range(source.choice([1, 1, 2, 8])):
+            at = source.randrange(64, len(forged))
+            forged[at] = source.choice([0, 1, 255, source.randrange(256)])
+        head = list(_HEAD.unpack(forged[: _HEAD.size]))
+        head[2] = zlib.crc32(forged[_HEAD.size :])
+        forged[: _HEAD.size] = _HEAD.pack(*head)
+        saved.write_bytes(forged)
+        try:
+            index = Index.open(saved)
+            for body in DOCUMENTS:
+                index.match(body)
+        except TwigcastError:
+            refused += 1
+    assert 0 < refused < 400
