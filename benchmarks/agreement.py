@@ -185,13 +185,18 @@ def _set_name(path: Path) -> str:
 
 def main() -> int:
     """Run all sets and print a table; 1 on any disagreement."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.agreement", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.agreement", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("--pairs", type=int, default=200_000, help="document–expression pairs at least")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     parser.add_argument("--only", default="", metavar="TEXT", help="sets whose name contains this")
     options = parser.parse_args()
     chosen = {name: path for name, path in sets().items() if options.only in name}
-    console, complaints = Console(highlight=False, width=WIDTH), Console(stderr=True, highlight=False, soft_wrap=True)
+    console, complaints = (
+        Console(highlight=False, width=WIDTH),
+        Console(stderr=True, highlight=False, soft_wrap=True),
+    )
     done: list[Agreement] = []
     for name, path in chosen.items():
         with complaints.status(f"{name} ({len(done) + 1} of {len(chosen)})"):
@@ -204,10 +209,25 @@ def main() -> int:
 def _table(done: list[Agreement]) -> Table:
     table = Table(title="Published subscriptions: the index and lxml")
     table.add_column("set")
-    for column in ("expressions", "refused", "documents", "unreadable", "pairs", "matches", "disagreements", "s"):
+    for column in (
+        "expressions",
+        "refused",
+        "documents",
+        "unreadable",
+        "pairs",
+        "matches",
+        "disagreements",
+        "s",
+    ):
         table.add_column(column, justify="right")
     for each in done:
-        counts = (each.expressions, len(each.refused), each.documents, len(each.unreadable), *_counts(each.verdict))
+        counts = (
+            each.expressions,
+            len(each.refused),
+            each.documents,
+            len(each.unreadable),
+            *_counts(each.verdict),
+        )
         table.add_row(each.name, *(f"{count:,}" for count in counts), f"{each.seconds:.1f}")
     table.add_section()
     total = sum((each.verdict for each in done), NOTHING)

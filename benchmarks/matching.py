@@ -142,7 +142,9 @@ def measure_round(path: Path, warm: Sequence[bytes], unseen: Sequence[bytes], ju
     wrong += _miscounted(index, unseen, found)
     times_of = zip(bare, first, again, strict=True)
     return Round(
-        chunks=tuple(Chunk(median(parsed), once, median(repeated)) for parsed, (once, _), repeated in times_of),
+        chunks=tuple(
+            Chunk(median(parsed), once, median(repeated)) for parsed, (once, _), repeated in times_of
+        ),
         matches=len(found.flatten()),
         digest=_digest(found),
         claimed={row: found[row].as_py() for row in judged},

@@ -13,6 +13,38 @@ from typing import Literal, TypeAlias
 Figures: TypeAlias = Mapping[str, float]
 Progress: TypeAlias = Callable[[str], None]
 
+LABELS = {
+    "ratio": "× parse unseen",
+    "repeated_ratio": "× parse repeated",
+    "microseconds_per_document": "µs/document",
+    "bare_microseconds_per_document": "µs/document bare parse",
+    "megabytes_per_second": "MB/s",
+    "matches_per_document": "matches/document",
+    "new_label_paths_per_document": "new label paths/document",
+    "cache_megabytes": "MB cache",
+    "memory_megabytes": "MB process memory",
+    "index_bytes_per_subscription": "bytes of index/subscription",
+    "pairs_checked": "pairs checked",
+    "seconds": "s",
+    "cpu_seconds": "s CPU",
+    "subscriptions_per_second": "subscriptions/s",
+    "bytes_per_subscription": "bytes/subscription",
+    "milliseconds": "ms",
+    "milliseconds_99th": "ms 99th percentile",
+    "median_milliseconds": "ms median",
+    "most_milliseconds": "ms at most",
+    "first_match_milliseconds": "ms first match",
+    "next_match_milliseconds": "ms next match",
+    "shared_percent": "% shared",
+    "resident_megabytes_each": "MB resident each",
+    "proportional_megabytes_each": "MB proportional each",
+    "file_megabytes": "MB file",
+    "speedup": "× one thread",
+    "documents_per_second_on_one": "documents/s on one",
+    "documents_per_second_on_two": "documents/s on two",
+}
+"""What stands behind a figure when people read it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bar:

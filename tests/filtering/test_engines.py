@@ -298,7 +298,7 @@ def test_twigs_are_those_of_lxml(twigs: list[str], documents: list[str]) -> None
         assert {body: engine.match(body) for body in truths} == truths, name
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.integers(0, 4), patterns()), min_size=6, max_size=12), documents())
 def test_changes_leave_what_is_there(changes: list[tuple[int, Expression]], body: bytes) -> None:
     """After any adding and removing an engine answers as a new one with what is left, and as one by one."""

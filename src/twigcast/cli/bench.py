@@ -1,95 +1,191 @@
-"""``twigcast bench``: the named benchmarks, as a table for people or JSON for machines.
-
-The workloads lie in ``benchmarks/`` of the source tree, not in the package: they come with data and rivals
-that nobody needs for matching.  That folder gives ``NAMES``, from the name of a benchmark to a sentence
-about it, and ``run(names, report)``, which calls ``report`` with a flat row for each figure as it is there.
-"""
+"""``twigcast bench``: the named benchmarks, as a table for people or JSON for machines."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json as json_text
+import os
+import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import twigcast
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.terminal import stdout
+from twigcast.cli.terminal import complain, stderr, stdout
 from twigcast.errors import SourceError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 EXAMPLES = examples(
     "twigcast bench",
     "twigcast bench --list",
-    "twigcast bench --json > bench.jsonl",
+    "twigcast bench nitf-linear-10k building",
+    "twigcast bench --json > bench.json",
 )
-
-FOLDER = Path(__file__).parents[3] / "benchmarks"
+WRONG_ANSWER = 1
 
 
 def command(
     name: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Benchmarks or groups of them; the usual ones if none."),
     ] = None,
     json: AsJson = False,
     list_names: Annotated[bool, typer.Option("--list", help="List the benchmarks and exit.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that take long.")] = False,
 ) -> None:
     """Run the benchmarks: answers checked, times as ratios to a bare expat parse of the same bytes.
 
-    With --json one object for each figure.
+    Each figure stands beside the bar that it was asked to reach, and a missed bar is shown as missed.
+    The exit code is 1 only if an answer was wrong.
     """
-    benchmarks = _load(FOLDER)
+    benchmarks = source_benchmarks()
+    names = _names(benchmarks, name or [], everything)
     if list_names:
-        for known, about in benchmarks.NAMES.items():
-            typer.echo(f"{known}\t{about}")
+        _list(benchmarks, names if name else list(benchmarks.BENCHMARKS), json)
         return
-    unknown = [each for each in name or () if each not in benchmarks.NAMES]
-    if unknown:
-        raise typer.BadParameter(
-            f"there is no {', '.join(unknown)}; see twigcast bench --list", param_hint="NAME"
-        )
-    chosen = name or list(benchmarks.NAMES)
+    before = os.getloadavg()[0]
+    results = []
+    with _status() as say:
+        for result in benchmarks.run(names, say):
+            if result.missing and name:
+                raise SourceError(result.missing, code="missing-data", path=result.name)
+            results.append(result)
+            complain(_line(result))
     if json:
-        benchmarks.run(chosen, lambda row: typer.echo(json_text.dumps(row)))
+        machine = _machine() | {"load_before": before, "load_after": os.getloadavg()[0]}
+        report = {"machine": machine, "results": [result.to_dict() for result in results]}
+        typer.echo(json_text.dumps(report, ensure_ascii=False, indent=2))
     else:
-        rows: list[Mapping[str, object]] = []
-        benchmarks.run(chosen, rows.append)
-        _print_table(rows)
+        for group in dict.fromkeys(result.group for result in results):
+            stdout().print(
+                _table(group, [each for each in results if each.group == group], benchmarks.LABELS)
+            )
+    wrong = [f"{result.name}: {sentence}" for result in results for sentence in result.wrong]
+    for sentence in wrong[:20]:
+        complain(f"wrong answer: {sentence}")
+    if wrong:
+        complain(f"{len(wrong):,} wrong answers")
+        raise typer.Exit(WRONG_ANSWER)
 
 
-def _load(folder: Path) -> Any:
-    """The folder as a module; it is not installed, so it is loaded from where it lies."""
-    if not (folder / "__init__.py").exists():
-        raise SourceError(
-            "the benchmarks are part of the source tree: clone it and run make bench",
-            code="not-found",
-            path=str(folder),
-        )
-    spec = importlib.util.spec_from_file_location("benchmarks", folder / "__init__.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["benchmarks"] = module
-    spec.loader.exec_module(module)
-    return module
+def source_benchmarks() -> ModuleType:
+    """The package ``benchmarks`` of the source checkout: beside ``src``, or in the current directory."""
+    for root in (Path(twigcast.__file__).resolve().parents[2], Path.cwd()):
+        if (root / "benchmarks" / "catalogue.py").is_file():
+            if str(root) not in sys.path:
+                sys.path.insert(0, str(root))
+            return importlib.import_module("benchmarks")
+    raise SourceError(
+        "the benchmarks are part of the source checkout: run this in one, or install it with pip install --editable",
+        code="unreadable",
+        path="benchmarks",
+    )
 
 
-def _print_table(rows: list[Mapping[str, object]]) -> None:
+def _names(benchmarks: ModuleType, words: list[str], everything: bool) -> list[str]:
+    if everything:
+        return list(benchmarks.BENCHMARKS)
+    if not words:
+        return list(benchmarks.default_names())
+    try:
+        return list(benchmarks.named(words))
+    except KeyError as error:
+        raise typer.BadParameter(
+            f"there is no benchmark {error.args[0]!r}; twigcast bench --list has them all", param_hint="NAME"
+        ) from None
+
+
+def _list(benchmarks: ModuleType, names: list[str], json: bool) -> None:
+    chosen = [benchmarks.BENCHMARKS[name] for name in names]
+    if json:
+        rows = [
+            {
+                "name": each.name,
+                "group": each.group,
+                "description": each.description,
+                "bar": str(each.bar) if each.bar else None,
+                "optional": each.optional,
+            }
+            for each in chosen
+        ]
+        typer.echo(json_text.dumps(rows, ensure_ascii=False, indent=2))
+        return
     from rich.table import Table
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    for column in columns:
-        numeric = all(isinstance(row.get(column), int | float | None) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(_shown(row.get(column)) for column in columns))
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "group", "bar", "what"):
+        table.add_column(column, no_wrap=column != "what")
+    for each in chosen:
+        bar = f"{each.bar} {each.unit}" if each.bar else ""
+        table.add_row(
+            each.name, each.group, bar, each.description + (" (only if named)" if each.optional else "")
+        )
     stdout().print(table)
 
 
-def _shown(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:,.2f}"
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+def _table(group: str, results: list[Any], labels: dict[str, str]) -> Table:
+    from rich.table import Table
+
+    table = Table(title=group.capitalize(), title_justify="left", expand=False)
+    table.add_column("benchmark", no_wrap=True)
+    table.add_column("figure", justify="right", no_wrap=True)
+    table.add_column("bar", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("beside it", style="dim")
+    for result in results:
+        beside = (
+            f"{_number(value)} {labels.get(figure, figure)}"
+            for figure, value in result.figures.items()
+            if figure != result.headline
+        )
+        table.add_row(
+            result.name,
+            _figure(result),
+            str(result.bar or ""),
+            _verdict(result),
+            result.missing or ", ".join(beside),
+        )
+    return table
+
+
+def _line(result: Any) -> str:
+    """A result as it comes in, for those who wait."""
+    bar = f" (bar {result.bar}, {_verdict(result)})" if result.bar and result.value is not None else ""
+    return f"{result.name}: {result.missing or _figure(result)}{bar}"
+
+
+def _figure(result: Any) -> str:
+    return "not run" if result.value is None else f"{_number(result.value)} {result.unit}"
+
+
+def _verdict(result: Any) -> str:
+    if result.wrong:
+        return "WRONG"
+    return {True: "met", False: "MISSED", None: ""}[result.met]
+
+
+def _number(value: float) -> str:
+    """Three figures that mean something; whole numbers in full."""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def _machine() -> dict[str, object]:
+    return {"cores": os.cpu_count(), "system": platform.platform(), "python": platform.python_version()}
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """Say on stderr what is going on: in one line that changes, or in lines where it is no terminal."""
+    if not sys.stderr.isatty():
+        yield complain
+        return
+    with stderr().status("Starting") as status:
+        yield lambda step: status.update(step)

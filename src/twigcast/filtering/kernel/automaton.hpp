@@ -104,9 +104,8 @@ class Automaton {
     static constexpr std::size_t MOST_NAMES = 1 << 20;
     static constexpr std::size_t MOST_COMPONENTS = 24;  // of a state; more are united into one
 
-    u32 make_component(std::vector<u32>& nodes) {
-        std::sort(nodes.begin(), nodes.end());
-        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    // The nodes are sorted, each once.
+    u32 make_component(const std::vector<u32>& nodes) {
         u32 id = component_sets_.intern(nodes);
         if (id < components_.size()) return id;
         Component component{};
@@ -121,7 +120,6 @@ class Automaton {
             component.flags |= segment_.flags[node];
             if (segment_.end[node] != NONE) ends.push_back(segment_.end[node]);
         }
-        std::sort(ends.begin(), ends.end());
         component.block = blocks.intern(ends);
         components_.push_back(component);
         return id;
@@ -133,15 +131,19 @@ class Automaton {
         u64 key = u64(component) << 32 | axis | symbol;
         u32 known = step_.find(key);
         if (known != NONE) return known;
-        std::vector<u32> reached;
+        // Children stand in the order of their parents and, of one parent, of their keys; so `reached` is sorted.
+        std::vector<u32>& reached = reached_;
+        reached.clear();
         Span tests = symbols_[symbol];
         for (u32 node : component_sets_[component]) {
-            const u32* first = segment_.keys + segment_.first_child[node];
+            const u32* at = segment_.keys + segment_.first_child[node];
             const u32* last = segment_.keys + segment_.first_child[node + 1];
             for (u32 test : tests) {
-                const u32* at = last - first > 8 ? std::lower_bound(first, last, axis | test) : first;
-                while (at < last && *at < (axis | test)) ++at;
-                if (at < last && *at == (axis | test)) reached.push_back(static_cast<u32>(at - segment_.keys));
+                u32 key = axis | test;
+                if (last - at > 8) at = std::lower_bound(at, last, key);
+                while (at < last && *at < key) ++at;
+                if (at == last) break;
+                if (*at == key) reached.push_back(static_cast<u32>(at - segment_.keys));
             }
         }
         u32 target = make_component(reached);
@@ -153,6 +155,8 @@ class Automaton {
         std::vector<u32> nodes;
         for (u32 component : components)
             for (u32 node : component_sets_[component]) nodes.push_back(node);
+        std::sort(nodes.begin(), nodes.end());
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
         return make_component(nodes);
     }
 
@@ -185,6 +189,7 @@ class Automaton {
 
     u32 start_state(std::vector<u32> roots) {
         if (roots.empty()) return 0;
+        std::sort(roots.begin(), roots.end());
         u32 component = make_component(roots);
         std::vector<u32> exact, pending;
         if (components_[component].children) exact.push_back(component);
@@ -286,7 +291,7 @@ class Automaton {
     std::vector<Node> nodes_;
     std::vector<Context> contexts_, joins_;
     std::vector<Push> pushes_;
-    std::vector<u32> accepts_, root_state_, scratch_;
+    std::vector<u32> accepts_, root_state_, scratch_, reached_;
 };
 
 }  // namespace twigcast

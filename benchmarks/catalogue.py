@@ -1,0 +1,186 @@
+"""The benchmarks by name, with the bars that they were asked to reach.
+
+matching   nitf-linear-10k …     unseen (or repeated) documents, as a ratio to a bare parse
+building   building-linear-100k … from text to a file, and what can be done with the file
+threads    two-threads           two threads against one
+rivals     rival-lxml …          what one would use instead
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from benchmarks.building import (
+    building,
+    changing,
+    first_change,
+    opening,
+    sharing,
+    two_threads,
+)
+from benchmarks.matching import measure
+from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
+from benchmarks.rivals import rivals
+from twigcast.errors import SourceError
+
+UNSEEN_BARS = {
+    "nitf-linear-10k": Bar("≤", 2.5),
+    "nitf-linear-100k": Bar("≤", 6),
+    "nitf-branching-10k": Bar("≤", 4.5),
+    "nitf-branching-100k": Bar("≤", 13),
+    "nitf-values-10k": Bar("≤", 8),
+    "medline-branching-10k": Bar("≤", 2.3),
+    "news-branching-10k": None,
+}
+OPTIONAL_UNSEEN = (
+    "nitf-linear-1k",
+    "nitf-branching-1k",
+    "nitf-values-1k",
+    "nitf-values-100k",
+    "medline-linear-10k",
+    "medline-values-10k",
+    "news-linear-10k",
+    "news-values-10k",
+    "news-linear-100k",
+    "nitf-linear-1m",
+)
+REPEATED_BARS = {"nitf-linear-100k": Bar("≤", 1.8)}
+CHANGED = "nitf-linear-100k"
+"""The workload whose file is opened, changed, shared and raced on."""
+
+BUILDING_SECONDS = Bar("≤", 4)
+FILE_BYTES = Bar("≤", 60)
+OPENING_MILLISECONDS = Bar("≤", 20)
+CHANGING_MILLISECONDS = Bar("≤", 5)
+SHARED_PERCENT = Bar("≥", 99)
+SPEEDUP = Bar("≥", 1.5)
+
+RIVALS = {
+    "pyexpat": "parse only: pyexpat with Python callbacks that do nothing",
+    "lxml-parse": "parse only: lxml.etree.fromstring",
+    "lxml": "lxml, 1,000 compiled XPath expressions one by one",
+    "lxml-scaled": "the same for 10,000, scaled from 1,000",
+    "one-by-one": "the definition of correct, 1,000 patterns one by one",
+    "xtrie": "XTrie, 1,000 patterns",
+    "yfilter": "YFilter, 1,000 patterns",
+    "index": "Index, the same 1,000 patterns, document by document with Python ids",
+}
+
+
+def run(names: Sequence[str], progress: Progress) -> Iterator[Result]:
+    """Run benchmarks one after the other; one that lacks its data says so in its result."""
+    for name in names:
+        benchmark = BENCHMARKS[name]
+        parts = (benchmark.name, benchmark.group, benchmark.headline, benchmark.unit)
+        try:
+            outcome = benchmark.function(progress)
+        except SourceError as error:
+            if error.code != "missing-data":
+                raise
+            yield Result(*parts, {}, benchmark.bar, missing=f"{error.path}: {error.message}")
+        else:
+            yield Result(*parts, outcome.figures, benchmark.bar, outcome.wrong)
+
+
+def default_names() -> list[str]:
+    """Those that run when none is named."""
+    return [benchmark.name for benchmark in BENCHMARKS.values() if not benchmark.optional]
+
+
+def named(words: Sequence[str]) -> list[str]:
+    """The benchmarks that words name, by their own names or those of groups; raises ``KeyError``."""
+    names: dict[str, None] = {}
+    for word in words:
+        members = [each.name for each in BENCHMARKS.values() if word == each.group and not each.optional]
+        if not members and word not in BENCHMARKS:
+            raise KeyError(word)
+        names |= dict.fromkeys(members or [word])
+    return list(names)
+
+
+def _catalogue() -> Iterator[Benchmark]:
+    for name, bar in UNSEEN_BARS.items():
+        yield _unseen(name, bar)
+        if name in REPEATED_BARS:
+            yield _repeated(name, REPEATED_BARS[name])
+    for name in OPTIONAL_UNSEEN:
+        yield _unseen(name, None, optional=True)
+    for kind in ("linear", "branching", "values"):
+        load, make = f"nitf-{kind}-100k", _bound(building, f"nitf-{kind}-100k")
+        yield Benchmark(
+            f"building-{kind}-100k",
+            "building",
+            f"{load} from text to a saved file",
+            "seconds",
+            "s",
+            BUILDING_SECONDS,
+            make,
+        )
+        yield Benchmark(
+            f"file-{kind}-100k", "building", f"the file of {load}, for each subscription, without its id",
+            "bytes_per_subscription", "bytes", FILE_BYTES, make,
+        )  # fmt: skip
+    yield Benchmark(
+        "opening-100k", "building", "Index.open in a fresh process", "milliseconds", "ms", OPENING_MILLISECONDS,
+        _bound(opening, CHANGED),
+    )  # fmt: skip
+    yield Benchmark(
+        "first-change-100k", "building", "the first change after opening a file", "milliseconds", "ms",
+        CHANGING_MILLISECONDS, _bound(first_change, CHANGED),
+    )  # fmt: skip
+    for change in ("add", "remove"):
+        yield Benchmark(
+            f"{'adding' if change == 'add' else 'removing'}-100k", "building",
+            f"Index.{change}, 99th percentile of 200, each seen by the next document", "milliseconds_99th", "ms",
+            CHANGING_MILLISECONDS, _changed(change),
+        )  # fmt: skip
+    yield Benchmark(
+        "sharing-100k", "building", "pages of the file that two processes share", "shared_percent", "%", SHARED_PERCENT,
+        _bound(sharing, CHANGED),
+    )  # fmt: skip
+    yield Benchmark(
+        "two-threads", "threads", "match_batch on two threads against one", "speedup", "×", SPEEDUP,
+        _bound(two_threads, CHANGED),
+    )  # fmt: skip
+    for name, description in RIVALS.items():
+        yield Benchmark(f"rival-{name}", "rivals", description, "ratio", "× parse", None, _rival(name))
+
+
+def _unseen(name: str, bar: Bar | None, *, optional: bool = False) -> Benchmark:
+    return Benchmark(
+        name,
+        "matching",
+        "documents not seen before",
+        "ratio",
+        "× parse",
+        bar,
+        _bound(measure, name),
+        optional,
+    )
+
+
+def _repeated(name: str, bar: Bar) -> Benchmark:
+    return Benchmark(
+        f"{name}-repeat",
+        "matching",
+        "the same documents again",
+        "repeated_ratio",
+        "× parse",
+        bar,
+        _bound(measure, name),
+    )
+
+
+def _bound(function: Callable[[str, Progress], Outcome], name: str) -> Callable[[Progress], Outcome]:
+    return lambda progress: function(name, progress)
+
+
+def _changed(change: str) -> Callable[[Progress], Outcome]:
+    return lambda progress: changing(CHANGED, progress)[change]
+
+
+def _rival(name: str) -> Callable[[Progress], Outcome]:
+    return lambda progress: rivals(progress)[name]
+
+
+BENCHMARKS = {benchmark.name: benchmark for benchmark in _catalogue()}
