@@ -1,8 +1,8 @@
 """Whether the index and lxml agree on published subscriptions: ``python -m benchmarks.agreement``.
 
-Every set of subscriptions in the folder of published data goes into an index of its own, whole.  Documents that fit
-it are matched: the real ones, and generated ones where the real ones are few or one large file.  A seeded sample of
-document–expression pairs is put to lxml, half of it from the matches that the index claims.
+Every set of subscriptions in the folder of published data goes into an index of its own, whole.  Documents
+that fit it are matched: the real ones, and generated ones where the real ones are few or one large file.
+A seeded sample of document–expression pairs is put to lxml, half of it from the matches the index claims.
 
     set ──► Index ──► match_batch(documents) ──► sample of pairs ──► lxml ──► disagreements
 
@@ -185,18 +185,15 @@ def _set_name(path: Path) -> str:
 
 def main() -> int:
     """Run all sets and print a table; 1 on any disagreement."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.agreement", description=__doc__.split("\n")[0]
-    )
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agreement", description=about)
     parser.add_argument("--pairs", type=int, default=200_000, help="document–expression pairs at least")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample")
     parser.add_argument("--only", default="", metavar="TEXT", help="sets whose name contains this")
     options = parser.parse_args()
     chosen = {name: path for name, path in sets().items() if options.only in name}
-    console, complaints = (
-        Console(highlight=False, width=WIDTH),
-        Console(stderr=True, highlight=False, soft_wrap=True),
-    )
+    console = Console(highlight=False, width=WIDTH)
+    complaints = Console(stderr=True, highlight=False, soft_wrap=True)
     done: list[Agreement] = []
     for name, path in chosen.items():
         with complaints.status(f"{name} ({len(done) + 1} of {len(chosen)})"):
@@ -209,41 +206,21 @@ def main() -> int:
 def _table(done: list[Agreement]) -> Table:
     table = Table(title="Published subscriptions: the index and lxml")
     table.add_column("set")
-    for column in (
-        "expressions",
-        "refused",
-        "documents",
-        "unreadable",
-        "pairs",
-        "matches",
-        "disagreements",
-        "s",
-    ):
+    columns = ("expressions", "refused", "documents", "unreadable", "pairs", "matches", "disagreements", "s")
+    for column in columns:
         table.add_column(column, justify="right")
     for each in done:
-        counts = (
-            each.expressions,
-            len(each.refused),
-            each.documents,
-            len(each.unreadable),
-            *_counts(each.verdict),
-        )
-        table.add_row(each.name, *(f"{count:,}" for count in counts), f"{each.seconds:.1f}")
+        table.add_row(each.name, *(f"{count:,}" for count in _counts(each)), f"{each.seconds:.1f}")
     table.add_section()
-    total = sum((each.verdict for each in done), NOTHING)
-    totals = (
-        sum(each.expressions for each in done),
-        sum(len(each.refused) for each in done),
-        sum(each.documents for each in done),
-        sum(len(each.unreadable) for each in done),
-        *_counts(total),
-    )
-    table.add_row("all", *(f"{count:,}" for count in totals), f"{sum(each.seconds for each in done):.1f}")
+    totals = (sum(counts) for counts in zip(*map(_counts, done), strict=True))
+    table.add_row("all", *(f"{total:,}" for total in totals), f"{sum(each.seconds for each in done):.1f}")
     return table
 
 
-def _counts(verdict: Verdict) -> tuple[int, int, int]:
-    return verdict.pairs, verdict.matches, len(verdict.wrong)
+def _counts(each: Agreement) -> tuple[int, ...]:
+    verdict = each.verdict
+    of_set = (each.expressions, len(each.refused), each.documents, len(each.unreadable))
+    return (*of_set, verdict.pairs, verdict.matches, len(verdict.wrong))
 
 
 def _explain(done: list[Agreement], console: Console) -> None:

@@ -1,7 +1,7 @@
-"""What an index costs beside matching: building, opening, changing it, sharing it between processes and threads.
+"""What an index costs beside matching: building, opening, changing, sharing it among processes and threads.
 
-Times here are wall times, the best of several where the work is the same each time: what a user waits for, without
-what a neighbour took.  Every change is followed by a match that must see it.
+Times here are wall times, the best of several where the work is the same each time: what a user waits for,
+without what a neighbour took.  Every change is followed by a match that must see it.
 """
 
 from __future__ import annotations
@@ -207,23 +207,28 @@ def two_threads(name: str, progress: Progress) -> Outcome:
     for _ in range(RACES):
         alone.append(_race(index, [halves]))
         together.append(_race(index, [halves[:1], halves[1:]]))
+    one, two = min(wall for wall, _ in alone), min(wall for wall, _ in together)
     return Outcome(
         {
-            "speedup": min(alone) / min(together),
-            "documents_per_second_on_one": len(documents) / min(alone),
-            "documents_per_second_on_two": len(documents) / min(together),
+            "speedup": one / two,
+            "documents_per_second_on_one": len(documents) / one,
+            "documents_per_second_on_two": len(documents) / two,
+            "cpu_ratio": min(cpu for _, cpu in together) / min(cpu for _, cpu in alone),
         }
     )
 
 
-def _race(index: Index, work: Sequence[Sequence[object]]) -> float:
-    """Wall seconds until every thread is through with its batches."""
+def _race(index: Index, work: Sequence[Sequence[object]]) -> tuple[float, float]:
+    """Wall seconds until every thread is through with its batches, and what CPU time they took together."""
     start = threading.Barrier(len(work) + 1)
+    cpu: list[float] = []
 
     def run(batches: Sequence[object]) -> None:
         start.wait()
+        began = time.thread_time()
         for batch in batches:
             index.match_batch(batch)
+        cpu.append(time.thread_time() - began)
 
     threads = [threading.Thread(target=run, args=(batches,)) for batches in work]
     for thread in threads:
@@ -232,4 +237,4 @@ def _race(index: Index, work: Sequence[Sequence[object]]) -> float:
     began = time.perf_counter()
     for thread in threads:
         thread.join()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, sum(cpu)

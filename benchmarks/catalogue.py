@@ -10,17 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from benchmarks.building import (
-    building,
-    changing,
-    first_change,
-    opening,
-    sharing,
-    two_threads,
-)
+from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
 from benchmarks.matching import measure
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
 from benchmarks.rivals import rivals
+from benchmarks.workloads import KINDS, MISSING_DATA
 from twigcast.errors import SourceError
 
 UNSEEN_BARS = {
@@ -71,15 +65,14 @@ def run(names: Sequence[str], progress: Progress) -> Iterator[Result]:
     """Run benchmarks one after the other; one that lacks its data says so in its result."""
     for name in names:
         benchmark = BENCHMARKS[name]
-        parts = (benchmark.name, benchmark.group, benchmark.headline, benchmark.unit)
         try:
             outcome = benchmark.function(progress)
         except SourceError as error:
-            if error.code != "missing-data":
+            if error.code != MISSING_DATA:
                 raise
-            yield Result(*parts, {}, benchmark.bar, missing=f"{error.path}: {error.message}")
+            yield Result(benchmark, {}, missing=f"{error.path}: {error.message}")
         else:
-            yield Result(*parts, outcome.figures, benchmark.bar, outcome.wrong)
+            yield Result(benchmark, outcome.figures, outcome.wrong)
 
 
 def default_names() -> list[str]:
@@ -99,79 +92,72 @@ def named(words: Sequence[str]) -> list[str]:
 
 
 def _catalogue() -> Iterator[Benchmark]:
-    for name, bar in UNSEEN_BARS.items():
-        yield _unseen(name, bar)
-        if name in REPEATED_BARS:
-            yield _repeated(name, REPEATED_BARS[name])
-    for name in OPTIONAL_UNSEEN:
-        yield _unseen(name, None, optional=True)
-    for kind in ("linear", "branching", "values"):
-        load, make = f"nitf-{kind}-100k", _bound(building, f"nitf-{kind}-100k")
-        yield Benchmark(
-            f"building-{kind}-100k",
-            "building",
-            f"{load} from text to a saved file",
-            "seconds",
-            "s",
-            BUILDING_SECONDS,
-            make,
-        )
-        yield Benchmark(
-            f"file-{kind}-100k", "building", f"the file of {load}, for each subscription, without its id",
-            "bytes_per_subscription", "bytes", FILE_BYTES, make,
-        )  # fmt: skip
+    yield from _matching()
+    yield from _building()
     yield Benchmark(
-        "opening-100k", "building", "Index.open in a fresh process", "milliseconds", "ms", OPENING_MILLISECONDS,
-        _bound(opening, CHANGED),
-    )  # fmt: skip
-    yield Benchmark(
-        "first-change-100k", "building", "the first change after opening a file", "milliseconds", "ms",
-        CHANGING_MILLISECONDS, _bound(first_change, CHANGED),
-    )  # fmt: skip
-    for change in ("add", "remove"):
-        yield Benchmark(
-            f"{'adding' if change == 'add' else 'removing'}-100k", "building",
-            f"Index.{change}, 99th percentile of 200, each seen by the next document", "milliseconds_99th", "ms",
-            CHANGING_MILLISECONDS, _changed(change),
-        )  # fmt: skip
-    yield Benchmark(
-        "sharing-100k", "building", "pages of the file that two processes share", "shared_percent", "%", SHARED_PERCENT,
-        _bound(sharing, CHANGED),
-    )  # fmt: skip
-    yield Benchmark(
-        "two-threads", "threads", "match_batch on two threads against one", "speedup", "×", SPEEDUP,
-        _bound(two_threads, CHANGED),
+        "two-threads", "threads", "match_batch on two threads against one", _of(two_threads, CHANGED),
+        "speedup", "×", SPEEDUP, ("documents_per_second_on_one", "documents_per_second_on_two", "cpu_ratio"),
     )  # fmt: skip
     for name, description in RIVALS.items():
-        yield Benchmark(f"rival-{name}", "rivals", description, "ratio", "× parse", None, _rival(name))
+        yield Benchmark(
+            f"rival-{name}", "rivals", description, _rival(name), "ratio", "× parse",
+            beside=("microseconds_per_document",),
+        )  # fmt: skip
 
 
-def _unseen(name: str, bar: Bar | None, *, optional: bool = False) -> Benchmark:
-    return Benchmark(
-        name,
-        "matching",
-        "documents not seen before",
-        "ratio",
-        "× parse",
-        bar,
-        _bound(measure, name),
-        optional,
-    )
-
-
-def _repeated(name: str, bar: Bar) -> Benchmark:
-    return Benchmark(
-        f"{name}-repeat",
-        "matching",
-        "the same documents again",
+def _matching() -> Iterator[Benchmark]:
+    beside = (
         "repeated_ratio",
-        "× parse",
-        bar,
-        _bound(measure, name),
+        "microseconds_per_document",
+        "megabytes_per_second",
+        "matches_per_document",
+        "new_label_paths_per_document",
+        "memory_megabytes",
     )
+    unseen, repeated = "documents not seen before", "the same documents again"
+    for name, bar in UNSEEN_BARS.items():
+        match = _of(measure, name)
+        yield Benchmark(name, "matching", unseen, match, "ratio", "× parse", bar, beside)
+        if name in REPEATED_BARS:
+            bar, again = REPEATED_BARS[name], f"{name}-repeat"
+            yield Benchmark(again, "matching", repeated, match, "repeated_ratio", "× parse", bar, beside)
+    for name in OPTIONAL_UNSEEN:
+        match = _of(measure, name)
+        yield Benchmark(name, "matching", unseen, match, "ratio", "× parse", None, beside, optional=True)
 
 
-def _bound(function: Callable[[str, Progress], Outcome], name: str) -> Callable[[Progress], Outcome]:
+def _building() -> Iterator[Benchmark]:
+    for kind in KINDS:
+        make = _of(building, f"nitf-{kind}-100k")
+        yield Benchmark(
+            f"building-{kind}-100k", "building", "from text to a saved file", make,
+            "seconds", "s", BUILDING_SECONDS, ("cpu_seconds",),
+        )  # fmt: skip
+        yield Benchmark(
+            f"file-{kind}-100k", "building", "the file, for each subscription, without its id", make,
+            "bytes_per_subscription", "bytes", FILE_BYTES,
+        )  # fmt: skip
+    yield Benchmark(
+        "opening-100k", "building", "Index.open in a fresh process", _of(opening, CHANGED),
+        "milliseconds", "ms", OPENING_MILLISECONDS, ("most_milliseconds", "first_match_milliseconds"),
+    )  # fmt: skip
+    yield Benchmark(
+        "first-change-100k", "building", "the first change after opening a file", _of(first_change, CHANGED),
+        "milliseconds", "ms", CHANGING_MILLISECONDS, ("most_milliseconds",),
+    )  # fmt: skip
+    for name, change in (("adding-100k", "add"), ("removing-100k", "remove")):
+        yield Benchmark(
+            name, "building", f"Index.{change}, the 99th percentile of 200, each seen by the next document",
+            _changed(change), "milliseconds_99th", "ms", CHANGING_MILLISECONDS,
+            ("median_milliseconds", "most_milliseconds", "next_match_milliseconds"),
+        )  # fmt: skip
+    yield Benchmark(
+        "sharing-100k", "building", "pages of the file that two processes share", _of(sharing, CHANGED),
+        "shared_percent", "%", SHARED_PERCENT, ("resident_megabytes_each", "proportional_megabytes_each"),
+    )  # fmt: skip
+
+
+def _of(function: Callable[[str, Progress], Outcome], name: str) -> Callable[[Progress], Outcome]:
     return lambda progress: function(name, progress)
 
 

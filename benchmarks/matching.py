@@ -1,15 +1,16 @@
 """How long matching takes, as a ratio to parsing alone.
 
-    round:   open the file ─► warm-up ─► chunk 1: parse, parse, match, parse ─► chunk 2 … ─► the same chunks again
-                                                    └──── ratio ────┘                        (repeated)
+    a round:   open the file ─► warm up ─► parse, parse, match, parse a chunk ─► the next … ─► all of it again
+                                                   └─── ratio ───┘                             (repeated)
 
-The bare parse is expat with empty C handlers, on the same bytes, next to the match it is compared with: a machine
-that slows down slows both.  Times are CPU times of the one thread, so that a busy neighbour does not count.  Results
-are included as they are delivered: positions in an Arrow array.
+The bare parse is expat with empty C handlers, on the same bytes, next to the match it is compared with: a
+machine that slows down slows both.  Times are CPU times of the one thread, so that a busy neighbour does not
+count.  Results are included as they are delivered: positions in an Arrow array.
 
-An unseen document is unseen once, so there are several rounds, each in a process of its own with an index that has
-learnt nothing.  Rounds do the same work; for each chunk the median over the rounds is taken, and of the chunks the
-mean, weighted by what parsing them takes.  Rejected: the median over the chunks, which would hide dear chunks.
+An unseen document is unseen once, so there are several rounds, each in a process of its own with an index
+that has learnt nothing.  Rounds do the same work; for each chunk the median over the rounds is taken, and of the
+chunks the mean, weighted by what parsing them takes.  Rejected: the median over the chunks, which would hide
+those with many new label paths.
 
 Answers are checked in the same run: every document's result against ``count``, against the repeated match and
 against the other rounds, and a sample of document–subscription pairs against lxml.
@@ -30,6 +31,7 @@ from statistics import median
 from typing import Any, TypeVar
 
 import pyarrow as pa
+from twigcast.filtering.kernel._kernel import BareParser
 
 from benchmarks.files import built
 from benchmarks.oracle import NOTHING, judge, sample, tree
@@ -37,7 +39,6 @@ from benchmarks.processes import apart, resident_bytes
 from benchmarks.results import Outcome, Progress
 from benchmarks.workloads import feed, new_label_paths, workload
 from twigcast import Index
-from twigcast.filtering.kernel._kernel import BareParser
 
 ROUNDS = 5
 CHUNKS = 8

@@ -1,6 +1,6 @@
 """What lxml says: the judge of every answer that a benchmark or the agreement run checks.
 
-Each expression is compiled once and each document parsed once, for a run asks for hundreds of thousands of pairs.
+Each expression is compiled once and each document parsed once: a run asks for hundreds of thousands of pairs.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from random import Random
+from typing import Any, TypeAlias
 
 from lxml import etree
 
-Tree = etree._ElementTree
+Tree: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)

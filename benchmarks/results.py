@@ -1,7 +1,7 @@
 """What a benchmark is and what comes of it.
 
-A benchmark has one figure that it is about, the headline, and others beside it.  A bar is what the headline was
-asked to reach; a bar that is missed is shown as missed.  Only a wrong answer is a failure.
+A benchmark has one figure that it is about, the headline, and others beside it.  A bar is what the headline
+was asked to reach; a bar that is missed is shown as missed.  Only a wrong answer is a failure.
 """
 
 from __future__ import annotations
@@ -14,36 +14,27 @@ Figures: TypeAlias = Mapping[str, float]
 Progress: TypeAlias = Callable[[str], None]
 
 LABELS = {
-    "ratio": "× parse unseen",
-    "repeated_ratio": "× parse repeated",
-    "microseconds_per_document": "µs/document",
-    "bare_microseconds_per_document": "µs/document bare parse",
-    "megabytes_per_second": "MB/s",
-    "matches_per_document": "matches/document",
-    "new_label_paths_per_document": "new label paths/document",
+    "ratio": "unseen",
+    "repeated_ratio": "repeated",
+    "microseconds_per_document": "µs per document",
+    "bare_microseconds_per_document": "µs bare parse",
+    "megabytes_per_second": "MB per s",
+    "matches_per_document": "matches per document",
+    "new_label_paths_per_document": "new paths per document",
     "cache_megabytes": "MB cache",
-    "memory_megabytes": "MB process memory",
-    "index_bytes_per_subscription": "bytes of index/subscription",
-    "pairs_checked": "pairs checked",
-    "seconds": "s",
-    "cpu_seconds": "s CPU",
-    "subscriptions_per_second": "subscriptions/s",
-    "bytes_per_subscription": "bytes/subscription",
-    "milliseconds": "ms",
-    "milliseconds_99th": "ms 99th percentile",
-    "median_milliseconds": "ms median",
+    "memory_megabytes": "MB memory",
+    "cpu_seconds": "s of CPU",
     "most_milliseconds": "ms at most",
-    "first_match_milliseconds": "ms first match",
-    "next_match_milliseconds": "ms next match",
-    "shared_percent": "% shared",
+    "median_milliseconds": "ms median",
+    "first_match_milliseconds": "ms for the first match",
+    "next_match_milliseconds": "ms for the next match",
     "resident_megabytes_each": "MB resident each",
     "proportional_megabytes_each": "MB proportional each",
-    "file_megabytes": "MB file",
-    "speedup": "× one thread",
-    "documents_per_second_on_one": "documents/s on one",
-    "documents_per_second_on_two": "documents/s on two",
+    "cpu_ratio": "times the CPU time of one",
+    "documents_per_second_on_one": "documents per s on one",
+    "documents_per_second_on_two": "on two",
 }
-"""What stands behind a figure when people read it."""
+"""What figures that stand beside the headline are called when people read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +66,13 @@ class Benchmark:
     name: str
     group: str
     description: str
-    headline: str
-    """Which of the figures it is about."""
-    unit: str
-    bar: Bar | None
     function: Callable[[Progress], Outcome]
+    headline: str
+    """The figure that it is about."""
+    unit: str
+    bar: Bar | None = None
+    beside: tuple[str, ...] = ()
+    """Further figures that people are shown."""
     optional: bool = False
     """Whether it runs only when it is named, or with all."""
 
@@ -88,19 +81,23 @@ class Benchmark:
 class Result:
     """What came of a benchmark; ``missing`` says what it lacked if it could not run."""
 
-    name: str
-    group: str
-    headline: str
-    unit: str
+    benchmark: Benchmark
     figures: Figures
-    bar: Bar | None
     wrong: tuple[str, ...] = ()
     missing: str | None = None
 
     @property
+    def name(self) -> str:
+        return self.benchmark.name
+
+    @property
+    def bar(self) -> Bar | None:
+        return self.benchmark.bar
+
+    @property
     def value(self) -> float | None:
-        """The figure that the benchmark is about."""
-        return self.figures.get(self.headline)
+        """The figure that the benchmark is about; ``None`` where it could not run."""
+        return self.figures.get(self.benchmark.headline)
 
     @property
     def met(self) -> bool | None:
@@ -111,10 +108,10 @@ class Result:
         """As JSON has it."""
         return {
             "name": self.name,
-            "group": self.group,
-            "headline": self.headline,
+            "group": self.benchmark.group,
+            "headline": self.benchmark.headline,
             "value": self.value,
-            "unit": self.unit,
+            "unit": self.benchmark.unit,
             "bar": None if self.bar is None else {"relation": self.bar.relation, "limit": self.bar.limit},
             "met": self.met,
             "figures": dict(self.figures),

@@ -1,7 +1,7 @@
 """What one would use instead, on the same documents in the same run, with the answers compared.
 
-lxml and the reference engines look at 1,000 subscriptions; where a figure is for more, it is scaled from those and
-says so: lxml takes each expression by itself, so its time grows with their number.
+lxml and the reference engines look at 1,000 subscriptions; where a figure is for more, it is scaled from
+those and says so: lxml takes each expression by itself, so its time grows with their number.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TypeVar
 from xml.parsers import expat
 
 from lxml import etree
+from twigcast.filtering.kernel._kernel import BareParser
 
 from benchmarks.files import built
 from benchmarks.matching import Part, cpu_seconds, in_parts
@@ -22,7 +23,6 @@ from benchmarks.results import Outcome, Progress
 from benchmarks.workloads import workload
 from twigcast import Index
 from twigcast.filtering import Engine, OneByOne, XTrie, YFilter
-from twigcast.filtering.kernel._kernel import BareParser
 from twigcast.pattern import parse
 
 WORKLOAD = "nitf-branching-1k"
@@ -51,8 +51,8 @@ def compare(
     """All rivals, one after the other, each between two bare parses."""
     part = in_parts(documents, count=1)[0]
     expressions = [etree.XPath(f"boolean({text})") for text in subscriptions]
-    engines: dict[str, Engine] = {"one-by-one": OneByOne(), "xtrie": XTrie(), "yfilter": YFilter()}
-    for engine in engines.values():
+    references: dict[str, Engine] = {"one-by-one": OneByOne(), "xtrie": XTrie(), "yfilter": YFilter()}
+    for engine in references.values():
         for id, text in enumerate(subscriptions):
             engine.add(id, parse(text))
     index = Index.open(path)
@@ -62,9 +62,9 @@ def compare(
 
     lxml_parse = beside(part, lambda: [etree.fromstring(body) for body in documents], REPEATS)
     lxml, truth = beside(part, lambda: [_by_lxml(body, expressions) for body in documents], 1)
-    found = {"index": beside(part, lambda: [index.match(body).ids for body in documents], REPEATS)} | {
-        name: beside(part, lambda engine=engine: [engine.match(body) for body in documents], 1)  # type: ignore[misc]
-        for name, engine in engines.items()
+    found = {"index": beside(part, lambda: _by_engine(index, documents), REPEATS)} | {
+        name: beside(part, lambda engine=engine: _by_engine(engine, documents), 1)  # type: ignore[misc]
+        for name, engine in references.items()
     }
     ratios = {
         "pyexpat": beside(part, lambda: [_by_pyexpat(body) for body in documents], REPEATS)[0],
@@ -100,13 +100,17 @@ def _by_lxml(body: bytes, expressions: Sequence[etree.XPath]) -> list[int]:
     return [id for id, expression in enumerate(expressions) if expression(document)]
 
 
-def _by_pyexpat(body: bytes) -> None:
+def _by_engine(engine: Engine | Index, documents: Sequence[bytes]) -> list[list[Hashable]]:
+    return [engine.match(body).ids for body in documents]
+
+
+def _by_pyexpat(body: bytes) -> int:
     """A parse with Python callbacks that do nothing."""
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda name, attributes: None
     parser.EndElementHandler = lambda name: None
     parser.CharacterDataHandler = lambda text: None
-    parser.Parse(body, True)
+    return parser.Parse(body, True)
 
 
 def _differences(

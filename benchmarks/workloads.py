@@ -5,8 +5,8 @@
      │       └── what they look like: linear, branching, values
      └── where documents and subscriptions come from: nitf, medline, news
 
-A document is *unseen* if it is not among those that the index was warmed on.  What makes unseen documents dear is
-not that they are new but that some of their label paths are, so every run counts these:
+A document is *unseen* if it is not among those that the index was warmed on.  What makes unseen documents
+dear is not that they are new but that some of their label paths are, so every run counts these:
 
 | | warm-up | measured on | new label paths per document |
 |---|---|---|---|
@@ -39,12 +39,13 @@ from twigcast.workload import (
     presets,
 )
 
+MISSING_DATA = "not-found"
 DOCUMENTS_SEED = 7
 SUBSCRIPTIONS_SEED = 3
 WARM = 400
 UNSEEN = 400
 NITF = DocumentOptions(seed=DOCUMENTS_SEED, skew=1.9)
-"""7.5 KB and 117 elements; with the generator's own skew of 2.1 they would have but 1.8 new label paths each."""
+"""7.5 KB and 117 elements; the generator's own skew of 2.1 would leave but 1.8 new label paths in each."""
 NEWS = DocumentOptions(seed=DOCUMENTS_SEED)
 PASSES = 4
 """How often the MEDLINE records of the warm half are passed: there are only 125 of them."""
@@ -76,7 +77,7 @@ class Workload:
 
 
 def workload(name: str) -> Workload:
-    """The workload of a name such as ``nitf-branching-10k``; raises ``SourceError`` where its data is missing."""
+    """The workload of a name such as ``nitf-branching-10k``; raises ``SourceError`` where data is missing."""
     source, kind, size = name.split("-")
     return Workload(name, feed(source), subscriptions(source, kind, SIZES[size]))
 
@@ -106,7 +107,7 @@ def data(name: str) -> Path:
     if not path.exists():
         raise SourceError(
             f"no {name} in the folder of published data; set TWIGCAST_DATA to that folder (news-* need none)",
-            code="missing-data",
+            code=MISSING_DATA,
             path=str(path),
         )
     return path

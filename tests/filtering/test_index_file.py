@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from twigcast import Index, IndexFileError, SubscriptionError, TwigcastError
-from twigcast.filtering.index_file import _HEAD
+from twigcast.filtering.index_file import _HEAD, _head
 
 SUBSCRIPTIONS: list[tuple[Hashable, str]] = [
     ("lead", "/nitf//hl1[@class='lead']"),
@@ -121,15 +121,16 @@ def test_a_cut_file_is_refused(saved: Path) -> None:
 
 def test_an_altered_file_is_refused(saved: Path) -> None:
     """One bit is enough."""
-    whole = bytearray(saved.read_bytes())
+    sound = saved.read_bytes()
     source = random.Random(1)
-    for _ in range(50):
-        at = source.randrange(64, len(whole))
+    for _ in range(200):
+        whole = bytearray(sound)
+        at = source.randrange(12, len(whole))
         whole[at] ^= 1 << source.randrange(8)
         saved.write_bytes(whole)
         with pytest.raises(IndexFileError) as raised:
             Index.open(saved)
-        assert raised.value.code == "altered"
+        assert raised.value.code in ("altered", "truncated")
 
 
 def test_other_files_and_versions_are_refused(saved: Path) -> None:
@@ -155,9 +156,9 @@ def test_a_forged_file_cannot_crash_the_process(saved: Path) -> None:
         for _ in range(source.choice([1, 1, 2, 8])):
             at = source.randrange(64, len(forged))
             forged[at] = source.choice([0, 1, 255, source.randrange(256)])
-        head = list(_HEAD.unpack(forged[: _HEAD.size]))
-        head[2] = zlib.crc32(forged[_HEAD.size :])
-        forged[: _HEAD.size] = _HEAD.pack(*head)
+        fields = _HEAD.unpack(forged[: _HEAD.size])[3:]
+        checksum = zlib.crc32(forged[_HEAD.size :], zlib.crc32(_head(0, *fields)))
+        forged[: _HEAD.size] = _head(checksum, *fields)
         saved.write_bytes(forged)
         try:
             index = Index.open(saved)

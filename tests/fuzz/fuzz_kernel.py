@@ -267,7 +267,7 @@ def expect(what: str, found: object, wanted: object) -> None:
 def told(error: BaseException | None) -> tuple[object, ...]:
     """What an error says that must not depend on who says it."""
     if isinstance(error, DocumentError):
-        return ("malformed" if error.code == "truncated" else error.code,)
+        return error.code, error.line, error.column, error.offset
     return (error,)
 
 
@@ -285,10 +285,8 @@ def outcome(index: Index, body: bytes) -> object:
 
 
 def expected(reference: OneByOne, body: bytes) -> list[int] | DocumentError:
-    try:
-        return [id for id in reference.match(body) if isinstance(id, int)]
-    except DocumentError as error:
-        return error
+    match = reference.match(body)
+    return match.error or [id for id in match.ids if isinstance(id, int)]
 
 
 def built(case: Case) -> tuple[Index, OneByOne]:

@@ -30,6 +30,7 @@ EXAMPLES = examples(
     "twigcast bench --json > bench.json",
 )
 WRONG_ANSWER = 1
+WIDTH = 120  # columns of a table that goes to a file
 
 
 def command(
@@ -56,7 +57,7 @@ def command(
     with _status() as say:
         for result in benchmarks.run(names, say):
             if result.missing and name:
-                raise SourceError(result.missing, code="missing-data", path=result.name)
+                raise SourceError(result.missing, code="not-found", path=result.name)
             results.append(result)
             complain(_line(result))
     if json:
@@ -84,8 +85,8 @@ def source_benchmarks() -> ModuleType:
                 sys.path.insert(0, str(root))
             return importlib.import_module("benchmarks")
     raise SourceError(
-        "the benchmarks are part of the source checkout: run this in one, or install it with pip install --editable",
-        code="unreadable",
+        "the benchmarks are part of the source checkout: run this there, or install it as editable",
+        code="not-found",
         path="benchmarks",
     )
 
@@ -132,27 +133,24 @@ def _list(benchmarks: ModuleType, names: list[str], json: bool) -> None:
 
 
 def _table(group: str, results: list[Any], labels: dict[str, str]) -> Table:
+    """Name, figure, bar and verdict; beside them further figures, in columns where all rows have the same."""
+    from rich.box import SIMPLE
     from rich.table import Table
 
-    table = Table(title=group.capitalize(), title_justify="left", expand=False)
-    table.add_column("benchmark", no_wrap=True)
-    table.add_column("figure", justify="right", no_wrap=True)
-    table.add_column("bar", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("beside it", style="dim")
+    table = Table(title=group.capitalize(), title_justify="left", show_edge=False, padding=(0, 1), box=SIMPLE)
+    columns = {result.benchmark.beside for result in results}
+    shared = columns.pop() if len(columns) == 1 else ()
+    for column in ("benchmark", "figure", "bar", "verdict"):
+        table.add_column(column, no_wrap=True, justify="right" if column == "figure" else "left")
+    for figure in shared:
+        table.add_column(labels.get(figure, figure), justify="right", style="dim")
+    table.add_column("" if shared else "beside it", style="dim")
     for result in results:
-        beside = (
-            f"{_number(value)} {labels.get(figure, figure)}"
-            for figure, value in result.figures.items()
-            if figure != result.headline
-        )
-        table.add_row(
-            result.name,
-            _figure(result),
-            str(result.bar or ""),
-            _verdict(result),
-            result.missing or ", ".join(beside),
-        )
+        beside = [figure for figure in result.benchmark.beside if figure in result.figures]
+        apart = [_number(result.figures[figure]) if figure in beside else "" for figure in shared]
+        together = [f"{_number(result.figures[figure])} {labels.get(figure, figure)}" for figure in beside]
+        last = result.missing or ("" if shared else ", ".join(together))
+        table.add_row(result.name, _figure(result), str(result.bar or ""), _verdict(result), *apart, last)
     return table
 
 
@@ -163,7 +161,7 @@ def _line(result: Any) -> str:
 
 
 def _figure(result: Any) -> str:
-    return "not run" if result.value is None else f"{_number(result.value)} {result.unit}"
+    return "not run" if result.value is None else f"{_number(result.value)} {result.benchmark.unit}"
 
 
 def _verdict(result: Any) -> str:

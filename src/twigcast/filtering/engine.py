@@ -5,15 +5,18 @@ The engines differ in what they share between patterns, never in their answers:
     OneByOne    nothing: the definition of correct
     XTrie       common substrings of element names
     YFilter     common prefixes of paths
+    Index       all of it, compiled
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Container, Hashable, Iterator
 from typing import Protocol
 
-from twigcast.document import Document, DocumentLimits
-from twigcast.errors import SubscriptionError
+from twigcast.document import Document, DocumentLimits, read
+from twigcast.errors import DocumentError, SubscriptionError
+from twigcast.filtering.results import Match
 from twigcast.filtering.skeleton import skeleton
 from twigcast.pattern import Pattern, matches
 
@@ -31,11 +34,30 @@ class Engine(Protocol):
         """Forget a pattern; raises ``SubscriptionError`` where the id is unknown."""
         ...
 
-    def match(self, body: bytes) -> list[Hashable]:
-        """The ids of the patterns that match, in the order of adding; raises ``DocumentError``."""
+    def match(self, body: bytes) -> Match:
+        """The ids of the patterns that match, in the order of adding; or the error of the document."""
         ...
 
     def __len__(self) -> int: ...
+
+
+class ReferenceEngine(ABC):
+    """An engine over the small tree of a document, to compare with and to learn from."""
+
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+
+    @abstractmethod
+    def matching(self, document: Document) -> list[Hashable]:
+        """The ids of the patterns that match, in the order of adding."""
+
+    def match(self, body: bytes) -> Match:
+        """The ids of the patterns that match, in the order of adding; or the error of the document."""
+        try:
+            document = read(body, self._limits)
+        except DocumentError as error:
+            return Match((), error, ())
+        return Match.of(self.matching(document))
 
 
 def duplicate(id: Hashable) -> SubscriptionError:

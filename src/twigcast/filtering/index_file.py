@@ -65,7 +65,7 @@ def write_index(
         "inexact": list(inexact),
     }
     table = json.dumps(contents).encode()
-    checksum = 0
+    checksum = zlib.crc32(_head(0, at + len(table), at, len(table)))
     file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
     try:
         with file:
@@ -75,7 +75,7 @@ def write_index(
                     checksum = zlib.crc32(piece, checksum)
                     file.write(piece)
             file.seek(0)
-            file.write(_HEAD.pack(MAGIC, VERSION, checksum, at + len(table), at, len(table)))
+            file.write(_head(checksum, at + len(table), at, len(table)))
             file.flush()
             os.fsync(file.fileno())
         os.chmod(file.name, 0o644)
@@ -105,17 +105,28 @@ def read_index(path: Path) -> StoredIndex:
         )
     if length != size:
         raise IndexFileError(f"{path} has {size} bytes instead of {length}: it was cut short", code="truncated")
-    if zlib.crc32(mapped[_HEAD.size :]) != checksum:
+    if bytes(mapped[: _HEAD.size]) != _head(checksum, length, at, table_length) or checksum != zlib.crc32(
+        mapped[_HEAD.size :], zlib.crc32(_head(0, length, at, table_length))
+    ):
         raise IndexFileError(f"{path} was altered after it was written: its checksum is wrong", code="altered")
     try:
         contents = json.loads(bytes(mapped[at : at + table_length]))
         segment = Segment(_part(mapped, contents["segment"]))
         ids = _decode_ids(contents["ids"], mapped)
+        if segment.end > len(ids):
+            raise ValueError("positions without ids")
         texts = StoredTexts([_part(mapped, place) for place in contents["texts"]], len(ids))
         inexact = [int(position) for position in contents["inexact"]]
+        if any(not 0 <= position < len(ids) for position in inexact):
+            raise ValueError("a position out of range")
     except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise IndexFileError(f"{path} is not a sound index: {error}", code="altered") from error
     return StoredIndex(segment, ids, texts, inexact)
+
+
+def _head(checksum: int, length: int, at: int, table_length: int) -> bytes:
+    """The head; the checksum is that of the file with 0 in its place."""
+    return _HEAD.pack(MAGIC, VERSION, checksum, length, at, table_length)
 
 
 class StoredTexts(Sequence[str]):

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from twigcast.document import DocumentLimits, read
-from twigcast.filtering.engine import DEFAULT_LIMITS, duplicate, unknown
+from twigcast.document import Document, DocumentLimits
+from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, duplicate, unknown
 from twigcast.pattern import Pattern, matches
 
 
-class OneByOne:
+class OneByOne(ReferenceEngine):
     """The engine that shares nothing."""
 
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
-        self._limits = limits
+        super().__init__(limits)
         self._patterns: dict[Hashable, Pattern] = {}
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
@@ -29,8 +29,7 @@ class OneByOne:
             raise unknown(id)
         del self._patterns[id]
 
-    def match(self, body: bytes) -> list[Hashable]:
-        document = read(body, self._limits)
+    def matching(self, document: Document) -> list[Hashable]:
         return [id for id, pattern in self._patterns.items() if matches(pattern, document)]
 
     def __len__(self) -> int:

@@ -25,6 +25,11 @@ class Match:
     error: DocumentError | None
     _names: Sequence[Hashable] = field(repr=False)
 
+    @classmethod
+    def of(cls, ids: Sequence[Hashable]) -> Match:
+        """The match of these ids."""
+        return cls(range(len(ids)), None, ids)
+
     @property
     def ids(self) -> list[Hashable]:
         """The ids, in the order they were added; raises the error of a document that could not be read."""

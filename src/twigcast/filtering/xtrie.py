@@ -29,18 +29,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from twigcast.document import DocumentLimits, read
-from twigcast.filtering.engine import DEFAULT_LIMITS, Subscriptions
+from twigcast.document import Document, DocumentLimits
+from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
 from twigcast.filtering.events import Name, events
 from twigcast.filtering.skeleton import Twig, twigs
 from twigcast.pattern import Axis, Pattern
 
 
-class XTrie:
+class XTrie(ReferenceEngine):
     """The engine that shares substrings."""
 
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
-        self._limits = limits
+        super().__init__(limits)
         self._subscriptions = Subscriptions()
         self._built: Substrings | None = None
 
@@ -52,8 +52,7 @@ class XTrie:
         self._subscriptions.remove(id)
         self._built = None
 
-    def match(self, body: bytes) -> list[Hashable]:
-        document = read(body, self._limits)
+    def matching(self, document: Document) -> list[Hashable]:
         matching = Matching(self.substrings)
         for name in events(document):
             if name is None:

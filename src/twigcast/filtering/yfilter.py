@@ -27,8 +27,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from twigcast.document import DocumentLimits, read
-from twigcast.filtering.engine import DEFAULT_LIMITS, Subscriptions
+from twigcast.document import Document, DocumentLimits
+from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
 from twigcast.filtering.events import Name, events
 from twigcast.filtering.skeleton import Twig, twigs
 from twigcast.pattern import Axis, NameTest, Pattern
@@ -37,11 +37,11 @@ Label: TypeAlias = Name | Literal["*", "ε"]
 Binding: TypeAlias = tuple[int, ...]
 
 
-class YFilter:
+class YFilter(ReferenceEngine):
     """The engine that shares prefixes."""
 
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
-        self._limits = limits
+        super().__init__(limits)
         self.initial = State(0, stays=False)
         self._next_number = 1
         self._subscriptions = Subscriptions()
@@ -62,8 +62,7 @@ class YFilter:
                 del chain[-1].accepts[leaf]
                 _prune(chain, leaf)
 
-    def match(self, body: bytes) -> list[Hashable]:
-        document = read(body, self._limits)
+    def matching(self, document: Document) -> list[Hashable]:
         matching = Matching(self.initial)
         for name in events(document):
             if name is None:

@@ -56,7 +56,8 @@ class Reader {
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
         restart_ = false;
         ReadError error = parse(false, bytes, length, result, words);
-        if (restart_) error = parse(true, bytes, length, result, words);
+        // What is wrong with a document is said as namespace processing sees it, whether the document came to it or not.
+        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, bytes, length, result, words);
         return error;
     }
 
@@ -87,7 +88,7 @@ class Reader {
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
         XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
         XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
-        std::memset(result, 0, words * sizeof(u64));
+        std::fill_n(result, words, 0);
         for (Matcher* matcher : matchers) matcher->begin(result);
 
         // XML_Parse takes an int: larger documents go in pieces.
@@ -98,18 +99,22 @@ class Reader {
             status = XML_Parse(parser, bytes + at, static_cast<int>(piece), at + piece == length);
         }
         if (restart_) return ReadError{};
-        if (status != XML_STATUS_OK) {
-            int code = own_error_ ? own_error_ : static_cast<int>(XML_GetErrorCode(parser));
-            XML_Index offset = XML_GetCurrentByteIndex(parser);
-            return ReadError{code, XML_GetCurrentLineNumber(parser), XML_GetCurrentColumnNumber(parser),
-                             offset < 0 ? 0 : static_cast<u64>(offset)};
-        }
+        if (own_error_) return stopped_;
+        if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(parser)));
         for (Matcher* matcher : matchers) matcher->finish();
         return ReadError{};
     }
 
+    ReadError here(int code) const {
+        XML_Index offset = XML_GetCurrentByteIndex(parser_);
+        return ReadError{code, XML_GetCurrentLineNumber(parser_), XML_GetCurrentColumnNumber(parser_),
+                         offset < 0 ? 0 : static_cast<u64>(offset)};
+    }
+
     void stop(int code) {
+        if (own_error_) return;
         own_error_ = code;
+        stopped_ = here(code);
         XML_StopParser(parser_, XML_FALSE);
     }
 
@@ -181,6 +186,7 @@ class Reader {
     unsigned long salt_;
     u32 depth_ = 0;
     int own_error_ = 0;
+    ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false;
 };
 

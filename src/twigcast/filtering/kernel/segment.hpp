@@ -149,7 +149,8 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     document[0] = 1;
     if (first_child[n] > n) return "a child out of range";
     for (u32 i = 0; i < n; ++i) {
-        if (first_child[i] > first_child[i + 1] || first_child[i] <= i) return "inconsistent tries";
+        if (first_child[i + 1] > n || first_child[i] > first_child[i + 1] || first_child[i] <= i)
+            return "inconsistent tries";
         u32 previous = 0;
         for (u32 c = first_child[i]; c < first_child[i + 1]; ++c) {
             if ((keys[c] & TEST) >= count[TESTS]) return "a name test out of range";
@@ -171,6 +172,8 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
             }
         }
     }
+    for (u64 r = 0; r < count[ROOTS]; ++r)
+        if (roots[r] != NONE && document[roots[r]]) return "a root in the document's trie";
     return nullptr;
 }
 
