@@ -6,7 +6,18 @@
 ``twigcast bench`` shows them; ``python -m benchmarks.agreement`` puts published subscriptions to lxml.
 """
 
-from benchmarks.catalogue import BENCHMARKS, default_names, named, run
+from benchmarks.catalogue import BENCHMARKS, GROUPS, default_names, named, run
 from benchmarks.results import LABELS, Bar, Benchmark, Outcome, Result
 
-__all__ = ["BENCHMARKS", "LABELS", "Bar", "Benchmark", "Outcome", "Result", "default_names", "named", "run"]
+__all__ = [
+    "BENCHMARKS",
+    "GROUPS",
+    "LABELS",
+    "Bar",
+    "Benchmark",
+    "Outcome",
+    "Result",
+    "default_names",
+    "named",
+    "run",
+]

@@ -8,9 +8,9 @@ machine that slows down slows both.  Times are CPU times of the one thread, so t
 count.  Results are included as they are delivered: positions in an Arrow array.
 
 An unseen document is unseen once, so there are several rounds, each in a process of its own with an index
-that has learnt nothing.  Rounds do the same work; for each chunk the median over the rounds is taken, and of the
-chunks the mean, weighted by what parsing them takes.  Rejected: the median over the chunks, which would hide
-those with many new label paths.
+that has learnt nothing.  Rounds do the same work; for each chunk the median over the rounds is taken, and of
+the chunks the mean, weighted by what parsing them takes.  Rejected: the median over the chunks, which would
+hide those with many new label paths.
 
 Answers are checked in the same run: every document's result against ``count``, against the repeated match and
 against the other rounds, and a sample of document–subscription pairs against lxml.
@@ -166,7 +166,7 @@ class Part:
 
 def in_parts(documents: Sequence[bytes], count: int = CHUNKS) -> list[Part]:
     """The documents in that many parts, in order."""
-    size = -(-len(documents) // count)
+    size = max(1, -(-len(documents) // count))
     slices = [documents[start : start + size] for start in range(0, len(documents), size)]
     return [Part(pa.array(each, pa.binary()), _extents(each)) for each in slices]
 

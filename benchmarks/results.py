@@ -16,11 +16,11 @@ Progress: TypeAlias = Callable[[str], None]
 LABELS = {
     "ratio": "unseen",
     "repeated_ratio": "repeated",
-    "microseconds_per_document": "µs per document",
+    "microseconds_per_document": "µs/doc",
     "bare_microseconds_per_document": "µs bare parse",
-    "megabytes_per_second": "MB per s",
-    "matches_per_document": "matches per document",
-    "new_label_paths_per_document": "new paths per document",
+    "megabytes_per_second": "MB/s",
+    "matches_per_document": "matches",
+    "new_label_paths_per_document": "new paths",
     "cache_megabytes": "MB cache",
     "memory_megabytes": "MB memory",
     "cpu_seconds": "s of CPU",
@@ -31,10 +31,10 @@ LABELS = {
     "resident_megabytes_each": "MB resident each",
     "proportional_megabytes_each": "MB proportional each",
     "cpu_ratio": "times the CPU time of one",
-    "documents_per_second_on_one": "documents per s on one",
+    "documents_per_second_on_one": "documents/s on one",
     "documents_per_second_on_two": "on two",
 }
-"""What figures that stand beside the headline are called when people read them."""
+"""What figures beside the headline are called when people read them; matches and paths are per document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,64 +1,100 @@
-"""``twigcast bench``, with benchmarks that take no time."""
+"""``twigcast bench``: what it shows, and when it fails."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-RunCommand = Callable[..., Any]
-
-SMALL = """
-NAMES = {"one": "the first", "two": "the second"}
-
-def run(names, report):
-    for name in names:
-        report({"benchmark": name, "ratio": 1.5})
-"""
+import twigcast
+from twigcast.cli.bench import source_benchmarks
 
 
 @pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of benchmarks that give figures at once."""
-    (tmp_path / "__init__.py").write_text(SMALL)
-    monkeypatch.setattr("twigcast.cli.bench.FOLDER", tmp_path)
+def benchmarks() -> ModuleType:
+    return source_benchmarks()
 
 
-@pytest.mark.usefixtures("small")
-def test_the_list_has_names_and_sentences(run: RunCommand) -> None:
-    """One line for each benchmark."""
-    assert run("bench", "--list").lines == ["one\tthe first", "two\tthe second"]
+@pytest.fixture
+def replace(benchmarks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put a benchmark in the catalogue that measures nothing and gives these figures."""
+
+    def put(ratio: float, wrong: tuple[str, ...] = ()) -> None:
+        outcome = benchmarks.Outcome({"ratio": ratio, "memory_megabytes": 12.5}, wrong)
+        made = benchmarks.Benchmark(
+            "quick", "matching", "a test", lambda progress: outcome, "ratio", "×", benchmarks.Bar("≤", 2),
+            ("memory_megabytes",),
+        )  # fmt: skip
+        monkeypatch.setitem(benchmarks.BENCHMARKS, "quick", made)
+
+    return put
 
 
-@pytest.mark.usefixtures("small")
-def test_json_has_an_object_for_each_figure(run: RunCommand) -> None:
-    """Machines get the rows as they are."""
-    assert [json.loads(line) for line in run("bench", "--json").lines] == [
-        {"benchmark": "one", "ratio": 1.5},
-        {"benchmark": "two", "ratio": 1.5},
-    ]
+def test_the_list_has_every_name(run: Any, benchmarks: ModuleType) -> None:
+    """``--list`` runs nothing and names all."""
+    assert {line.split()[0] for line in run("bench", "--list").lines if line.strip()} >= set(
+        benchmarks.BENCHMARKS
+    )
 
 
-@pytest.mark.usefixtures("small")
-def test_people_get_a_table_of_the_named_ones(run: RunCommand) -> None:
-    """Only what was asked for is run."""
-    assert [line.split() for line in run("bench", "two").lines] == [["benchmark", "ratio"], ["two", "1.50"]]
+def test_a_missed_bar_is_shown_and_no_failure(run: Any, replace: Any) -> None:
+    """The figure stands beside its bar, whatever it is."""
+    replace(ratio=3.25)
+    done = run("bench", "quick")
+    (row,) = (line for line in done.lines if line.startswith("quick"))
+    assert row.split() == ["quick", "3.25", "×", "≤", "2", "MISSED", "12.5"]
+    assert done.exit_code == 0
 
 
-@pytest.mark.usefixtures("small")
-def test_an_unknown_benchmark_is_an_error_of_usage(run: RunCommand) -> None:
-    """Exit code 2 before anything is run."""
-    assert run("bench", "three").exit_code == 2
+def test_a_wrong_answer_is_a_failure(run: Any, replace: Any) -> None:
+    """The exit code is 1 and stderr says which answer was wrong."""
+    replace(ratio=1.0, wrong=("document 1 differs",))
+    done = run("bench", "quick")
+    assert done.exit_code == 1
+    assert "wrong answer: quick: document 1 differs" in done.stderr
+    assert "WRONG" in done.stdout
 
 
-def test_without_the_source_tree_it_says_where_they_are(
-    run: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_json_has_figures_bars_and_the_machine(run: Any, replace: Any) -> None:
+    """Machines get everything that was measured, and nothing else is on stdout."""
+    replace(ratio=1.5)
+    report = json.loads(run("bench", "--json", "quick").stdout)
+    (result,) = report["results"]
+    assert (result["name"], result["value"], result["met"]) == ("quick", 1.5, True)
+    assert result["bar"] == {"relation": "≤", "limit": 2}
+    assert report["machine"]["cores"] >= 1
+
+
+def test_an_unknown_name_cannot_run(run: Any) -> None:
+    """The message names it and says where names are found."""
+    done = run("bench", "nonsense")
+    assert done.exit_code == 2
+    assert "nonsense" in done.stderr
+
+
+def test_without_a_checkout_it_says_what_is_needed(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """An installed package has no benchmarks, and says what to do."""
-    monkeypatch.setattr("twigcast.cli.bench.FOLDER", tmp_path / "none")
+    """An installed package has no benchmarks, and says so."""
+    monkeypatch.setattr(twigcast, "__file__", str(tmp_path / "a" / "b" / "c.py"))
+    monkeypatch.chdir(tmp_path)
     done = run("bench")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "make bench" in done.stderr
+    assert done.exit_code == 2
+    assert "the benchmarks are part of the source checkout" in done.stderr
+
+
+def test_missing_data_of_a_named_benchmark_is_an_error(
+    run: Any, benchmarks: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Who asks for a benchmark by name is told what it lacks."""
+    workloads = sys.modules["benchmarks.workloads"]
+    monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
+    monkeypatch.setattr(workloads, "feed", workloads.feed.__wrapped__)
+    done = run("bench", "medline-linear-10k")
+    assert done.exit_code == 2
+    assert "TWIGCAST_DATA" in done.stderr

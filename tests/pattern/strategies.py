@@ -131,7 +131,11 @@ def _path(random: Random, depth: int) -> Expression:
 
 def _step(random: Random, depth: int) -> Expression:
     axis = random.choice(["", "", "", "", "", "child::", "descendant::", "descendant-or-self::node()/"])
-    return axis + _element_name(random) + _predicates(random, depth)
+    position = random.choice(["", "", "", "", "", "", "", "", "[1]", "[2]", "[position() < 3]", "[position() != 1]"])
+    if axis == "descendant::":
+        position = ""
+    before = _predicates(random, depth) if position and random.randint(0, 2) == 0 else _both("")
+    return axis + _element_name(random) + before + position + _predicates(random, depth)
 
 
 def _more_steps(random: Random, depth: int) -> Expression:

@@ -80,7 +80,7 @@ def test_errors_are_the_parsers() -> None:
     """A bad part among good ones is refused with its column in the whole text."""
     parse("/a/b[c]")
     with pytest.raises(PatternError) as caught:
-        parse("/a/b[c]/d[1]")
+        parse("/a/b[c]/d[last()]")
     assert caught.value.column == 11
 
 

@@ -30,7 +30,8 @@ EXAMPLES = examples(
     "twigcast bench --json > bench.json",
 )
 WRONG_ANSWER = 1
-WIDTH = 120  # columns of a table that goes to a file
+WIDTH = 120  # of a table that goes to a file
+COLUMNS_FROM, COLUMN = 50, 11  # where columns of further figures begin, and what one takes
 
 
 def command(
@@ -47,6 +48,8 @@ def command(
     Each figure stands beside the bar that it was asked to reach, and a missed bar is shown as missed.
     The exit code is 1 only if an answer was wrong.
     """
+    from rich.console import Console
+
     benchmarks = source_benchmarks()
     names = _names(benchmarks, name or [], everything)
     if list_names:
@@ -65,10 +68,10 @@ def command(
         report = {"machine": machine, "results": [result.to_dict() for result in results]}
         typer.echo(json_text.dumps(report, ensure_ascii=False, indent=2))
     else:
-        for group in dict.fromkeys(result.group for result in results):
-            stdout().print(
-                _table(group, [each for each in results if each.group == group], benchmarks.LABELS)
-            )
+        console = stdout() if sys.stdout.isatty() else Console(highlight=False, width=WIDTH)
+        for group in dict.fromkeys(result.benchmark.group for result in results):
+            members = [each for each in results if each.benchmark.group == group]
+            console.print(_table(benchmarks.GROUPS[group], members, benchmarks.LABELS, console.width), "")
     wrong = [f"{result.name}: {sentence}" for result in results for sentence in result.wrong]
     for sentence in wrong[:20]:
         complain(f"wrong answer: {sentence}")
@@ -132,25 +135,28 @@ def _list(benchmarks: ModuleType, names: list[str], json: bool) -> None:
     stdout().print(table)
 
 
-def _table(group: str, results: list[Any], labels: dict[str, str]) -> Table:
+def _table(title: str, results: list[Any], labels: dict[str, str], width: int) -> Table:
     """Name, figure, bar and verdict; beside them further figures, in columns where all rows have the same."""
-    from rich.box import SIMPLE
     from rich.table import Table
 
-    table = Table(title=group.capitalize(), title_justify="left", show_edge=False, padding=(0, 1), box=SIMPLE)
-    columns = {result.benchmark.beside for result in results}
-    shared = columns.pop() if len(columns) == 1 else ()
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
+    kinds = {result.benchmark.beside for result in results}
+    in_columns = len(kinds) == 1 and len(results) > 1
+    shared = kinds.pop()[: max(0, (width - COLUMNS_FROM) // COLUMN)] if in_columns else ()
     for column in ("benchmark", "figure", "bar", "verdict"):
         table.add_column(column, no_wrap=True, justify="right" if column == "figure" else "left")
     for figure in shared:
-        table.add_column(labels.get(figure, figure), justify="right", style="dim")
-    table.add_column("" if shared else "beside it", style="dim")
+        table.add_column(labels.get(figure, figure), justify="right", style="dim", no_wrap=True)
+    if not shared:
+        table.add_column("beside it", style="dim")
     for result in results:
-        beside = [figure for figure in result.benchmark.beside if figure in result.figures]
-        apart = [_number(result.figures[figure]) if figure in beside else "" for figure in shared]
-        together = [f"{_number(result.figures[figure])} {labels.get(figure, figure)}" for figure in beside]
-        last = result.missing or ("" if shared else ", ".join(together))
-        table.add_row(result.name, _figure(result), str(result.bar or ""), _verdict(result), *apart, last)
+        figures = {figure: result.figures[figure] for figure in result.benchmark.beside if result.figures}
+        cells = [_number(figures[figure]) if figures else "" for figure in shared]
+        if not shared:
+            cells = [
+                ", ".join(f"{_number(value)} {labels.get(each, each)}" for each, value in figures.items())
+            ]
+        table.add_row(result.name, _figure(result), str(result.bar or ""), _verdict(result), *cells)
     return table
 
 

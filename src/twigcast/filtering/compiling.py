@@ -34,6 +34,7 @@ from twigcast.pattern.tree import (
     Or,
     Path,
     Pattern,
+    Position,
     Predicate,
     Step,
     StringTest,
@@ -144,6 +145,8 @@ class Compiler:
                 return self._either(
                     [self._path(path, self._compared(path.tail, operator, value)) for path in paths]
                 )
+            case Position(_, _, _, among):
+                return self._weakened(self._condition(And(among)))
             case And(operands):
                 condition = TRUE
                 for operand in operands:

@@ -99,7 +99,7 @@ class Index:
         with self._engine() as (engine, snapshot):
             found, suspect, error = engine.match(body)
         if error is not None:
-            return Match((), document_error(*error, body), snapshot.roster)
+            return Match((), document_error(*error, body=body), snapshot.roster)
         positions = memoryview(found).cast("I")
         if suspect:
             return Match(self._confirmed(body, positions, snapshot), None, snapshot.roster)
@@ -110,7 +110,7 @@ class Index:
         with self._engine() as (engine, _):
             found, suspect, error = engine.count(body)
         if error is not None:
-            raise document_error(*error, body)
+            raise document_error(*error, body=body)
         return len(self.match(body)) if suspect else found  # type: ignore[no-any-return]
 
     def match_batch(self, bodies: Any) -> BatchMatch:
@@ -120,7 +120,7 @@ class Index:
             offsets, positions, suspects, failures = engine.match_batch(starts, ends, data)
         errors: list[DocumentError | None] = [None] * len(bodies)
         for row, error in failures:
-            errors[row] = document_error(*error, bytes(data[starts[row] : ends[row]]))
+            errors[row] = document_error(*error, body=bytes(data[starts[row] : ends[row]]))
         if suspects:
             offsets, positions = self._confirmed_rows(starts, ends, data, offsets, positions, suspects, snapshot)
         matches_ = _list_array(offsets, positions, bodies, errors)

@@ -43,6 +43,7 @@ from twigcast.pattern.tree import (
     Not,
     Or,
     Path,
+    Position,
     Predicate,
     Step,
     Tail,
@@ -229,6 +230,8 @@ def _at_document(predicate: Predicate, limit: int) -> Condition:
             return opposite(_at_document(operand, limit), limit)
         case Length(paths, operator, value) | Count(paths, operator, value) if not _possible(paths):
             return compare(0.0, operator, value)
+        case Position():
+            return False
         case _ if not _possible(predicate.paths):
             return False
     return replace(predicate, paths=_possible(predicate.paths))

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isinf, isnan
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from twigcast.pattern.branching import Condition, Mixed, both, either, opposite
+from twigcast.pattern.canonical import conjuncts
 from twigcast.pattern.cleaning import Route, first, some
 from twigcast.pattern.cursor import COMPARISON
 from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.paths import AFTER_STEP, Nodes, PathReader
-from twigcast.pattern.tree import Axis, Comparison, Count, Exists, Length, Path, Predicate, StringTest
+from twigcast.pattern.tree import (
+    Axis,
+    Comparison,
+    Count,
+    Exists,
+    Length,
+    NameTest,
+    Path,
+    Position,
+    Predicate,
+    StringTest,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ _Operand: TypeAlias = Nodes | _Measured | Condition | str | float
 
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CONDITION = "a path, a comparison, or one of contains, starts-with, string-length, count, boolean and not"
+_POSITION = "a position can only stand alone, as [2] or [position() < 2], after a step to children"
 _FUNCTIONS = frozenset({"not", "boolean", "contains", "starts-with", "string-length", "count"})
 _DIGITS = frozenset("0123456789")
 _NOT_NAMES = frozenset("0123456789'\"$-./(")
@@ -45,7 +58,7 @@ class ConditionReader(PathReader):
 
     __slots__ = ()
 
-    def predicates(self) -> tuple[list[Condition], bool]:
+    def predicates(self, counted: NameTest | None) -> tuple[list[Condition], bool]:
         """The conditions in the brackets at this place, and whether all of them are plain predicates."""
         tokens = self.tokens
         mark = self.at + 1
@@ -54,6 +67,14 @@ class ConditionReader(PathReader):
         while tokens[self.at] == "[":
             self.open()
             start = self.at
+            place = self._position() if counted else None
+            if counted and place:
+                if not plain:
+                    message = "conditions before a position can only look down"
+                    self.refuse("unsupported", message, start, "a path, a comparison or a function")
+                before = conjuncts(cast(list[Predicate], conditions)) if conditions else ()
+                conditions = [Position(counted, *place, before)]
+                continue
             operand = self._disjunction()
             if tokens[self.at] != "]":
                 self.expected_operator("']'")
@@ -65,6 +86,23 @@ class ConditionReader(PathReader):
             conditions.append(condition)
         self.mark = mark
         return conditions, plain
+
+    def _position(self) -> tuple[str, float] | None:
+        """The position that the brackets hold, ``2`` or ``position() < 2``, if they hold one."""
+        at = self.at
+        tokens = self.tokens
+        operator = "="
+        if tokens[at : at + 3] == ["position", "(", ")"] and tokens[at + 3] in MIRRORED:
+            operator = tokens[at + 3]
+            at += 4
+        if not tokens[at][:1].isdigit() or tokens[at + 1] != "]":
+            return None
+        value = float(tokens[at])
+        if operator == "=" and (value < 1 or not value.is_integer()):
+            self.refuse("never-matches", "positions are whole numbers from 1", at, "a whole number from 1")
+        self.depth -= 1
+        self.at = at + 2
+        return operator, value
 
     def _disjunction(self) -> _Operand:
         start = self.at
@@ -233,7 +271,7 @@ class ConditionReader(PathReader):
         limit = self.limits.alternatives
         if name not in _FUNCTIONS:
             if name in ("position", "last"):
-                self.refuse("unsupported", "positional predicates are outside the language", at, _CONDITION)
+                self.refuse("unsupported", _POSITION, at, _CONDITION)
             self.refuse("unsupported", f"the function {name}() is outside the language", at, _CONDITION)
         self.at += 1
         self.open()
@@ -287,7 +325,7 @@ class ConditionReader(PathReader):
                 "unsupported", f"expected {operand.function}() to be compared with a number", at, COMPARISON
             )
         if type(operand) is float:
-            self.refuse("unsupported", "positional predicates are outside the language", at, _CONDITION)
+            self.refuse("unsupported", _POSITION, at, _CONDITION)
         if type(operand) is str:
             self.refuse("unsupported", "a string is not a condition", at, _CONDITION)
         return operand  # type: ignore[return-value]

@@ -24,6 +24,7 @@ from twigcast.pattern.tree import (
     Or,
     Path,
     Pattern,
+    Position,
     Predicate,
     Step,
     StringTest,
@@ -58,6 +59,11 @@ def holds(predicate: Predicate, node: Document | Element) -> bool:
             return compare(len(first_value(paths, node)), operator, value)
         case Count(paths, operator, value):
             return compare(len(follow_all(paths, node)), operator, value)
+        case Position(test, operator, value, among):
+            assert isinstance(node, Element)
+            step = Step(Axis.CHILD, test, among)
+            twins = [twin for twin in candidates(step, [node.parent]) if satisfies(step, twin)]
+            return node in twins and compare(twins.index(node) + 1, operator, value)
         case And(operands):
             return all(holds(operand, node) for operand in operands)
         case Or(operands):

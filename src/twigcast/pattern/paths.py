@@ -16,7 +16,17 @@ from twigcast.pattern.canonical import conjuncts
 from twigcast.pattern.cleaning import Route, parents, restricted, self_and_below
 from twigcast.pattern.cursor import NODE_TYPES, Cursor
 from twigcast.pattern.tokens import END, is_name
-from twigcast.pattern.tree import ANY, TEXT, AttributeTail, Axis, NameTest, Path, Predicate, Step, Tail
+from twigcast.pattern.tree import (
+    ANY,
+    TEXT,
+    AttributeTail,
+    Axis,
+    NameTest,
+    Path,
+    Predicate,
+    Step,
+    Tail,
+)
 from twigcast.pattern.weighing import outweighs
 
 AFTER_STEP = frozenset({"[", "/", "//"})
@@ -61,8 +71,11 @@ class PathReader(Cursor):
     __slots__ = ()
 
     @abstractmethod
-    def predicates(self) -> tuple[list[Condition], bool]:
-        """The conditions in the brackets at this place, and whether all of them are plain predicates."""
+    def predicates(self, counted: NameTest | None) -> tuple[list[Condition], bool]:
+        """The conditions in the brackets at this place, and whether all of them are plain predicates.
+
+        Positions count the children that ``counted`` admits; after any other step they are refused.
+        """
 
     def plain_path(self, axis: Axis, *, absolute: bool) -> Nodes:
         """A path while each step is a name and looks down; handed on as routes where one does not."""
@@ -102,7 +115,7 @@ class PathReader(Cursor):
             at += 1
             if following == "[":
                 self.at = at
-                conditions, plain = self.predicates()
+                conditions, plain = self.predicates(test)
                 at = self.at
                 if not plain:
                     routes = self._restricted(
@@ -180,7 +193,7 @@ class PathReader(Cursor):
                     self.at,
                     "a comparison in a predicate of the element",
                 )
-            conditions, _ = self.predicates()
+            conditions, _ = self.predicates(move.test if move.axis == "child" and move.kind == "name" else None)
             found = self._restricted(found, conditions, absolute=absolute)
         self._bound(found, at)
         if routes and not found and absolute and self.dead is None:

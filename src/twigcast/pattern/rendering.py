@@ -20,6 +20,7 @@ from twigcast.pattern.tree import (
     Or,
     Path,
     Pattern,
+    Position,
     Predicate,
     Step,
     StringTest,
@@ -63,6 +64,9 @@ def render_predicate(predicate: Predicate) -> str:
             return f"string-length({_union(paths)}){operator}{_literal(value)}"
         case Count(paths, operator, value):
             return f"count({_union(paths)}){operator}{_literal(value)}"
+        case Position(_, operator, value, among):
+            place = "" if operator == "=" else f"position(){operator}"
+            return f"{_brackets(among)}[{place}{number_text(value)}]"[1:-1]
         case And(operands):
             return " and ".join(
                 [f"({render_predicate(o)})" if isinstance(o, Or) else render_predicate(o) for o in operands]
@@ -92,9 +96,14 @@ def render_tail(tail: Tail) -> str:
 
 def _step(step: Step) -> str:
     slashes = "/" if step.axis is Axis.CHILD else "//"
-    if step.predicates:
+    if not step.predicates:
+        return slashes + render_name(step.test)
+    position = next((each for each in step.predicates if isinstance(each, Position)), None)
+    if position is None or position.test == step.test:
         return slashes + render_name(step.test) + _brackets(step.predicates)
-    return slashes + render_name(step.test)
+    others = tuple(each for each in step.predicates if each is not position)
+    narrowed = f"[self::{render_name(step.test)}]"
+    return slashes + render_name(position.test) + _brackets((position,)) + narrowed + _brackets(others)
 
 
 def _union(paths: tuple[Path, ...]) -> str:
@@ -102,6 +111,9 @@ def _union(paths: tuple[Path, ...]) -> str:
 
 
 def _brackets(predicates: tuple[Predicate, ...]) -> str:
+    """The predicates in brackets, a position before the others: these are not what it counts."""
+    if len(predicates) > 1:
+        predicates = tuple(sorted(predicates, key=lambda each: not isinstance(each, Position)))
     return "".join([f"[{render_predicate(predicate)}]" for predicate in predicates])
 
 

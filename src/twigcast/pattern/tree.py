@@ -148,6 +148,21 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Position:
+    """Counted among the children of its parent that ``test`` admits and ``among`` holds for, from 1, the element
+    is one of them, and its number stands in ``operator`` to ``value``.
+
+    At most one among the predicates of a step: ``//p[em][2][b]`` is the second ``p`` with an ``em``, if it has
+    a ``b``.  The test is that of the step, unless the step was restricted further: ``/*[2][self::p]``.
+    """
+
+    test: NameTest
+    operator: str
+    value: float
+    among: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """All operands hold; at least two, sorted, only below ``Or`` and ``Not``."""
 
@@ -168,4 +183,4 @@ class Not:
     operand: Predicate
 
 
-Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | And | Or | Not
+Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from twigcast.pattern.branching import Branch, Mixed
 from twigcast.pattern.cleaning import Route
-from twigcast.pattern.tree import And, Not, Or, Path, Predicate
+from twigcast.pattern.tree import And, Not, Or, Path, Position, Predicate
 
 
 def outweighs(routes: Iterable[Route], steps: int) -> bool:
@@ -21,6 +21,8 @@ def outweighs(routes: Iterable[Route], steps: int) -> bool:
         match item:
             case bool():
                 continue
+            case Position():
+                waiting += item.among
             case Route() | Path():
                 steps -= len(item.steps)
                 for step in item.steps:

@@ -7,7 +7,8 @@
 #define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
 #include <expat.h>
 
-#include <memory>
+#include <set>
+#include <string>
 
 #include "matcher.hpp"
 
@@ -85,6 +86,9 @@ class Reader {
         }
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
+        XML_SetStartDoctypeDeclHandler(parser, on_doctype);
+        external_ = false;
+        bytes_ = bytes;
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
         XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
         XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
@@ -143,6 +147,7 @@ class Reader {
             while (attributes[2 * count]) ++count;
             if (count > reader.limits.attributes) return reader.stop(TOO_MANY_ATTRIBUTES);
         }
+        if (reader.external_ && attributes[0] && reader.refers_to_nothing()) return reader.stop(UNDECLARED_ENTITY);
         u64 hash = hash_bytes(name, length);
         for (Matcher* matcher : reader.matchers) matcher->start(name, length, hash, attributes, reader.depth_);
     }
@@ -174,6 +179,33 @@ class Reader {
         if (!parameter) static_cast<Reader*>(self)->stop(UNDECLARED_ENTITY);
     }
 
+    static void on_doctype(void* self, const char*, const char* system, const char*, int) {
+        Reader& reader = *static_cast<Reader*>(self);
+        if (!system) return;
+        reader.external_ = true;
+        reader.entities_ = {"lt", "gt", "amp", "quot", "apos"};
+        XML_SetEntityDeclHandler(reader.parser_, on_entity);
+    }
+
+    static void on_entity(void* self, const char* name, int parameter, const char*, int, const char*, const char*,
+                          const char*, const char*) {
+        if (!parameter) static_cast<Reader*>(self)->entities_.insert(name);
+    }
+
+    // Where there is a DTD that was not read, expat drops undeclared entities in attributes without a word.
+    bool refers_to_nothing() const {
+        XML_Index from = XML_GetCurrentByteIndex(parser_);
+        if (from < 0) return false;
+        const char* at = bytes_ + from;
+        const char* end = at + XML_GetCurrentByteCount(parser_);
+        while ((at = static_cast<const char*>(std::memchr(at, '&', static_cast<std::size_t>(end - at))))) {
+            const char* stop = static_cast<const char*>(std::memchr(++at, ';', static_cast<std::size_t>(end - at)));
+            if (!stop) return false;
+            if (*at != '#' && !entities_.count(std::string(at, stop))) return true;
+        }
+        return false;
+    }
+
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
         Reader& reader = *static_cast<Reader*>(self);
         info->data = nullptr;
@@ -187,7 +219,9 @@ class Reader {
     u32 depth_ = 0;
     int own_error_ = 0;
     ReadError stopped_;
-    bool spaced_mode_ = false, restart_ = false;
+    bool spaced_mode_ = false, restart_ = false, external_ = false;
+    const char* bytes_ = nullptr;
+    std::set<std::string> entities_;  // declared, where there is more DTD than was read
 };
 
 inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {
