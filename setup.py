@@ -21,7 +21,13 @@ setup(
                 include_dirs=[KERNEL],
                 libraries=["expat"],
                 language="c++",
-                extra_compile_args=["-std=c++17", "-O3", "-g", *MACHINE, *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))],
+                extra_compile_args=[
+                    "-std=c++17",
+                    "-O3",
+                    "-g",
+                    *MACHINE,
+                    *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", "")),
+                ],
                 extra_link_args=shlex.split(os.environ.get("TWIGCAST_LDFLAGS", "")),
             )
         ]

@@ -1,6 +1,7 @@
 """twigcast carries XML documents to exactly the subscribers whose XPath they match.
 
-This page is the public API.  Its names are loaded when they are first used, so that ``twigcast --help`` does not wait
+This page is the public API.  Its names are loaded when they are first used, so that ``twigcast --help`` does
+not wait
 for libraries it does not need.
 """
 
@@ -44,7 +45,13 @@ __all__ = [
 
 _ROOMS = {
     "twigcast.document": {"DocumentLimits"},
-    "twigcast.errors": {"DocumentError", "IndexFileError", "PatternError", "SubscriptionError", "TwigcastError"},
+    "twigcast.errors": {
+        "DocumentError",
+        "IndexFileError",
+        "PatternError",
+        "SubscriptionError",
+        "TwigcastError",
+    },
     "twigcast.filtering": {"BatchMatch", "Index", "Match", "Selected", "Stats"},
     "twigcast.pattern": {"Pattern", "PatternLimits", "parse", "render"},
 }

@@ -36,7 +36,9 @@ class PatternError(TwigcastError):
     ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit).
     """
 
-    def __init__(self, message: str, *, code: str, text: str, column: int, expected: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, code: str, text: str, column: int, expected: str | None = None
+    ) -> None:
         super().__init__(message, code=code)
         self.text = text
         self.column = column

@@ -29,7 +29,7 @@ def test_new_label_paths_are_those_that_no_earlier_document_had() -> None:
 @pytest.mark.usefixtures("_no_data")
 def test_missing_data_is_named() -> None:
     """Where the folder of data lacks something, the error says what, where, and what to do."""
-    with pytest.raises(SourceError, match="no medline .*TWIGCAST_DATA") as caught:
+    with pytest.raises(SourceError, match=r"no medline .*TWIGCAST_DATA") as caught:
         data("medline")
     assert caught.value.path.endswith("medline")
 

@@ -98,7 +98,9 @@ def test_an_empty_index_is_a_file_too(tmp_path: Path) -> None:
 def test_another_process_opens_it(saved: Path) -> None:
     """Nothing in the file belongs to the process that wrote it."""
     program = "import sys; from twigcast import Index; print(Index.open(sys.argv[1]).match(b'<b/>').ids)"
-    done = subprocess.run([sys.executable, "-c", program, str(saved)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(saved)], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "['any']\n"
 
 

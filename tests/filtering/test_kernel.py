@@ -6,9 +6,9 @@ import random
 from array import array
 
 import pytest
+from twigcast.filtering.kernel._kernel import BareParser, Engine, Segment, build
 
 from twigcast.filtering.compiling import Compiler
-from twigcast.filtering.kernel._kernel import BareParser, Engine, Segment, build
 from twigcast.pattern import parse
 
 
@@ -20,14 +20,24 @@ def engine(segment: Segment, positions: int) -> Engine:
 
 def sample() -> tuple[Compiler, list[bytes]]:
     compiler = Compiler()
-    texts = ["//a[b]/c", "//a[@x='1' or @y > 2]", "/r//a[not(c)]", "//*[contains(., 'z')]", "//b", "//b | //c", "/"]
+    texts = [
+        "//a[b]/c",
+        "//a[@x='1' or @y > 2]",
+        "/r//a[not(c)]",
+        "//*[contains(., 'z')]",
+        "//b",
+        "//b | //c",
+        "/",
+    ]
     return compiler, [compiler.compile(parse(text)).words for text in texts]
 
 
 def test_a_segment_is_the_same_for_the_same_programs() -> None:
     """Building is deterministic: a file can be named by its content."""
     first, second = sample(), sample()
-    assert build(first[0].vocabulary, [*range(7)], first[1]) == build(second[0].vocabulary, [*range(7)], second[1])
+    assert build(first[0].vocabulary, [*range(7)], first[1]) == build(
+        second[0].vocabulary, [*range(7)], second[1]
+    )
 
 
 def test_positions_need_not_be_dense() -> None:
@@ -59,7 +69,7 @@ def test_what_is_not_a_program_is_refused() -> None:
 def test_bytes_that_are_no_segment_are_refused() -> None:
     """Nothing, noise, and text."""
     for data in (b"", b"x" * 1000, bytes(1000)):
-        with pytest.raises(ValueError, match="header|segment"):
+        with pytest.raises(ValueError, match=r"header|segment"):
             Segment(data)
 
 

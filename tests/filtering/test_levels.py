@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.levels import RATIO, TAIL, Level, make_level, mergeable, merged, replaced, with_added
 from twigcast.pattern import parse
@@ -44,13 +46,15 @@ def test_levels_are_few() -> None:
     assert positions(levels) == list(range(20 * TAIL))
     assert len(levels) <= 4
     full = [each.size for each in levels if each.size >= TAIL]
-    assert all(large > RATIO * small for large, small in zip(full, full[1:], strict=False))
+    assert all(large > RATIO * small for large, small in pairwise(full))
 
 
 def test_what_is_gone_is_merged_away() -> None:
     """A merge keeps those that are there."""
     pair = (level(range(10)), level(range(10, 20)))
-    assert merged(*pair, COMPILER.vocabulary, lambda position: position % 2 == 0).positions == list(range(1, 20, 2))
+    assert merged(*pair, COMPILER.vocabulary, lambda position: position % 2 == 0).positions == list(
+        range(1, 20, 2)
+    )
 
 
 def test_a_stored_level_is_never_merged() -> None:

@@ -23,13 +23,13 @@ def test_who_is_gone_is_not_found_but_remembered() -> None:
     assert roster[0] == "a"
     assert roster.append("a", "//x") == 2
     assert list(roster.living()) == [("b", 1), ("a", 2)]
-    assert (roster.count, len(roster)) == (2, 3)
+    assert (roster.living_count, len(roster)) == (2, 3)
 
 
 def test_a_roster_goes_on_from_a_stored_one() -> None:
     """The stored part is only searched when it must be."""
     roster = Roster(["a", "b"], ["//a", "//b"])
-    assert roster.count == 2
+    assert roster.living_count == 2
     assert roster.append("c", "//c") == 2
     assert [roster.find(id) for id in "abcd"] == [0, 1, 2, None]
     assert [roster.text(position) for position in range(3)] == ["//a", "//b", "//c"]

@@ -131,9 +131,9 @@ def _path(random: Random, depth: int) -> Expression:
 
 def _step(random: Random, depth: int) -> Expression:
     axis = random.choice(["", "", "", "", "", "child::", "descendant::", "descendant-or-self::node()/"])
-    position = random.choice(["", "", "", "", "", "", "", "", "[1]", "[2]", "[position() < 3]", "[position() != 1]"])
-    if axis == "descendant::":
-        position = ""
+    position = ""
+    if axis != "descendant::" and random.randint(0, 4) == 0:
+        position = random.choice(["[1]", "[2]", "[position() < 3]", "[position() != 1]"])
     before = _predicates(random, depth) if position and random.randint(0, 2) == 0 else _both("")
     return axis + _element_name(random) + before + position + _predicates(random, depth)
 

@@ -1,6 +1,7 @@
 """Matching: many subscriptions, one document at a time.
 
-``Index`` is the engine to use.  ``OneByOne``, ``XTrie`` and ``YFilter`` are there to compare with and to learn from.
+``Index`` is the engine to use.  ``OneByOne``, ``XTrie`` and ``YFilter`` are there to compare with and to
+learn from.
 """
 
 from twigcast.filtering.engine import Engine

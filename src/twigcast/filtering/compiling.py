@@ -5,10 +5,10 @@ literal of it a chain that starts there or a value predicate, positive or negati
 
     /a/b[c/d or not(@x='1')]//e    →    a/b { (c/d, .//e)  |  (not @x='1', .//e) }
 
-What the kernel cannot decide in one pass (the *first* of several nodes, counting, a disjunctive form that would
-explode) is replaced by something weaker.  The program is then inexact: it holds whenever the pattern holds, and
-the index confirms its candidates with the evaluator.  Beneath a negation weaker would be stronger, so there an
-inexact part is left out as a whole.
+What the kernel cannot decide in one pass (the *first* of several nodes, counting, a disjunctive form that
+would explode) is replaced by something weaker.  The program is then inexact: it holds whenever the pattern
+holds, and the index confirms its candidates with the evaluator.  Beneath a negation weaker would be stronger,
+so there an inexact part is left out as a whole.
 """
 
 from __future__ import annotations
@@ -204,7 +204,8 @@ class Compiler:
 
     def _compared(self, tail: Tail, operator: str, value: str | float) -> Condition:
         if operator == "!=" and _one_value(tail):
-            # One value differs where it is there and does not equal; one negative literal instead of many positive.
+            # One value differs where it is there and does not equal; one negative literal instead of many
+            # positive.
             ((equal,),) = self._compared(tail, "=", value)
             different: Condition = (((1, *equal[1:]),),)
             return different if tail is None else self._and(self._target(tail), different)

@@ -4,8 +4,9 @@
                  │            └── one matcher for each segment, warm across documents
                  └── segments (levels), positions that are gone, who stands where
 
-A change makes a new snapshot and swaps it in; a match in progress keeps the one it began with, the next document
-sees the new one.  Engines are handed out to one thread at a time and bring themselves up to date when they are.
+A change makes a new snapshot and swaps it in; a match in progress keeps the one it began with, the next
+document sees the new one.  Engines are handed out to one thread at a time and bring themselves up to date
+when they are.
 """
 
 from __future__ import annotations
@@ -22,16 +23,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from twigcast.document import Document, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
+from twigcast.filtering.batches import Bodies, Rows
+from twigcast.filtering.bitmaps import has_bit, set_bit, with_bit
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.engine import duplicate, unknown
 from twigcast.filtering.index_file import read_index, write_index
 from twigcast.filtering.kernel._kernel import Engine, Vocabulary, build
 from twigcast.filtering.levels import SMALL, Level, make_level, mergeable, merged, replaced, with_added
-from twigcast.filtering.results import BatchMatch, CostlySubscription, Match, RefusedSubscription, Selected, Stats
+from twigcast.filtering.results import (
+    BatchMatch,
+    CostlySubscription,
+    Match,
+    RefusedSubscription,
+    Selected,
+    Stats,
+)
 from twigcast.filtering.roster import Roster
 from twigcast.pattern import Explanation, Pattern, PatternLimits, explain, matches, parse, render, select
 
@@ -65,7 +73,7 @@ class Index:
         pattern_limits: PatternLimits | None = None,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
     ) -> None:
-        """``subscriptions`` are ``(id, xpath)`` or ``(id, xpath, namespaces)``; ``namespaces`` is for the others.
+        """``subscriptions`` are ``(id, xpath)`` or ``(id, xpath, namespaces)``; ``namespaces`` are for all.
 
         Those outside the language are left out: see ``refused``.
         """
@@ -99,7 +107,7 @@ class Index:
         with self._engine() as (engine, snapshot):
             found, suspect, error = engine.match(body)
         if error is not None:
-            return Match((), document_error(*error, body=body), snapshot.roster)
+            return Match((), _fault(error, body), snapshot.roster)
         positions = memoryview(found).cast("I")
         if suspect:
             return Match(self._confirmed(body, positions, snapshot), None, snapshot.roster)
@@ -110,29 +118,33 @@ class Index:
         with self._engine() as (engine, _):
             found, suspect, error = engine.count(body)
         if error is not None:
-            raise document_error(*error, body=body)
-        return len(self.match(body)) if suspect else found  # type: ignore[no-any-return]
+            raise _fault(error, body)
+        return len(self.match(body)) if suspect else found
 
     def match_batch(self, bodies: Any) -> BatchMatch:
         """Which subscriptions each document of an Arrow array matches, as positions; the GIL is released."""
-        starts, ends, data = _extents(bodies)
+        batch = Bodies(bodies)
         with self._engine() as (engine, snapshot):
-            offsets, positions, suspects, failures = engine.match_batch(starts, ends, data)
-        errors: list[DocumentError | None] = [None] * len(bodies)
+            offsets, positions, suspects, failures = engine.match_batch(batch.starts, batch.ends, batch.data)
+        errors: list[DocumentError | None] = [None] * len(batch)
         for row, error in failures:
-            errors[row] = document_error(*error, body=bytes(data[starts[row] : ends[row]]))
+            errors[row] = _fault(error, batch[row])
+        rows = Rows(offsets, positions)
         if suspects:
-            offsets, positions = self._confirmed_rows(starts, ends, data, offsets, positions, suspects, snapshot)
-        matches_ = _list_array(offsets, positions, bodies, errors)
-        return BatchMatch(matches_, errors, snapshot.roster)
+            rows = rows.replaced({row: self._confirmed(batch[row], rows[row], snapshot) for row in suspects})
+        present = [error is None and valid for error, valid in zip(errors, batch.valid, strict=True)]
+        return BatchMatch(rows.to_arrow(present), errors, snapshot.roster)
 
     def select(self, body: bytes, id: Hashable) -> list[Selected]:
         """The nodes a subscription selects in the document, as byte ranges; raises ``DocumentError``."""
         pattern = self.pattern(id)
-        return [Selected(node.start, node.end, type(node).__name__.lower()) for node in select(pattern, read(body, self.limits))]
+        return [
+            Selected(node.start, node.end, type(node).__name__.lower())
+            for node in select(pattern, read(body, self.limits))
+        ]
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
-        """Which steps and predicates of a subscription held, and where it stopped; raises ``DocumentError``."""
+        """Which steps and predicates held for a subscription, where it stopped; raises ``DocumentError``."""
         return explain(self.pattern(id), read(body, self.limits))
 
     # Subscriptions
@@ -150,7 +162,7 @@ class Index:
             inexact = snapshot.inexact
             if not program.exact:
                 self._patterns[position] = pattern
-                inexact = _with_bit(inexact, position)
+                inexact = with_bit(inexact, position)
             self._snapshot = replace(snapshot, levels=levels, size=position + 1, inexact=inexact)
             self._merge()
 
@@ -178,7 +190,7 @@ class Index:
                 programs.append(program.words)
                 if not program.exact:
                     self._patterns[position] = pattern
-                    _set_bit(inexact, position)
+                    set_bit(inexact, position)
             if positions:
                 level = make_level(self._compiler.vocabulary, positions, programs)
                 self._snapshot = replace(
@@ -195,8 +207,8 @@ class Index:
                 raise unknown(id)
             position = snapshot.roster.forget(id)
             self._patterns.pop(position, None)
-            self._snapshot = replace(snapshot, gone=_with_bit(snapshot.gone, position))
-            if len(snapshot.roster) > 2 * snapshot.roster.count + 4096:
+            self._snapshot = replace(snapshot, gone=with_bit(snapshot.gone, position))
+            if len(snapshot.roster) > 2 * snapshot.roster.living_count + 4096:
                 self._compact()
 
     def pattern(self, id: Hashable) -> Pattern:
@@ -219,7 +231,7 @@ class Index:
             return self._snapshot.roster.find(id) is not None
 
     def __len__(self) -> int:
-        return self._snapshot.roster.count
+        return self._snapshot.roster.living_count
 
     def __repr__(self) -> str:
         return f"<Index of {len(self):,} subscriptions>"
@@ -244,7 +256,9 @@ class Index:
                 for _, position in living
             ]
             segment = build(self._compiler.vocabulary, list(range(len(living))), programs)
-            inexact = [i for i, (_, position) in enumerate(living) if _bit(self._snapshot.inexact, position)]
+            inexact = [
+                i for i, (_, position) in enumerate(living) if has_bit(self._snapshot.inexact, position)
+            ]
             texts = [roster.text(position) for _, position in living]
         write_index(Path(path), segment, [id for id, _ in living], texts, inexact)
 
@@ -261,7 +275,7 @@ class Index:
         index = cls(limits=limits, cache_bytes=cache_bytes)
         inexact = bytearray()
         for position in stored.inexact:
-            _set_bit(inexact, position)
+            set_bit(inexact, position)
         level = Level(stored.segment, [], [], stored=True)
         roster = Roster(stored.ids, stored.texts)
         index._snapshot = _Snapshot((level,), roster, len(roster), b"", bytes(inexact))
@@ -279,7 +293,9 @@ class Index:
             segments=len(snapshot.levels),
             inexact=sum(byte.bit_count() for byte in snapshot.inexact),
             engines=len(engines),
-            documents=sum(max((each["documents"] for each in engine.statistics()), default=0) for engine in engines),
+            documents=sum(
+                max((each["documents"] for each in engine.statistics()), default=0) for engine in engines
+            ),
             cache_bytes=sum(each["bytes"] for each in learnt),
             path_nodes=sum(each["path_nodes"] for each in learnt),
             memo_hit_rate=sum(each["memo_hits"] for each in learnt) / tries if tries else 0.0,
@@ -327,7 +343,7 @@ class Index:
         document: Document | None = None
         kept = []
         for position in positions:
-            if _bit(snapshot.inexact, position):
+            if has_bit(snapshot.inexact, position):
                 document = document or read(body, self.limits)
                 self._confirmations[position] += 1
                 if not matches(self._pattern(position, snapshot.roster), document):
@@ -335,24 +351,14 @@ class Index:
             kept.append(position)
         return kept
 
-    def _confirmed_rows(
-        self, starts: Any, ends: Any, data: Any, offsets: Any, positions: Any, suspects: list[int], snapshot: _Snapshot
-    ) -> tuple[Any, Any]:
-        before, found = memoryview(offsets).cast("I"), memoryview(positions).cast("I")
-        rows = {row: self._confirmed(bytes(data[starts[row] : ends[row]]), found[before[row] : before[row + 1]], snapshot)
-                for row in suspects}  # fmt: skip
-        kept_offsets, kept = [0], []
-        for row in range(len(before) - 1):
-            kept += rows.get(row, found[before[row] : before[row + 1]])
-            kept_offsets.append(len(kept))
-        return pa.array(kept_offsets, pa.int32()).buffers()[1], pa.array(kept, pa.uint32()).buffers()[1]
-
     def _merge(self) -> None:
         """Bring the levels in order: small merges now, large ones in the background."""
         while (pair := mergeable(self._snapshot.levels)) is not None:
             if pair[0].size + pair[1].size > SMALL:
                 if self._merging is None:
-                    self._merging = threading.Thread(target=self._merge_apart, args=(pair, self._compiler.vocabulary.copy()), daemon=True)
+                    self._merging = threading.Thread(
+                        target=self._merge_apart, args=(pair, self._compiler.vocabulary.copy()), daemon=True
+                    )
                     self._merging.start()
                 return
             self._replace(pair, merged(*pair, self._compiler.vocabulary, self._is_gone))
@@ -368,7 +374,7 @@ class Index:
         self._snapshot = replace(self._snapshot, levels=replaced(self._snapshot.levels, pair, level))
 
     def _is_gone(self, position: int) -> bool:
-        return _bit(self._snapshot.gone, position)
+        return has_bit(self._snapshot.gone, position)
 
     def _compact(self) -> None:
         """Give new positions to those that are there, once most are gone."""
@@ -385,7 +391,7 @@ class Index:
             programs.append(program.words)
             if not program.exact:
                 patterns[position] = pattern
-                _set_bit(inexact, position)
+                set_bit(inexact, position)
         self._compiler, self._patterns = compiler, patterns
         levels = (make_level(compiler.vocabulary, list(range(len(roster))), programs),) if programs else ()
         self._snapshot = _Snapshot(levels, roster, len(roster), b"", bytes(inexact))
@@ -409,7 +415,7 @@ class Index:
                 self._confirmations[position],
             )
             for position in ranked
-            if position < snapshot.size and not _bit(snapshot.gone, position)
+            if position < snapshot.size and not has_bit(snapshot.gone, position)
         )[:10]
 
     def _after_fork(self) -> None:
@@ -417,9 +423,14 @@ class Index:
         self._merging = None
 
 
+def _fault(error: tuple[int, int, int, int], body: bytes) -> DocumentError:
+    code, line, column, offset = error
+    return document_error(code, line, column, offset, body)
+
+
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Many objects are made here and none in cycles; looking for cycles among them took a fifth of the time."""
+    """Many objects are made here, none in cycles; looking for cycles among them took a fifth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -434,58 +445,6 @@ def _text(
 ) -> str:
     """The expression as kept: as it was given where no prefixes are bound, else in its canonical form."""
     return xpath if isinstance(xpath, str) and not namespaces and not common else render(pattern)
-
-
-def _bit(bitmap: bytes, position: int) -> bool:
-    byte = position >> 3
-    return byte < len(bitmap) and bool(bitmap[byte] >> (position & 7) & 1)
-
-
-def _with_bit(bitmap: bytes, position: int) -> bytes:
-    changed = bytearray(bitmap)
-    _set_bit(changed, position)
-    return bytes(changed)
-
-
-def _set_bit(bitmap: bytearray, position: int) -> None:
-    bitmap.extend(bytes(max(0, (position >> 3) + 1 - len(bitmap))))
-    bitmap[position >> 3] |= 1 << (position & 7)
-
-
-def _extents(bodies: Any) -> tuple[Any, Any, Any]:
-    """Where each document of an Arrow array of binary or text starts and ends; -1 for a null."""
-    if isinstance(bodies, pa.ChunkedArray):
-        bodies = bodies.combine_chunks()
-    if isinstance(bodies, (list, tuple)):
-        bodies = pa.array(bodies, pa.binary())
-    kind = bodies.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        bodies = bodies.cast(pa.large_string()).view(pa.large_binary())
-    elif pa.types.is_binary(kind):
-        bodies = bodies.cast(pa.large_binary())
-    elif not pa.types.is_large_binary(kind):
-        raise TypeError(f"expected an Arrow array of binary or string, got {kind}")
-    _, offsets, data = bodies.buffers()
-    places = memoryview(offsets).cast("q")[bodies.offset : bodies.offset + len(bodies) + 1]
-    starts, ends = places[:-1], places[1:]
-    if bodies.null_count:
-        valid = bodies.is_valid().to_pylist()
-        starts = memoryview(pa.array([s if v else -1 for s, v in zip(starts, valid, strict=True)], pa.int64()).buffers()[1]).cast("q")
-    return starts, ends, memoryview(data) if data is not None else b""
-
-
-def _list_array(offsets: Any, positions: Any, bodies: Any, errors: list[DocumentError | None]) -> Any:
-    """Rows of positions; null where there was no document, or none that could be read."""
-    count = len(errors)
-    values_buffer = pa.py_buffer(positions)
-    values = pa.Array.from_buffers(pa.uint32(), values_buffer.size // 4, [None, values_buffer])
-    validity = None
-    if any(error is not None for error in errors) or bodies.null_count:
-        present = [e is None and b for e, b in zip(errors, bodies.is_valid().to_pylist(), strict=True)]
-        validity = pa.array(present, pa.bool_()).buffers()[1]
-    return pa.Array.from_buffers(
-        pa.list_(pa.uint32()), count, [validity, pa.py_buffer(offsets)], children=[values]
-    )
 
 
 _indexes: weakref.WeakSet[Index] = weakref.WeakSet()

@@ -2,10 +2,11 @@
 
     head 64 bytes | segment | ids | expressions | table of contents (JSON)
 
-The segment is what matching reads, straight from the mapped pages.  Expressions are kept in compressed blocks (about
-ten bytes each), for ``select``, ``explain`` and for going on from a file.  The head carries the format's version, the
-length and a checksum of the rest: a file that was cut, altered, or written by another version is refused, and the
-segment's tables are checked once more by the kernel, so that no file can crash a process.
+The segment is what matching reads, straight from the mapped pages.  Expressions are kept in compressed blocks
+(about ten bytes each), for ``select``, ``explain`` and for going on from a file.  The head carries the
+format's version, the length and a checksum of the rest: a file that was cut, altered, or written by another
+version is refused, and the segment's tables are checked once more by the kernel, so that no file can crash a
+process.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ def write_index(
     }
     table = json.dumps(contents).encode()
     checksum = zlib.crc32(_head(0, at + len(table), at, len(table)))
-    file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(bytes(_HEAD.size))
             for part in [*parts, table]:
                 for piece in (part, bytes(-len(part) % 8)) if part is not table else (part,):
@@ -78,11 +79,11 @@ def write_index(
             file.write(_head(checksum, at + len(table), at, len(table)))
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
+        os.chmod(beside, 0o644)
+        os.replace(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(file.name)
+            os.unlink(beside)
         raise
 
 
@@ -101,14 +102,19 @@ def read_index(path: Path) -> StoredIndex:
         raise IndexFileError(f"{path} is not a twigcast index", code="not-an-index")
     if version != VERSION:
         raise IndexFileError(
-            f"{path} has format {version}, this twigcast reads format {VERSION}: build it anew", code="version"
+            f"{path} has format {version}, this twigcast reads format {VERSION}: build it anew",
+            code="version",
         )
     if length != size:
-        raise IndexFileError(f"{path} has {size} bytes instead of {length}: it was cut short", code="truncated")
+        raise IndexFileError(
+            f"{path} has {size} bytes instead of {length}: it was cut short", code="truncated"
+        )
     if bytes(mapped[: _HEAD.size]) != _head(checksum, length, at, table_length) or checksum != zlib.crc32(
         mapped[_HEAD.size :], zlib.crc32(_head(0, length, at, table_length))
     ):
-        raise IndexFileError(f"{path} was altered after it was written: its checksum is wrong", code="altered")
+        raise IndexFileError(
+            f"{path} was altered after it was written: its checksum is wrong", code="altered"
+        )
     try:
         contents = json.loads(bytes(mapped[at : at + table_length]))
         segment = Segment(_part(mapped, contents["segment"]))
@@ -155,7 +161,9 @@ class StoredTexts(Sequence[str]):
                 self._open = (number, texts)
             return texts[within]
         except (zlib.error, UnicodeDecodeError, IndexError) as error:
-            raise IndexFileError(f"the expressions of the index cannot be read: {error}", code="altered") from error
+            raise IndexFileError(
+                f"the expressions of the index cannot be read: {error}", code="altered"
+            ) from error
 
 
 class _StoredIds(Sequence[Hashable]):
@@ -180,7 +188,7 @@ class _StoredIds(Sequence[Hashable]):
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
         value = self._array[position].as_py()
-        return _unpacked(json.loads(value)) if self._packed else value  # type: ignore[no-any-return]
+        return _unpacked(json.loads(value)) if self._packed else value
 
 
 def _encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
@@ -213,16 +221,18 @@ def _packed(id: Hashable) -> Any:
     if id is None or type(id) in (str, int, float, bool):
         return id
     raise SubscriptionError(
-        f"the id {id!r} cannot be saved: use strings, numbers, bytes, or tuples of these", code="unsavable-id", id=id
+        f"the id {id!r} cannot be saved: use strings, numbers, bytes, or tuples of these",
+        code="unsavable-id",
+        id=id,
     )
 
 
-def _unpacked(value: Any) -> Hashable:
+def _unpacked(value: Any) -> Any:
     if isinstance(value, dict):
         if "tuple" in value:
             return tuple(_unpacked(part) for part in value["tuple"])
         return base64.b64decode(value["bytes"])
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _part(mapped: memoryview, place: Iterable[int]) -> memoryview:

@@ -2,8 +2,8 @@
 
     base 100,000 | 9,000 | 400 | 23        a new subscription rebuilds only the last, small one
 
-A level that has grown too large for its place is merged into the one before it; large merges are for a thread in
-the background.  A segment is never changed: a match in progress keeps those it began with.
+A level that has grown too large for its place is merged into the one before it; large merges are for a thread
+in the background.  A segment is never changed: a match in progress keeps those it began with.
 
 Invariant: every living position is in exactly one level.
 Cost: adding rebuilds at most ``TAIL`` programs; each program is rebuilt O(log n) times over its life.
@@ -39,7 +39,9 @@ def make_level(vocabulary: Vocabulary, positions: list[int], programs: list[byte
     return Level(Segment(build(vocabulary, positions, programs)), positions, programs)
 
 
-def with_added(levels: tuple[Level, ...], vocabulary: Vocabulary, position: int, program: bytes) -> tuple[Level, ...]:
+def with_added(
+    levels: tuple[Level, ...], vocabulary: Vocabulary, position: int, program: bytes
+) -> tuple[Level, ...]:
     """The levels with one more program in the last."""
     tail = levels[-1] if levels else None
     if tail is None or tail.stored or tail.size >= TAIL:

@@ -1,8 +1,8 @@
 """Who stands at which position: ids and expressions by position, in the order of adding.
 
-Positions are what the kernel knows of subscriptions.  They are given out once, in order, and never again, so that
-a result means the same for as long as somebody holds it.  A roster may start with a part that lies in an index
-file; ids and expressions of that part are decoded when they are asked for.
+Positions are what the kernel knows of subscriptions.  They are given out once, in order, and never again, so
+that a result means the same for as long as somebody holds it.  A roster may start with a part that lies in an
+index file; ids and expressions of that part are decoded when they are asked for.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Roster(Sequence[Hashable]):
         return iter(sorted(self._known().items(), key=lambda item: item[1]))
 
     @property
-    def count(self) -> int:
+    def living_count(self) -> int:
+        """How many ids are there."""
         return len(self._stored_ids) if self._positions is None else len(self._positions)
 
     def _known(self) -> dict[Hashable, int]:

@@ -193,7 +193,8 @@ class PathReader(Cursor):
                     self.at,
                     "a comparison in a predicate of the element",
                 )
-            conditions, _ = self.predicates(move.test if move.axis == "child" and move.kind == "name" else None)
+            counted = move.test if move.axis == "child" and move.kind == "name" else None
+            conditions, _ = self.predicates(counted)
             found = self._restricted(found, conditions, absolute=absolute)
         self._bound(found, at)
         if routes and not found and absolute and self.dead is None:

@@ -149,11 +149,12 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Counted among the children of its parent that ``test`` admits and ``among`` holds for, from 1, the element
-    is one of them, and its number stands in ``operator`` to ``value``.
+    """Which child of its parent the element is, of those that ``test`` admits and for which ``among`` holds.
 
-    At most one among the predicates of a step: ``//p[em][2][b]`` is the second ``p`` with an ``em``, if it has
-    a ``b``.  The test is that of the step, unless the step was restricted further: ``/*[2][self::p]``.
+    Counted from 1, its number stands in ``operator`` to ``value``.
+
+    At most one among the predicates of a step: ``//p[em][2][b]`` is the second ``p`` with an ``em``, if it
+    has a ``b``.  The test is that of the step, unless the step was restricted further: ``/*[2][self::p]``.
     """
 
     test: NameTest

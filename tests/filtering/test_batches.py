@@ -1,0 +1,32 @@
+"""Arrow arrays in and out, as they come: sliced, chunked, with nulls."""
+
+from __future__ import annotations
+
+from array import array
+
+import pyarrow as pa
+import pytest
+
+from twigcast.filtering.batches import Bodies, Rows
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()], ids=str)
+def test_bodies_of_all_kinds(kind: pa.DataType) -> None:
+    """A document is the bytes between its places."""
+    bodies = Bodies(pa.array(["<a/>", None, "", "<é/>"], kind))
+    assert [bodies[0], bodies[2], bodies[3]] == [b"<a/>", b"", "<é/>".encode()]
+    assert bodies.starts[1] == -1
+    assert bodies.valid == [True, False, True, True]
+
+
+def test_rows_are_an_arrow_list() -> None:
+    """Offsets and positions are taken as they are; what is not present is null."""
+    rows = Rows(array("I", [0, 2, 2, 3]), array("I", [4, 5, 6]))
+    assert rows.to_arrow([True, False, True]).to_pylist() == [[4, 5], None, [6]]
+    assert list(rows[0]) == [4, 5]
+
+
+def test_replacing_rows_leaves_the_others() -> None:
+    """Only the rows that were confirmed change."""
+    rows = Rows(array("I", [0, 2, 2, 3]), array("I", [4, 5, 6])).replaced({0: [4], 1: [9]})
+    assert rows.to_arrow([True] * 3).to_pylist() == [[4], [9], [6]]
