@@ -187,8 +187,8 @@ class _StoredIds(Sequence[Hashable]):
     def __getitem__(self, position: int | slice) -> Hashable | list[Hashable]:
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
-        value = self._array[position].as_py()
-        return _unpacked(json.loads(value)) if self._packed else value
+        value: Hashable = self._array[position].as_py()
+        return _unpacked(json.loads(str(value))) if self._packed else value
 
 
 def _encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
@@ -227,12 +227,13 @@ def _packed(id: Hashable) -> Any:
     )
 
 
-def _unpacked(value: Any) -> Any:
+def _unpacked(value: Any) -> Hashable:
     if isinstance(value, dict):
         if "tuple" in value:
             return tuple(_unpacked(part) for part in value["tuple"])
         return base64.b64decode(value["bytes"])
-    return value
+    scalar: Hashable = value
+    return scalar
 
 
 def _part(mapped: memoryview, place: Iterable[int]) -> memoryview:
