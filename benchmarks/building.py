@@ -157,8 +157,9 @@ def sharing(name: str, progress: Progress) -> Outcome:
     context = multiprocessing.get_context("spawn")
     pipes = [context.Pipe() for _ in range(2)]
     processes = [context.Process(target=hold, args=(path, documents, theirs)) for _, theirs in pipes]
-    for process in processes:
+    for process, (_, theirs) in zip(processes, pipes, strict=True):
         process.start()
+        theirs.close()  # so that a process that dies is the end of its pipe, not a wait for ever
     for ours, _ in pipes:
         ours.recv()
     for ours, _ in pipes:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         SubscriptionError,
         TwigcastError,
     )
-    from twigcast.filtering import BatchMatch, Index, Match, Selected, Stats
+    from twigcast.filtering import BatchMatch, Index, Match, Selected, Stats, Tuning
     from twigcast.pattern import Pattern, PatternLimits, parse, render
 
 __version__ = "0.1.0"
@@ -37,6 +37,7 @@ __all__ = [
     "Selected",
     "Stats",
     "SubscriptionError",
+    "Tuning",
     "TwigcastError",
     "__version__",
     "parse",
@@ -52,7 +53,7 @@ _ROOMS = {
         "SubscriptionError",
         "TwigcastError",
     },
-    "twigcast.filtering": {"BatchMatch", "Index", "Match", "Selected", "Stats"},
+    "twigcast.filtering": {"BatchMatch", "Index", "Match", "Selected", "Stats", "Tuning"},
     "twigcast.pattern": {"Pattern", "PatternLimits", "parse", "render"},
 }
 

@@ -13,7 +13,7 @@ from twigcast.pattern import parse
 
 
 def engine(segment: Segment, positions: int) -> Engine:
-    made = Engine(1 << 20, 1 << 20, 100, 100, 100.0, 1 << 20)
+    made = Engine(1 << 20, True, True, 1 << 20, 100, 100, 100.0, 1 << 20)
     made.use(object(), (segment,), positions, b"", b"")
     return made
 

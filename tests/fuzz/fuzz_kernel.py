@@ -40,7 +40,7 @@ from unittest.mock import ANY, patch
 import pyarrow as pa
 from lxml import etree
 
-from twigcast import Index
+from twigcast import Index, Tuning
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError, IndexFileError, PatternError, SubscriptionError
 from twigcast.filtering.one_by_one import OneByOne
@@ -294,7 +294,7 @@ def built(case: Case) -> tuple[Index, OneByOne]:
     subscriptions = [(id, text, NAMESPACES) for id, text in enumerate(case.subscriptions)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        index = Index(subscriptions, limits=LIMITS, cache_bytes=case.cache_bytes)
+        index = Index(subscriptions, limits=LIMITS, tuning=Tuning(cache_bytes=case.cache_bytes))
     reference = OneByOne(LIMITS)
     refused = []
     for id, text, namespaces in subscriptions:

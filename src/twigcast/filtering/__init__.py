@@ -15,6 +15,7 @@ from twigcast.filtering.results import (
     Selected,
     Stats,
 )
+from twigcast.filtering.tuning import Tuning
 from twigcast.filtering.xtrie import XTrie
 from twigcast.filtering.yfilter import YFilter
 
@@ -29,6 +30,7 @@ __all__ = [
     "Selected",
     "Stats",
     "SubscriptionWarning",
+    "Tuning",
     "XTrie",
     "YFilter",
 ]

@@ -41,9 +41,8 @@ from twigcast.filtering.results import (
     Stats,
 )
 from twigcast.filtering.roster import Roster
+from twigcast.filtering.tuning import Tuning
 from twigcast.pattern import Explanation, Pattern, PatternLimits, explain, matches, parse, render, select
-
-DEFAULT_CACHE_BYTES = 512 << 20
 
 
 class SubscriptionWarning(UserWarning):
@@ -71,7 +70,7 @@ class Index:
         namespaces: Mapping[str, str] | None = None,
         limits: DocumentLimits | None = None,
         pattern_limits: PatternLimits | None = None,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        tuning: Tuning | None = None,
     ) -> None:
         """``subscriptions`` are ``(id, xpath)`` or ``(id, xpath, namespaces)``; ``namespaces`` are for all.
 
@@ -81,7 +80,7 @@ class Index:
         self.pattern_limits = pattern_limits or PatternLimits()
         self.namespaces = dict(namespaces or {})
         self.refused: tuple[RefusedSubscription, ...] = ()
-        self._cache_bytes = cache_bytes
+        self.tuning = tuning or Tuning()
         self._compiler = Compiler()
         self._patterns: dict[int, Pattern] = {}  # of inexact positions, and of those asked for by id
         self._confirmations: Counter[int] = Counter()
@@ -268,11 +267,11 @@ class Index:
         path: str | os.PathLike[str],
         *,
         limits: DocumentLimits | None = None,
-        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        tuning: Tuning | None = None,
     ) -> Index:
         """Map an index file, read-only and shared; raises ``IndexFileError``.  Changes stay in memory."""
         stored = read_index(Path(path))
-        index = cls(limits=limits, cache_bytes=cache_bytes)
+        index = cls(limits=limits, tuning=tuning)
         inexact = bytearray()
         for position in stored.inexact:
             set_bit(inexact, position)
@@ -323,7 +322,9 @@ class Index:
         except IndexError:
             limits = self.limits
             engine = Engine(
-                self._cache_bytes,
+                self.tuning.cache_bytes,
+                self.tuning.programs,
+                self.tuning.memo,
                 limits.bytes,
                 limits.depth,
                 limits.attributes,

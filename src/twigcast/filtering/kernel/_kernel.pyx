@@ -46,8 +46,12 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint32_t position
         uint64_t count
 
+    cdef struct CTuning "twigcast::Tuning":
+        size_t cache_bytes
+        cbool programs, memo
+
     cdef cppclass CMatcher "twigcast::Matcher":
-        CMatcher(const CSegment&, size_t) except +
+        CMatcher(const CSegment&, const CTuning&) except +
         CStats statistics()
         uint64_t candidates(size_t, vector[Candidate]&)
 
@@ -214,9 +218,11 @@ cdef class _Matcher:
     cdef CMatcher* matcher
     cdef Segment segment
 
-    def __cinit__(self, Segment segment, size_t cache_bytes):
+    def __cinit__(self, Segment segment):
         self.segment = segment
-        self.matcher = new CMatcher(segment.view, cache_bytes)
+
+    cdef begin(self, CTuning tuning):
+        self.matcher = new CMatcher(self.segment.view, tuning)
 
     def __dealloc__(self):
         del self.matcher
@@ -228,7 +234,7 @@ cdef class Engine:
     cdef CReader* reader
     cdef object __weakref__
     cdef dict matchers
-    cdef size_t cache_bytes
+    cdef CTuning tuning
     cdef vector[uint64_t] result
     cdef vector[uint64_t] gone
     cdef vector[uint64_t] inexact
@@ -236,8 +242,8 @@ cdef class Engine:
     cdef object segments
     cdef readonly object version
 
-    def __cinit__(self, size_t cache_bytes, uint64_t bytes, uint32_t depth, uint32_t attributes, float amplification,
-                  uint64_t amplification_threshold):
+    def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
+                  uint32_t attributes, float amplification, uint64_t amplification_threshold):
         self.reader = new CReader(SALT)
         self.reader.encoding_table = encoding_table
         self.reader.limits.bytes = bytes
@@ -246,7 +252,7 @@ cdef class Engine:
         self.reader.limits.amplification = amplification
         self.reader.limits.amplification_threshold = amplification_threshold
         self.matchers = {}
-        self.cache_bytes = cache_bytes
+        self.tuning = CTuning(cache_bytes, programs, memo)
 
     def __dealloc__(self):
         del self.reader
@@ -259,7 +265,8 @@ cdef class Engine:
         for segment in segments:
             matcher = self.matchers.get(segment)
             if matcher is None:
-                matcher = _Matcher(segment, self.cache_bytes)
+                matcher = _Matcher(segment)
+                matcher.begin(self.tuning)
             matchers[segment] = matcher
             pointers.push_back(matcher.matcher)
         self.reader.matchers = pointers

@@ -18,6 +18,11 @@ struct MatcherStats {
     u64 path_nodes = 0, states = 0, components = 0, bytes = 0;
 };
 
+struct Tuning {
+    std::size_t cache_bytes = 512u << 20;
+    bool programs = true, memo = true;
+};
+
 struct Candidate {
     u32 position;
     u64 count;
@@ -46,8 +51,8 @@ class Output {
 
 class Matcher {
   public:
-    Matcher(const Segment& segment, std::size_t cache_limit)
-        : segment_(segment), automaton_(segment), predicates_(segment, automaton_.names), cache_limit_(cache_limit) {
+    Matcher(const Segment& segment, const Tuning& tuning)
+        : segment_(segment), automaton_(segment), predicates_(segment, automaton_.names), tuning_(tuning) {
         marks_.resize(segment.literals());
         seen_.assign(segment.literals(), 0);
         frames_.resize(64);
@@ -63,7 +68,7 @@ class Matcher {
     // `result` has a bit for every position up to the end of this segment's.
     void begin(u64* result) {
         result_ = result;
-        if (automaton_.bytes() + cache_bytes() > cache_limit_ || instance_ > MOST_INSTANCES ||
+        if (automaton_.bytes() + cache_bytes() > tuning_.cache_bytes || instance_ > MOST_INSTANCES ||
             document_ == NONE)
             flush(), document_ = 0;
         ++document_;
@@ -282,7 +287,7 @@ class Matcher {
         if (frame.blocks.size() > 1) unique(frame.blocks);
         Automaton::Node& node = automaton_[frame.node];
         if (pure) {
-            bool remembered = frame.atoms.empty() && frame.blocks.size() <= MEMO_BLOCKS &&
+            bool remembered = tuning_.memo && frame.atoms.empty() && frame.blocks.size() <= MEMO_BLOCKS &&
                               (node.tries < 64 || node.hits * 2 >= node.tries);
             if (remembered) join_remembered(frame, node);
             else join(frame, node, true);
@@ -432,7 +437,7 @@ class Matcher {
     void run(u32 id, bool pure) {
         Automaton::State& state = automaton_.state(id);
         if (state.program == NONE) {
-            if (state.uses++ < PROGRAM_AFTER) {
+            if (!tuning_.programs || state.uses++ < PROGRAM_AFTER) {
                 for (u32 component : automaton_.components_with_rows(id))
                     for (u32 node : automaton_.trie_nodes(component)) test_rows(node, pure);
                 return;
@@ -598,7 +603,7 @@ class Matcher {
     u32 check_memory(u32 depth, u32 symbol) {
         flush_check_ = automaton_.path_nodes() + CHECK_EVERY;
         u32 id = automaton_.child(frames_[depth - 1].node, symbol);
-        if (automaton_.bytes() + cache_bytes() <= cache_limit_) return id;
+        if (automaton_.bytes() + cache_bytes() <= tuning_.cache_bytes) return id;
         for (u32 block : accepted_)
             for (u32 slot : automaton_.blocks[block]) complete_slot(slot);
         accepted_.clear();
@@ -629,7 +634,8 @@ class Matcher {
     const Segment& segment_;
     Automaton automaton_;
     PredicateIndex predicates_;
-    std::size_t cache_limit_, program_bytes_ = 0, flush_check_ = CHECK_EVERY;
+    Tuning tuning_;
+    std::size_t program_bytes_ = 0, flush_check_ = CHECK_EVERY;
     std::vector<Frame> frames_;
     ListPool sets_;
     FlatMap memo_;
