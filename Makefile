@@ -33,7 +33,7 @@ help: ## List the targets
 
 setup: $(STAMP) ## Create .venv and build the kernel (the others do this by themselves)
 
-demo: $(STAMP) ## Match generated news against thousands of subscriptions and show who gets what
+demo: $(STAMP) ## A news feed and thousands of subscriptions through the pipeline on local Spark, into out/demo
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(STAMP) ## Run all tests
@@ -89,5 +89,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
-	@$(BIN)/python -m pip install -qq --editable '.[dev]'
+	@$(BIN)/python -m pip install -qq --editable '.[dev,spark]'
 	@touch $@

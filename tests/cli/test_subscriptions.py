@@ -43,7 +43,19 @@ def test_tsv_binds_prefixes_in_its_third_column(write: Write) -> None:
     assert line.namespaces == {"x": "urn:x", "y": "urn:y"}
 
 
-@pytest.mark.parametrize("bad", ["ada", "ada\t", "\t//a", "ada\t//a\tx", "ada\t//a\tx=u\tmore"])
+def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
+    """The fourth column is the subscriber, the fifth what to deliver; either may be empty."""
+    found = read_subscriptions(write("s.tsv", "ada\t//a\t\tdesk\tpart\nbob\t//b\t\tdesk\n"))
+    assert list(found) == [
+        SubscriptionLine(1, "ada", "//a", None, "desk", "part"),
+        SubscriptionLine(2, "bob", "//b", None, "desk"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["ada", "ada\t", "\t//a", "ada\t//a\tx", "ada\t//a\tx=u\tdesk\tall", "ada\t//a\tx=u\tdesk\tpart\tmore"],
+)
 def test_a_bad_line_of_tsv_is_an_error_among_the_others(write: Write, bad: str) -> None:
     """A line without its columns is reported with its number, and the next one is read."""
     assert read(write("s.tsv", f"{bad}\nbob\t//b\n")) == [(1, "bad-line"), (2, "bob", "//b")]
@@ -60,6 +72,12 @@ def test_jsonl_has_objects(write: Write) -> None:
     ]
 
 
+def test_jsonl_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
+    """The keys are ``subscriber`` and ``deliver``."""
+    path = write("s.jsonl", '{"id": "a", "xpath": "//a", "subscriber": "desk", "deliver": "part"}')
+    assert list(read_subscriptions(path)) == [SubscriptionLine(1, "a", "//a", None, "desk", "part")]
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -69,6 +87,8 @@ def test_jsonl_has_objects(write: Write) -> None:
         '{"id": true, "xpath": "//a"}',
         '{"id": 1}',
         '{"id": 1, "xpath": "//a", "namespaces": {"p": 1}}',
+        '{"id": 1, "xpath": "//a", "subscriber": 1}',
+        '{"id": 1, "xpath": "//a", "deliver": "all"}',
         "[" * 100_000,
     ],
 )

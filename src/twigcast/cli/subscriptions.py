@@ -4,6 +4,8 @@
     tsv      ada<TAB>//p[x:person='Ada']<TAB>x=urn:people           the third column is optional
     jsonl    {"id": "ada", "xpath": "//x:p", "namespaces": {"x": "urn:people"}}
 
+For a subscription table there may also be who subscribes and what to deliver, "document" or "part": as the
+fourth and fifth column of TSV, as "subscriber" and "deliver" in JSONL.
 Blank lines are skipped, and in lines and TSV those that begin with ``#``.  A bad line is an error value among
 the others and hides none of them; only a file that cannot be read at all raises.
 """
@@ -24,6 +26,7 @@ from typing import BinaryIO, TypeAlias, cast
 from twigcast.errors import SourceError
 
 STDIN = Path("-")
+DELIVERABLE = ("document", "part")
 
 
 class Format(StrEnum):
@@ -42,6 +45,8 @@ class SubscriptionLine:
     id: str | int
     xpath: str
     namespaces: Mapping[str, str] | None = None
+    subscriber: str | None = None
+    deliver: str | None = None
 
 
 Item: TypeAlias = tuple[str | int, str] | tuple[str | int, str, Mapping[str, str]]
@@ -112,9 +117,21 @@ def _read_columns(number: int, text: str) -> SubscriptionLine | None:
     id, *columns = (column.strip() for column in text.split("\t"))
     if [id.lower(), *(column.lower() for column in columns[:1])] == ["id", "xpath"]:
         return None  # a header
-    if not id or not columns or not columns[0] or len(columns) > 2:
-        raise ValueError("expected an id, a tab, an XPath, and perhaps a tab and prefix=uri pairs")
-    return SubscriptionLine(number, id, columns[0], _bindings(columns[1]) if len(columns) == 2 else None)
+    if not id or not columns or not columns[0] or len(columns) > 4:
+        raise ValueError(
+            "expected an id, a tab, an XPath, and perhaps a tab and prefix=uri pairs, "
+            "a tab and the subscriber, a tab and what to deliver"
+        )
+    columns += [""] * (4 - len(columns))
+    return SubscriptionLine(
+        number, id, columns[0], _bindings(columns[1]), columns[2] or None, _deliverable(columns[3] or None)
+    )
+
+
+def _deliverable(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and value in DELIVERABLE):
+        return value
+    raise ValueError(f"expected {' or '.join(DELIVERABLE)} as what to deliver, got {value!r}")
 
 
 def _bindings(text: str) -> Mapping[str, str] | None:
@@ -143,7 +160,12 @@ def _read_object(number: int, text: str) -> SubscriptionLine:
         raise ValueError('expected "xpath" to be a string')
     if namespaces is not None and not _is_prefix_map(namespaces):
         raise ValueError('expected "namespaces" to be an object of prefixes and URIs')
-    return SubscriptionLine(number, id, xpath, namespaces or None)
+    subscriber = value.get("subscriber")
+    if subscriber is not None and not (isinstance(subscriber, str) and subscriber):
+        raise ValueError('expected "subscriber" to be a string')
+    return SubscriptionLine(
+        number, id, xpath, namespaces or None, subscriber, _deliverable(value.get("deliver"))
+    )
 
 
 def _is_prefix_map(value: object) -> bool:

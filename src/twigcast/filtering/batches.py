@@ -8,8 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 
+POSITIONS = pa.list_(pa.uint32())
+
+
 class Bodies:
-    """An Arrow array of documents, as binary or text, seen as places in one piece of memory."""
+    """An Arrow array of documents, as binary or text: bytes in one piece, and where each document begins."""
 
     def __init__(self, bodies: Any) -> None:
         if isinstance(bodies, list | tuple):
@@ -17,26 +20,21 @@ class Bodies:
         if isinstance(bodies, pa.ChunkedArray):
             bodies = bodies.combine_chunks()
         kind = bodies.type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            bodies = bodies.cast(pa.large_string()).view(pa.large_binary())
-        elif pa.types.is_binary(kind):
-            bodies = bodies.cast(pa.large_binary())
-        elif not pa.types.is_large_binary(kind):
+        self.wide = kind == pa.large_binary() or kind == pa.large_string()
+        if not self.wide and kind != pa.binary() and kind != pa.string():
             raise TypeError(f"expected an Arrow array of binary or string, got {kind}")
+        self._count = len(bodies)
+        self.valid = bytes(bodies.is_valid().to_pylist()) if bodies.null_count else b""
         _, offsets, data = bodies.buffers()
-        places = memoryview(offsets).cast("q")[bodies.offset : bodies.offset + len(bodies) + 1]
-        self.valid: list[bool] = bodies.is_valid().to_pylist()
-        self.starts, self.ends = places[:-1], places[1:]
-        if bodies.null_count:
-            starts = [start if valid else -1 for start, valid in zip(self.starts, self.valid, strict=True)]
-            self.starts = memoryview(pa.array(starts, pa.int64()).buffers()[1]).cast("q")
-        self.data = memoryview(b"" if data is None else data)
+        self.offsets = memoryview(offsets or b"").cast("B")[bodies.offset * (8 if self.wide else 4) :]
+        self.data = memoryview(data or b"")
 
     def __len__(self) -> int:
-        return len(self.valid)
+        return self._count
 
     def __getitem__(self, row: int) -> bytes:
-        return bytes(self.data[self.starts[row] : self.ends[row]])
+        places = self.offsets.cast("q" if self.wide else "i")
+        return bytes(self.data[places[row] : places[row + 1]])
 
 
 class Rows:
@@ -58,12 +56,12 @@ class Rows:
             offsets.append(len(positions))
         return Rows(pa.array(offsets, pa.int32()).buffers()[1], pa.array(positions, pa.uint32()).buffers()[1])
 
-    def to_arrow(self, present: Sequence[bool]) -> Any:
-        """The rows as an Arrow ``list<uint32>``, null where they are not ``present``."""
+    def to_arrow(self, count: int, present: Sequence[bool] = ()) -> Any:
+        """The rows as an Arrow ``list<uint32>``, null where they are not ``present``, if that is told."""
         buffer = pa.py_buffer(self._positions)
         positions = pa.Array.from_buffers(pa.uint32(), buffer.size // 4, [None, buffer])
-        validity = None if all(present) else pa.array(present, pa.bool_()).buffers()[1]
+        validity = pa.array(present, pa.bool_()).buffers()[1] if present else None
         offsets = pa.py_buffer(self._offsets)
         return pa.Array.from_buffers(
-            pa.list_(pa.uint32()), len(present), [validity, offsets], children=[positions]
+            POSITIONS, count, [validity, offsets], children=[positions]
         )

@@ -124,15 +124,20 @@ class Index:
         """Which subscriptions each document of an Arrow array matches, as positions; the GIL is released."""
         batch = Bodies(bodies)
         with self._engine() as (engine, snapshot):
-            offsets, positions, suspects, failures = engine.match_batch(batch.starts, batch.ends, batch.data)
+            offsets, positions, suspects, failures = engine.match_batch(
+                batch.offsets, batch.wide, len(batch), batch.valid, batch.data
+            )
         errors: list[DocumentError | None] = [None] * len(batch)
         for row, error in failures:
             errors[row] = _fault(error, batch[row])
         rows = Rows(offsets, positions)
         if suspects:
             rows = rows.replaced({row: self._confirmed(batch[row], rows[row], snapshot) for row in suspects})
-        present = [error is None and valid for error, valid in zip(errors, batch.valid, strict=True)]
-        return BatchMatch(rows.to_arrow(present), errors, snapshot.roster)
+        present: list[bool] = []
+        if failures or batch.valid:
+            valid = batch.valid or bytes([1]) * len(batch)
+            present = [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
+        return BatchMatch(rows.to_arrow(len(batch), present), errors, snapshot.roster)
 
     def select(self, body: bytes, id: Hashable) -> list[Selected]:
         """The nodes a subscription selects in the document, as byte ranges; raises ``DocumentError``."""

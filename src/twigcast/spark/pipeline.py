@@ -26,9 +26,10 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -60,10 +61,12 @@ def _resolved(path: str, info: ValidationInfo) -> str:
     return str(folder / Path(path).expanduser())
 
 
-def _local(path: str) -> str:
-    if "://" in path:
-        raise PydanticCustomError("path", "expected a folder or file of this machine or a mounted one")
-    return path
+def _local(path: object, info: ValidationInfo) -> object:
+    if isinstance(path, str) and "://" in path:
+        raise PydanticCustomError(
+            "path", "expected a path of this machine or a mounted one, without a scheme"
+        )
+    return Path(_resolved(str(path), info)) if isinstance(path, str | Path) else path
 
 
 def _as_text(value: object) -> object:
@@ -74,7 +77,7 @@ def _as_text(value: object) -> object:
 
 
 Place = Annotated[str, AfterValidator(_resolved)]  # a path, or a URL that Spark knows
-LocalPlace = Annotated[Place, AfterValidator(_local)]
+LocalPlace = Annotated[Path, BeforeValidator(_local)]  # one that the driver opens itself
 Options = dict[str, Annotated[str, BeforeValidator(_as_text)]]
 
 
@@ -88,8 +91,8 @@ class Source(_Table):
     """Where documents come from.
 
     ``directory`` has one document in each file, ``archives`` many in each ``.zip``, ``.tar.gz`` or ``.gz``,
-    ``records`` many in each file, one for each element ``record``; ``table`` is a Parquet folder (or ``format``)
-    with the columns ``doc_id`` and ``body``; ``format`` is any format of Spark with its options.
+    ``records`` many in each file, one for each element ``record``; ``table`` is a Parquet folder (or that of
+    ``format``) with the columns ``doc_id`` and ``body``; ``format`` is any format of Spark with its options.
     """
 
     kind: SourceKind = "directory"
@@ -114,9 +117,11 @@ class Source(_Table):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.kind == "records" and not self.record:
-            raise _missing("record", 'the name of the element that is one document, since kind is "records"')
+            raise _wrong(
+                "record", 'expected the name of the element that is one document, since kind is "records"'
+            )
         if self.kind == "format" and not self.format:
-            raise _missing("format", 'a format of Spark such as "kafka", since kind is "format"')
+            raise _wrong("format", 'expected a format of Spark such as "kafka", since kind is "format"')
         return self
 
 
@@ -127,7 +132,7 @@ class Subscriptions(_Table):
     ``ship`` says how an index reaches the workers: by its ``path`` in a folder they share, or as ``files``.
     """
 
-    path: LocalPlace = "subscriptions.db"
+    path: LocalPlace = Path("subscriptions.db")
     format: str | None = None
     options: Options = Field(default_factory=dict)
     shards: PositiveInt = 1
@@ -137,8 +142,9 @@ class Subscriptions(_Table):
 class Sink(_Table):
     """Where deliveries go.
 
-    ``format`` writes Parquet (or ``format``), ``files`` one file for each delivery in a folder for each
-    subscriber, ``jsonl`` one file of lines for each batch, ``callable`` calls ``function`` with Arrow tables.
+    ``format`` writes Parquet (or ``format``, without ``path`` where that has none), ``files`` one file for
+    each delivery in a folder for each subscriber, ``jsonl`` one file of lines for each batch, ``callable``
+    calls ``function`` with Arrow tables.
     """
 
     kind: SinkKind = "format"
@@ -151,11 +157,15 @@ class Sink(_Table):
     def _complete(self) -> Self:
         if self.kind == "callable":
             if not self.function or not re.fullmatch(r"[\w.]+:[\w.]+", self.function):
-                raise _missing("function", '"module:function", since kind is "callable"')
-        elif not self.path:
-            raise _missing("path", "the folder to write to")
+                raise _wrong("function", 'expected "module:function", since kind is "callable"')
+        elif not self.path and (self.kind, self.format) == ("format", "parquet"):
+            raise _wrong("path", "expected the folder to write to, or another format than parquet")
+        elif not self.path and self.kind != "format":
+            raise _wrong("path", "expected the folder to write to")
         if self.kind in ("files", "jsonl") and self.path and "://" in self.path:
-            raise _missing("path", f'a folder of this machine or a mounted one, since kind is "{self.kind}"')
+            raise _wrong(
+                "path", f'expected a folder of this machine or a mounted one, since kind is "{self.kind}"'
+            )
         return self
 
 
@@ -177,34 +187,22 @@ class Work(_Table):
     It belongs to one pipeline; the workers must see ``versions`` too, unless the index is shipped as files.
     """
 
-    path: LocalPlace = "work"
-    checkpoint: Place | None = None
-    journal: LocalPlace | None = None
-    versions: LocalPlace | None = None
+    path: LocalPlace = Path("work")
+    checkpoint: Place = ""
+    journal: LocalPlace = Path()
+    versions: LocalPlace = Path()
 
     @model_validator(mode="before")
     @classmethod
-    def _from_path(cls, value: Any) -> Any:
-        table = {"path": value} if isinstance(value, str) else value
-        if isinstance(table, dict) and isinstance(path := table.get("path", "work"), str) and "://" not in path:
-            parts = {part: os.path.join(path, part) for part in ("checkpoint", "journal", "versions")}
-            return parts | table
-        return table
-
-    @property
-    def checkpoint_folder(self) -> str:
-        """Where Spark keeps the offsets of the batches."""
-        return self.checkpoint or os.path.join(self.path, "checkpoint")
-
-    @property
-    def journal_folder(self) -> Path:
-        """Where it is written which index version a batch used."""
-        return Path(self.journal or os.path.join(self.path, "journal"))
-
-    @property
-    def versions_folder(self) -> Path:
-        """Where index versions are written, each in a folder of its name."""
-        return Path(self.versions or os.path.join(self.path, "versions"))
+    def _with_parts(cls, value: Any) -> Any:
+        table = {"path": value} if isinstance(value, str | Path) else value
+        if isinstance(table, Work):
+            return table
+        if not isinstance(table, dict):
+            raise PydanticCustomError("path", "expected a table or a path")
+        if not isinstance(path := table.get("path", "work"), str | Path):
+            return table
+        return {part: str(Path(path, part)) for part in ("checkpoint", "journal", "versions")} | table
 
 
 class Stream(_Table):
@@ -220,12 +218,8 @@ class Spark(_Table):
     conf: Options = Field(default_factory=dict)
 
 
-def _as_limits(value: object) -> object:
-    return value.model_dump() if isinstance(value, _Limits) else value
-
-
-class _Limits(_Table):
-    """What is too large for one document, as ``DocumentLimits`` has it."""
+class Limits(_Table):
+    """What is too large for one document: the bounds of ``DocumentLimits``, which it becomes."""
 
     bytes: PositiveInt = DocumentLimits().bytes
     depth: PositiveInt = DocumentLimits().depth
@@ -234,10 +228,18 @@ class _Limits(_Table):
     amplification_threshold: PositiveInt = DocumentLimits().amplification_threshold
 
 
-def _document_limits(value: Any, info: ValidationInfo) -> DocumentLimits:
-    if isinstance(value, DocumentLimits):
-        return value
-    return DocumentLimits(**_Limits.model_validate(value, context=info.context).model_dump())
+def _limits_table(value: object) -> object:
+    return asdict(value) if isinstance(value, DocumentLimits) else value
+
+
+def _document_limits(limits: Limits) -> DocumentLimits:
+    return DocumentLimits(**limits.model_dump())
+
+
+if TYPE_CHECKING:
+    LimitsTable = DocumentLimits
+else:
+    LimitsTable = Annotated[Limits, BeforeValidator(_limits_table), AfterValidator(_document_limits)]
 
 
 def _as_sinks(value: Any) -> Any:
@@ -245,25 +247,40 @@ def _as_sinks(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, dict | Sink) else value
 
 
+def _default(table: object) -> Any:
+    """A field whose default is checked like what a file says, and so resolved against its folder."""
+    return Field(default_factory=lambda: table, validate_default=True)
+
+
 class Pipeline(_Table):
     """A pipeline from documents to deliveries, as its file describes it."""
 
-    source: Source = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    subscriptions: Subscriptions = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    sink: Annotated[tuple[Sink, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = Field(
-        default_factory=lambda: ({"path": "out/deliveries"},),  # type: ignore[arg-type]
-        validate_default=True,
+    source: Source = _default({})
+    subscriptions: Subscriptions = _default({})
+    sink: Annotated[tuple[Sink, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
+        [{"path": "out/deliveries"}]
     )
-    dead_letters: DeadLetters = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    metrics: Metrics = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    work: Work = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    stream: Stream = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    spark: Spark = Field(default_factory=dict, validate_default=True)  # type: ignore[arg-type]
-    limits: DocumentLimits = DocumentLimits()
+    dead_letters: DeadLetters = _default({})
+    metrics: Metrics = _default({})
+    work: Work = _default({})
+    stream: Stream = _default({})
+    spark: Spark = _default({})
+    limits: LimitsTable = _default({})
+
+    @model_validator(mode="after")
+    def _without_clashes(self) -> Self:
+        """No two outputs in one folder: each would overwrite the batches of the other."""
+        seen: dict[str, str] = {}
+        outputs = [(f"sink[{number}].path", sink.path) for number, sink in enumerate(self.sink)]
+        outputs += [("dead_letters.path", self.dead_letters.path), ("metrics.path", self.metrics.path)]
+        for key, path in outputs:
+            if path and (other := seen.setdefault(os.path.normpath(path), key)) != key:
+                raise _wrong(key, f"expected a folder of its own, but {other} is the same")
+        return self
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Pipeline:
-        """The pipeline of a file; raises ``PipelineError`` with the keys that are wrong and what was expected."""
+        """The pipeline of a file; raises ``PipelineError``: the keys that are wrong, what was expected."""
         file = Path(path)
         try:
             text = file.read_text(encoding="utf-8")
@@ -288,3 +305,78 @@ class Pipeline(_Table):
         except ValidationError as error:
             problems = tuple(_problem(details) for details in error.errors(include_url=False))
             raise PipelineError(_sentence(problems), path=path, key=problems[0][0]) from None
+
+
+def _wrong(key: str, message: str) -> PydanticCustomError:
+    """What is wrong with a table as a whole, said of the key to change."""
+    return PydanticCustomError("wrong", "{message}", {"key": key, "message": message})
+
+
+def _problem(details: ErrorDetails) -> tuple[str, str]:
+    """The key that is wrong, as one would write it in the file, and a sentence about it."""
+    place, context = details["loc"], details.get("ctx", {})
+    key = _written(place)
+    if details["type"] == "wrong":
+        return ".".join(part for part in (key, context["key"]) if part), context["message"]
+    if details["type"] == "extra_forbidden":
+        return key, _unknown(place)
+    if details["type"] == "path":
+        return key, details["msg"]
+    expected = _EXPECTED.get(details["type"], details["msg"][:1].lower() + details["msg"][1:])
+    return key, f"expected {expected.format(**context)}, got {_shown(details['input'])}"
+
+
+_EXPECTED = {
+    "literal_error": "one of {expected}",
+    "string_type": "a string",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "greater_than": "more than {gt:g}",
+    "dict_type": "a table of options",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "tuple_type": "one or more tables",
+    "too_short": "at least one",
+    "path_type": "a path",
+    "is_instance_of": "a path",
+}
+
+
+def _unknown(place: Sequence[str | int]) -> str:
+    """A sentence about a key that is not known, with the nearest that is."""
+    known: Any = Pipeline
+    for part in place[:-1]:
+        if isinstance(part, str) and known is not None:
+            known = _TABLES.get(part)
+    keys = sorted(known.model_fields) if known else []
+    near = difflib.get_close_matches(str(place[-1]), keys, n=1)
+    return f"unknown key; did you mean {near[0]}?" if near else f"unknown key; expected {', '.join(keys)}"
+
+
+_TABLES: Mapping[str, type[BaseModel]] = {
+    "source": Source,
+    "subscriptions": Subscriptions,
+    "sink": Sink,
+    "dead_letters": DeadLetters,
+    "metrics": Metrics,
+    "work": Work,
+    "stream": Stream,
+    "spark": Spark,
+    "limits": Limits,
+}
+
+
+def _written(place: Sequence[str | int]) -> str:
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, bool) else str(value).lower()
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _sentence(problems: Sequence[tuple[str, str]]) -> str:
+    return "; ".join(f"{key}: {problem}" if key else problem for key, problem in problems)

@@ -311,21 +311,24 @@ cdef class Engine:
             return 0, False, (error.code, error.line, error.column, error.offset)
         return found, suspect, None
 
-    def match_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data):
-        """For documents ``data[starts[i]:ends[i]]``: offsets, positions, rows to confirm, (row, error) pairs.
+    def match_batch(self, const uint8_t[::1] offsets_bytes, bint wide, size_t n, const uint8_t[::1] valid, data):
+        """For ``n`` documents of Arrow's layout: offsets, positions, rows to confirm, (row, error) pairs.
 
-        A start of -1 stands for no document; its row is empty.
+        Document i is ``data[offsets[i]:offsets[i + 1]]``, the offsets being int32, or int64 if ``wide``; where
+        ``valid`` is not empty and has a 0, there is none, and its row is empty.
         """
         cdef Numbers positions = Numbers()
         cdef Numbers offsets = Numbers()
-        cdef size_t i, n = starts.shape[0]
+        cdef size_t i
         cdef CError error
         cdef vector[CError] errors
         cdef vector[size_t] rows, suspects
         cdef Py_buffer buffer
         cdef const char* bytes
-        cdef const int64_t* from_ = &starts[0] if n else NULL
-        cdef const int64_t* to = &ends[0] if n else NULL
+        cdef const int32_t* narrow = <const int32_t*>&offsets_bytes[0] if n else NULL
+        cdef const int64_t* broad = <const int64_t*>narrow
+        cdef const uint8_t* present = &valid[0] if valid.shape[0] else NULL
+        cdef int64_t start, end
         cdef cbool overflow = False
         PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)
         try:
@@ -334,8 +337,10 @@ cdef class Engine:
                 offsets.items.reserve(n + 1)
                 offsets.items.push_back(0)
                 for i in range(n):
-                    if from_[i] >= 0:
-                        error = self.reader.read(bytes + from_[i], <uint64_t>(to[i] - from_[i]), self.result.data(),
+                    if present == NULL or present[i]:
+                        start = broad[i] if wide else narrow[i]
+                        end = broad[i + 1] if wide else narrow[i + 1]
+                        error = self.reader.read(bytes + start, <uint64_t>(end - start), self.result.data(),
                                                  self.result.size())
                         if error.code:
                             errors.push_back(error)
@@ -345,6 +350,8 @@ cdef class Engine:
                             if self.confirming and intersect(self.result.data(), self.inexact.data(),
                                                              self.result.size()):
                                 suspects.push_back(i)
+                    if i == 15:  # room for as many matches as so far, so that it need not be moved
+                        positions.items.reserve(positions.items.size() * (n // 16 + 1) + 1024)
                     if positions.items.size() > 0x7FFFFFFF:
                         overflow = True
                         break

@@ -294,23 +294,22 @@ inline std::string Builder::finish() {
                      });
     for (u32 i = 0; i < atoms; ++i) atom_number[atom_order[i]] = i;
 
-    // Slots in the order of their first position.
-    u32 slot_count = static_cast<u32>(slots_.size());
-    std::vector<u32> slot_order(slot_count), slot_number(slot_count), slot_start, positions;
-    for (u32 s = 0; s < slot_count; ++s) slot_order[s] = s;
-    std::sort(slot_order.begin(), slot_order.end(), [&](u32 a, u32 b) { return slots_[a][0] < slots_[b][0]; });
-    for (u32 i = 0; i < slot_count; ++i) {
-        slot_number[slot_order[i]] = i;
+    // The slot of a single subscription is its position; those of several come after, with their positions beside.
+    u32 base = NONE, last = 0;
+    for (const std::vector<u32>& positions : slots_)
+        for (u32 position : positions) base = std::min(base, position), last = std::max(last, position);
+    u32 span = slots_.empty() ? 0 : last - base + 1, slot_count = span;
+    if (slots_.empty()) base = 0;
+    std::vector<u32> slot_number, slot_start{0}, positions;
+    for (const std::vector<u32>& asking : slots_) {
+        if (asking.size() == 1) {
+            slot_number.push_back(asking[0] - base);
+            continue;
+        }
+        slot_number.push_back(slot_count++);
+        positions.insert(positions.end(), asking.begin(), asking.end());
         slot_start.push_back(static_cast<u32>(positions.size()));
-        positions.insert(positions.end(), slots_[slot_order[i]].begin(), slots_[slot_order[i]].end());
     }
-    slot_start.push_back(static_cast<u32>(positions.size()));
-    u32 base = positions.empty() ? 0 : *std::min_element(positions.begin(), positions.end());
-    u32 span = positions.empty() ? 0 : *std::max_element(positions.begin(), positions.end()) - base + 1;
-    if (positions.size() == slot_count) slot_start.clear();  // all distinct
-    bool identity = slot_start.empty();
-    for (u32 i = 0; identity && i < positions.size(); ++i) identity = positions[i] == base + i;
-    if (identity) positions.clear();
 
     auto payload = [&](u32 node, u32 value) { return root_of[node] == 0 ? slot_number[value] : atom_number[value]; };
     std::vector<u32> end(n);

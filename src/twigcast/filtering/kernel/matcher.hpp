@@ -56,6 +56,8 @@ class Matcher {
         marks_.resize(segment.literals());
         seen_.assign(segment.literals(), 0);
         frames_.resize(64);
+        single_ = segment.header->positions;
+        base_ = segment.header->base;
         needs_text_ = false;
         for (u32 p = 0; p < segment.predicate_count(); ++p)
             needs_text_ = needs_text_ || segment.predicates[p].kind != ON_ATTRIBUTE;
@@ -160,11 +162,10 @@ class Matcher {
             mark(document, true);
             emitted_.clear();
             test_rows(0, true), test_rows(0, false);
-            for (u32 slot : emitted_) complete_slot(slot);
+            complete(emitted_.begin(), emitted_.end());
             unmark();
         }
-        for (u32 block : accepted_)
-            for (u32 slot : automaton_.blocks[block]) complete_slot(slot);
+        for (u32 block : accepted_) complete(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
     }
 
     MatcherStats statistics() const {
@@ -202,9 +203,9 @@ class Matcher {
         std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
                           [&](u32 a, u32 b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
         for (std::size_t i = 0; i < most; ++i) {
-            const Header* header = segment_.header;
-            u32 first = header->count[SLOT_START] ? segment_.slot_start[order[i]] : order[i];
-            out.push_back(Candidate{header->count[POSITIONS] ? segment_.positions[first] : header->base + first, counts[order[i]]});
+            u32 slot = order[i];
+            u32 position = slot < single_ ? base_ + slot : segment_.positions[segment_.slot_start[slot - single_]];
+            out.push_back(Candidate{position, counts[slot]});
         }
         return sampled_;
     }
@@ -284,7 +285,8 @@ class Matcher {
         bool valued = (needs & HAS_PREDICATE) && (!frame.predicates.empty() || (needs & ALWAYS_PREDICATE));
         if (!pure && !valued) return;
         ++stats.closes;
-        if (frame.blocks.size() > 1) unique(frame.blocks);
+        // Sorted for the memo only; twice the same block is marked twice, which is cheaper than looking for it.
+        if (frame.blocks.size() > 1 && frame.blocks.size() <= 2 * MEMO_BLOCKS) unique(frame.blocks);
         Automaton::Node& node = automaton_[frame.node];
         if (pure) {
             bool remembered = tuning_.memo && frame.atoms.empty() && frame.blocks.size() <= MEMO_BLOCKS &&
@@ -327,7 +329,7 @@ class Matcher {
             run(context->state, pure);
             if (emitted_.empty()) continue;
             if (context->depth == RESULT) {
-                for (u32 slot : emitted_) complete_slot(slot);
+                complete(emitted_.begin(), emitted_.end());
             } else if (emitted_.size() <= INTERNED_ATOMS) {
                 // Not sorted: programs find the same atoms in the same order nearly always.
                 deliver(context->depth, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
@@ -365,13 +367,14 @@ class Matcher {
         accepted_.push_back(block);
     }
 
+    void complete(const u32* slot, const u32* end) {
+        for (; slot < end; ++slot) complete_slot(*slot);
+    }
+
     void complete_slot(u32 slot) {
-        const Header* header = segment_.header;
-        if (header->count[SLOT_START]) {
-            for (u32 i = segment_.slot_start[slot]; i < segment_.slot_start[slot + 1]; ++i) set(segment_.positions[i]);
-        } else {
-            set(header->count[POSITIONS] ? segment_.positions[slot] : header->base + slot);
-        }
+        if (slot < single_) return set(base_ + slot);
+        const u32* start = segment_.slot_start + (slot - single_);
+        for (u32 i = start[0]; i < start[1]; ++i) set(segment_.positions[i]);
     }
 
     void set(u32 position) { result_[position >> 6] |= 1ull << (position & 63); }
@@ -604,8 +607,7 @@ class Matcher {
         flush_check_ = automaton_.path_nodes() + CHECK_EVERY;
         u32 id = automaton_.child(frames_[depth - 1].node, symbol);
         if (automaton_.bytes() + cache_bytes() <= tuning_.cache_bytes) return id;
-        for (u32 block : accepted_)
-            for (u32 slot : automaton_.blocks[block]) complete_slot(slot);
+        for (u32 block : accepted_) complete(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
         accepted_.clear();
         for (u32 d = 0; d < depth; ++d) {
             Frame& frame = frames_[d];
@@ -650,7 +652,7 @@ class Matcher {
     u32 scan_ = 0;
     u64* result_ = nullptr;
     u64 next_rekey_ = 16, sampled_ = 0;
-    u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0;
+    u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0, base_ = 0, single_ = 0;
     bool marked_ = false, needs_text_ = false, sampling_ = true;
 
   public:

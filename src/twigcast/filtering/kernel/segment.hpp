@@ -15,7 +15,8 @@
 //   row:  payload, literal, ..., literal | LAST        literal:  [NEGATIVE] id      id >= atoms: predicate
 //
 // A slot is a chain of the document and the positions of the subscriptions that ask for it (those of a union ask
-// for several); slot -> positions is left out where it is the identity.
+// for several).  A slot below `positions` is the only one's position, less the base; for the others, slot_start and
+// positions list them.
 #pragma once
 
 #include "flat.hpp"
@@ -122,8 +123,7 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     if (count[ROW_START] != u64(n) + 1 || count[ROOTS] != u64(1) + count[TESTS]) return "inconsistent tries";
     if (u64(header->atoms) + count[PREDICATES] >= LITERAL) return "too many literals";
     if (u64(header->base) + header->positions >= NONE) return "positions out of range";
-    if (count[SLOT_START] != 0 && count[SLOT_START] != u64(slots) + 1) return "inconsistent slots";
-    if (count[SLOT_START] == 0 && (count[POSITIONS] != 0 ? count[POSITIONS] : header->positions) != slots)
+    if (slots < header->positions || count[SLOT_START] != u64(slots) - header->positions + 1)
         return "inconsistent slots";
     for (u64 i = 0; i < count[POSITIONS]; ++i)
         if (positions[i] < header->base || positions[i] - header->base >= header->positions)

@@ -1,0 +1,118 @@
+"""``twigcast run``: documents through a pipeline to their subscribers."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twigcast.cli.live import Display, live, size
+from twigcast.cli.options import AsJson, examples
+from twigcast.cli.tables import load_pipeline, need
+from twigcast.cli.terminal import complain
+from twigcast.errors import SourceError
+
+if TYPE_CHECKING:
+    from twigcast.spark.metrics import BatchMetrics
+    from twigcast.spark.pipeline import Pipeline
+
+EXAMPLES = examples(
+    "twigcast run news.toml",
+    "twigcast run news.toml --stream",
+    "twigcast run news.toml --json > batches.jsonl",
+)
+PIPED = (
+    "batch",
+    "documents",
+    "bytes",
+    "matches",
+    "deliveries",
+    "dead_letters",
+    "seconds",
+    "index_version",
+)
+
+
+def command(
+    pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline file (TOML).")],
+    once: Annotated[
+        bool, typer.Option("--once", help="What is there and was not yet taken, then end (so by default).")
+    ] = False,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Also what comes later, until Ctrl-C or a polite kill.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Take documents from the source of a pipeline, match them, and write deliveries to its sinks.
+
+    A run that was stopped or killed goes on where it was when it is started again:
+    no document is lost, and none is delivered twice where the sink can tell.
+    Subscriptions may change meanwhile; the next batch sees the change.
+
+    On a terminal the batches are shown as they go.
+    Piped, it is one line for each batch: batch, documents, bytes, matches, deliveries, dead letters,
+    seconds, index version.
+    With --json it is one object for each batch.
+    """
+    if once and stream:
+        raise typer.BadParameter("--once and --stream exclude each other", param_hint="--once")
+    plan = load_pipeline(pipeline)
+    need("pyspark", "pandas")
+    _look_at_places(plan)
+    with live() as display:
+        _go(plan, display, streaming=stream, json=json)
+    totals = display.totals
+    complain(
+        f"{totals.documents:,} documents ({size(totals.bytes)}) in {totals.batches:,} batches: "
+        f"{totals.deliveries:,} deliveries, {totals.dead_letters:,} dead letters"
+    )
+    for sink in plan.sink:
+        complain(f"  deliveries    {sink.path or sink.function or sink.format}")
+    if totals.dead_letters:
+        complain(f"  dead letters  {plan.dead_letters.path} (twigcast dead-letters {pipeline})")
+
+
+def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> None:
+    from twigcast import spark as tc
+    from twigcast.spark.operating import operating, task_counts, wait
+
+    writes = json or not sys.stdout.isatty()
+
+    def show(metrics: BatchMetrics) -> None:
+        display.add(metrics)
+        if writes:
+            sys.stdout.write(_line(metrics, json=json) + "\n")
+            sys.stdout.flush()
+
+    display.say("Starting Spark")
+    with operating(plan) as spark:
+        display.tasks = partial(task_counts, spark)
+        display.say("Waiting for documents" if streaming else "Matching")
+        if streaming:
+            wait(tc.stream(spark, plan, on_batch=show))
+        else:
+            tc.run(spark, plan, on_batch=show)
+        display.tasks = None
+        display.say("Stopping Spark")
+
+
+def _line(metrics: BatchMetrics, *, json: bool) -> str:
+    fields = asdict(metrics)
+    if json:
+        return json_text.dumps(fields, ensure_ascii=False)
+    return "\t".join(f"{value:.3f}" if isinstance(value := fields[name], float) else str(value) for name in PIPED)
+
+
+def _look_at_places(plan: Pipeline) -> None:
+    """Say at once what Spark would say after its start."""
+    source, subscriptions = plan.source, plan.subscriptions
+    if source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{"):
+        if not Path(source.path).exists():
+            raise SourceError("there is no such source of documents", code="not-found", path=source.path)
+    if subscriptions.format is None and not subscriptions.path.exists():
+        complain(f"{subscriptions.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")

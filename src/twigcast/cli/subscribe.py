@@ -1,0 +1,147 @@
+"""``twigcast subscribe``: put subscriptions into the table that a pipeline reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twigcast.cli.options import (
+    SUBSCRIPTIONS_HELP,
+    DefaultNamespace,
+    Namespaces,
+    SubscriptionFormat,
+    examples,
+    namespace_map,
+)
+from twigcast.cli.subscriptions import Format, read_subscriptions
+from twigcast.cli.tables import TableFile, open_table, split_pipeline
+from twigcast.cli.terminal import complain, complain_of, progress
+from twigcast.errors import SourceError, TwigcastError
+
+if TYPE_CHECKING:
+    from twigcast.spark.subscriptions import SubscriptionTable
+    from twigcast.spark.versions import SubscriptionRow
+
+EXAMPLES = examples(
+    """twigcast subscribe --id ada "//p[person='Ada']" """.strip(),
+    "twigcast subscribe news.toml --id leads --subscriber desk-1 //hl1",
+    "twigcast subscribe news.toml --id quotes --deliver part //q",
+    "twigcast subscribe --table subscriptions.db --file news.tsv",
+)
+COMPLAINTS = 20  # of a file of subscriptions, before the rest is only counted
+
+
+class Deliver(StrEnum):
+    """What a subscriber receives."""
+
+    document = "document"
+    part = "part"
+
+
+def command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PIPELINE] [XPATH]",
+            help="The pipeline file whose table it is (*.toml), and what is asked for.",
+        ),
+    ] = None,
+    table: TableFile = None,
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="The name of the subscription in the table.")
+    ] = None,
+    subscriber: Annotated[
+        str | None,
+        typer.Option("--subscriber", metavar="NAME", help="Who receives; otherwise the id says who."),
+    ] = None,
+    deliver: Annotated[
+        Deliver | None,
+        typer.Option("--deliver", help="The whole document (so by default) or only the selected parts."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="FILE",
+            help=f"Subscribe to all of a file at once. {SUBSCRIPTIONS_HELP} "
+            "TSV may go on with columns for subscriber and delivery, JSONL have such keys.",
+        ),
+    ] = None,
+    format: SubscriptionFormat = None,
+    namespace: Namespaces = None,
+    default_namespace: DefaultNamespace = None,
+) -> None:
+    """Subscribe to documents, while pipelines run or not.
+
+    The next batch of a pipeline sees the change.
+    A subscription with an id that is there replaces it, if it has the same subscriber.
+
+    The new version of the table is printed.
+    With --file, bad lines are reported and the others subscribed; the exit code is then 1.
+    """
+    pipeline, rest = split_pipeline(words or [], table)
+    namespaces = namespace_map(namespace, default_namespace)
+    if file is not None:
+        if rest or id is not None:
+            raise typer.BadParameter("an XPath and --id do not go with --file", param_hint="--file")
+        _subscribe_all(open_table(table, pipeline), file, format, namespaces, subscriber, deliver)
+        return
+    if len(rest) != 1:
+        raise typer.BadParameter("expected one XPath, or --file", param_hint="XPATH")
+    if not id:
+        raise typer.BadParameter("a subscription needs a name", param_hint="--id")
+    subscriptions = open_table(table, pipeline)
+    version = subscriptions.subscribe(
+        id,
+        rest[0],
+        subscriber=subscriber,
+        namespaces=namespaces,
+        deliver=deliver or Deliver.document,
+    )
+    complain(f"{subscriptions.path}: {id} subscribed")
+    typer.echo(version)
+
+
+def _subscribe_all(
+    table: SubscriptionTable,
+    file: Path,
+    format: Format | None,
+    namespaces: Mapping[str, str],
+    subscriber: str | None,
+    deliver: Deliver | None,
+) -> None:
+    """Put the good lines of a file into the table in one change, and complain of the others."""
+    lines: dict[str, int] = {}
+    bad: list[tuple[int, TwigcastError]] = []
+
+    def rows() -> Iterator[SubscriptionRow]:
+        from twigcast.spark.versions import SubscriptionRow
+
+        for line in entries:
+            if isinstance(line, SourceError):
+                bad.append((line.line, line))
+                continue
+            id = str(line.id)
+            lines[id] = line.line
+            yield SubscriptionRow(
+                id,
+                line.subscriber or subscriber or id,
+                line.xpath,
+                {**namespaces, **(line.namespaces or {})},
+                line.deliver or deliver or Deliver.document,
+            )
+
+    with progress(f"Reading {file}", read_subscriptions(file, format)) as entries:
+        done = table.import_rows(rows())
+    bad += [(lines[str(refused.id)], refused.error) for refused in done.refused]
+    for number, error in sorted(bad, key=lambda pair: pair[0])[:COMPLAINTS]:
+        complain_of(error, f"{file}:{number}")
+    refused = f", {len(bad):,} lines refused" if bad else ""
+    complain(f"{table.path}: {done.added:,} subscribed or changed{refused}")
+    typer.echo(done.version)
+    if bad:
+        raise typer.Exit(1)

@@ -1,0 +1,104 @@
+"""``twigcast subscriptions``: who is subscribed to what."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twigcast.cli.options import AsJson, examples
+from twigcast.cli.tables import TableFile, open_known_table
+from twigcast.cli.terminal import stdout
+from twigcast.errors import SourceError
+
+if TYPE_CHECKING:
+    from twigcast.spark.versions import SubscriptionRow
+
+EXAMPLES = examples(
+    "twigcast subscriptions",
+    "twigcast subscriptions news.toml --json > subscriptions.jsonl",
+    "twigcast subscriptions news.toml --subscriber desk-1 --count",
+    "twigcast subscriptions --table subscriptions.db --at 17",
+)
+
+
+def command(
+    pipeline: Annotated[
+        Path | None, typer.Argument(metavar="PIPELINE", help="The pipeline file whose table it is.")
+    ] = None,
+    table: TableFile = None,
+    subscriber: Annotated[
+        str | None, typer.Option("--subscriber", metavar="NAME", help="Only those of one subscriber.")
+    ] = None,
+    at: Annotated[
+        int | None,
+        typer.Option("--at", metavar="VERSION", min=0, help="As they were at an earlier version."),
+    ] = None,
+    count: Annotated[bool, typer.Option("--count", "-c", help="Only how many there are.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Only the version of the table: the number of its last change.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """List the subscriptions of a table.
+
+    On a terminal the answer is a table.
+    Piped, it is one line for each subscription, as twigcast subscribe --file reads them:
+    id, XPath, prefix=uri pairs, subscriber, delivery.
+    With --json it is one object for each.
+    """
+    if count and version:
+        raise typer.BadParameter("--count and --version exclude each other", param_hint="--count")
+    subscriptions = open_known_table(table, pipeline)
+    if version:
+        typer.echo(subscriptions.version())
+        return
+    try:
+        rows = subscriptions.rows(at)
+    except LookupError as error:
+        raise SourceError(str(error), code="unknown-version", path=str(subscriptions.path)) from None
+    if subscriber is not None:
+        rows = [row for row in rows if row.subscriber == subscriber]
+    if count:
+        typer.echo(len(rows))
+    elif json or not sys.stdout.isatty():
+        for row in rows:
+            sys.stdout.write((_json_line(row) if json else _tab_line(row)) + "\n")
+    else:
+        _print_table(rows)
+
+
+def _json_line(row: SubscriptionRow) -> str:
+    fields = {
+        "id": row.id,
+        "xpath": row.xpath,
+        "namespaces": dict(row.namespaces or {}),
+        "subscriber": row.subscriber,
+        "deliver": row.deliver,
+    }
+    return json_text.dumps(fields, ensure_ascii=False)
+
+
+def _tab_line(row: SubscriptionRow) -> str:
+    return "\t".join((row.id, row.xpath, _bindings(row), row.subscriber, row.deliver))
+
+
+def _bindings(row: SubscriptionRow) -> str:
+    return " ".join(f"{prefix}={uri}" for prefix, uri in (row.namespaces or {}).items())
+
+
+def _print_table(rows: list[SubscriptionRow]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("id", "subscriber", "receives", "asks for"):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        bindings = f"  ({_bindings(row)})" if row.namespaces else ""
+        asks = Text(row.xpath).append(bindings, style="dim")
+        table.add_row(Text(row.id), Text(row.subscriber), row.deliver, asks)
+    stdout().print(table)

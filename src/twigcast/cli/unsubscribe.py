@@ -1,0 +1,51 @@
+"""``twigcast unsubscribe``: take subscriptions out of the table that a pipeline reads."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from twigcast.cli.options import examples
+from twigcast.cli.tables import TableFile, open_known_table, split_pipeline
+from twigcast.cli.terminal import complain, complain_of
+from twigcast.errors import SubscriptionError
+
+EXAMPLES = examples(
+    "twigcast unsubscribe ada",
+    "twigcast unsubscribe news.toml leads quotes",
+    "twigcast unsubscribe --table subscriptions.db ada",
+)
+
+
+def command(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PIPELINE] ID...", help="The pipeline file whose table it is (*.toml), and the ids."
+        ),
+    ],
+    table: TableFile = None,
+) -> None:
+    """End subscriptions; the next batch of a pipeline sees the change.
+
+    The new version of the table is printed.
+    An id that is not there is reported and the others go on; the exit code is then 1.
+    """
+    pipeline, ids = split_pipeline(words, table)
+    if not ids:
+        raise typer.BadParameter("expected the id of a subscription", param_hint="ID")
+    subscriptions = open_known_table(table, pipeline)
+    gone = 0
+    for id in ids:
+        try:
+            subscriptions.unsubscribe(id)
+        except SubscriptionError as error:
+            complain_of(error, str(subscriptions.path))
+        else:
+            gone += 1
+    if gone:
+        complain(f"{subscriptions.path}: {gone:,} unsubscribed")
+        typer.echo(subscriptions.version())
+    if gone < len(ids):
+        raise typer.Exit(1)

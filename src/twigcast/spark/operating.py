@@ -1,0 +1,90 @@
+"""A session for the time of a job: started for a pipeline, stopped however the job ends.
+
+What Spark complains of becomes a ``RunError`` in a sentence; Spark's own says it in a hundred lines.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from twigcast.errors import RunError
+from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.session import session
+
+POLL_SECONDS = 0.5
+LONGEST = 600  # characters of a complaint
+
+
+@contextmanager
+def operating(pipeline: Pipeline) -> Iterator[SparkSession]:
+    """The session that a pipeline asks for; at the end its queries are stopped, then the session."""
+    spark = None
+    try:
+        spark = start(pipeline)
+        yield spark
+    except (PySparkException, Py4JError) as error:
+        raise RunError(complaint(str(error))) from error
+    finally:
+        if spark is not None:
+            for query in spark.streams.active:
+                query.stop()
+            spark.stop()
+
+
+def start(pipeline: Pipeline) -> SparkSession:
+    """The session that a pipeline asks for."""
+    name = f"twigcast {Path(pipeline.work.path).absolute().parent.name}"
+    asked = pipeline.spark
+    if asked.master is None:
+        return session(name, conf=asked.conf)
+    return session(name, asked.master, asked.conf)
+
+
+def wait(query: StreamingQuery) -> None:
+    """Return when the query has ended, or was stopped by Ctrl-C or a polite kill; raise if it failed.
+
+    A batch that is under way is given up: it is run again, as the same batch, at the next start.
+    """
+    asked = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        asked.set()
+
+    former = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        while not query.awaitTermination(POLL_SECONDS):
+            if asked.is_set():
+                query.stop()
+                return
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def task_counts(spark: SparkSession) -> tuple[int, int]:
+    """Of the stages that are running: how many tasks are done, and how many there are."""
+    tracker = spark.sparkContext.statusTracker()
+    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    return (
+        sum(stage.numCompletedTasks for stage in stages if stage),
+        sum(stage.numTasks for stage in stages if stage),
+    )
+
+
+def complaint(text: str) -> str:
+    """The sentence in what Spark says: of a Python error its last line, else the first, without the trace."""
+    raised = re.findall(r"^(?:pyspark\.\S+: )?((?:\w+\.)*\w*(?:Error|Exception|Warning): .*)$", text, re.MULTILINE)
+    python = "Traceback (most recent call last)" in text
+    sentence = raised[-1] if python and raised else text.strip().partition("\n")[0]
+    return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 1]}…"

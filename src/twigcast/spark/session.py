@@ -1,0 +1,103 @@
+"""A Spark session that starts fast, stays quiet, and whose workers know twigcast."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twigcast.spark.java import cache_folder, java_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.python.worker.reuse": "true",
+    "spark.python.worker.faulthandler.enabled": "true",
+    # A batch of documents is handed to the kernel as one array: large enough that its cost per document is
+    # small, small enough that several fit into a worker beside each other.
+    "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""What is set where neither the caller nor spark-submit says otherwise."""
+
+LOCAL_SETTINGS = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+}
+"""What is set beside it where everything runs on this machine."""
+
+
+def session(
+    name: str = "twigcast", master: str | None = None, conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A session named ``name`` on ``master``, else on what was submitted, else on all cores of this machine."""
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+    if not submitted:
+        os.environ["JAVA_HOME"] = str(java_home())
+    settings = SparkConf()
+    for key, value in (conf or {}).items():
+        settings.set(key, str(value))
+    settings.setIfMissing("spark.app.name", name)
+    if master is not None:
+        settings.set("spark.master", master)
+    settings.setIfMissing("spark.master", "local[*]")
+    defaults = dict(SETTINGS)
+    if settings.get("spark.master", "local").startswith("local"):
+        defaults |= LOCAL_SETTINGS
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+        defaults["spark.executorEnv.PYTHONPATH"] = _import_path()
+    if not submitted and (quiet := _quiet_logging()) is not None:
+        defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={quiet.as_uri()}"
+    for key, value in defaults.items():
+        settings.setIfMissing(key, value)
+    spark = SparkSession.builder.config(conf=settings).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+_LOGGING = """\
+status = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+rootLogger.level = error
+rootLogger.appenderRef.console.ref = console
+"""
+
+
+def _quiet_logging() -> Path | None:
+    """A file that lets Spark speak of errors only, from its first moment on; none where none can be kept."""
+    path = cache_folder() / "log4j2-quiet.properties"
+    try:
+        if not path.is_file() or path.read_text() != _LOGGING:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            part = path.with_suffix(f".{os.getpid()}")
+            part.write_text(_LOGGING)
+            part.replace(path)
+    except OSError:
+        return None
+    return path
+
+
+def _import_path() -> str:
+    """Where workers find twigcast, also when it is run from a source tree."""
+    import twigcast
+
+    source = str(Path(twigcast.__file__).resolve().parent.parent)
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join([source, *(path for path in inherited if path and path != source)])

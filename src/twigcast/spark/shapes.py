@@ -1,0 +1,110 @@
+"""The columns that stages agree on.
+
+    documents   doc_id, body, and whatever else the source has; from some sources also
+                prolog  what the body inherits from where it was cut out, see ``inheriting``
+                error   why there is no body
+    hits        documents, and matches, index_version, error
+    deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from twigcast.errors import DocumentError, StageError
+
+ERROR = StructType(
+    [
+        StructField("code", StringType()),
+        StructField("message", StringType()),
+        StructField("line", IntegerType()),
+        StructField("column", IntegerType()),
+        StructField("offset", LongType()),
+    ]
+)
+"""Why a document could not be read, and where."""
+
+SOURCED = StructType(
+    [
+        StructField("doc_id", StringType()),
+        StructField("body", BinaryType()),
+        StructField("prolog", BinaryType()),
+        StructField("error", ERROR),
+    ]
+)
+"""What is cut out of larger files: documents, or why there is none."""
+
+MATCHES = StructField("matches", ArrayType(IntegerType()))
+INDEX_VERSION = StructField("index_version", StringType())
+SECONDS = DoubleType()
+
+DELIVERIES = StructType(
+    [
+        StructField("delivery_id", StringType()),
+        StructField("subscriber", StringType()),
+        StructField("subscription", StringType()),
+        StructField("doc_id", StringType()),
+        StructField("part", IntegerType()),
+        StructField("content", BinaryType()),
+        INDEX_VERSION,
+    ]
+)
+
+ARROW_ERROR = pa.struct(
+    [
+        ("code", pa.string()),
+        ("message", pa.string()),
+        ("line", pa.int32()),
+        ("column", pa.int32()),
+        ("offset", pa.int64()),
+    ]
+)
+ARROW_SOURCED = pa.schema(
+    [("doc_id", pa.string()), ("body", pa.binary()), ("prolog", pa.binary()), ("error", ARROW_ERROR)]
+)
+ARROW_DELIVERIES = pa.schema(
+    [
+        ("delivery_id", pa.string()),
+        ("subscriber", pa.string()),
+        ("subscription", pa.string()),
+        ("doc_id", pa.string()),
+        ("part", pa.int32()),
+        ("content", pa.binary()),
+        ("index_version", pa.string()),
+    ]
+)
+
+ErrorRow: TypeAlias = dict[str, Any]
+
+
+def error_row(error: DocumentError) -> ErrorRow:
+    """An error as the row of a table."""
+    return {
+        "code": error.code,
+        "message": error.message,
+        "line": error.line,
+        "column": error.column,
+        "offset": error.offset,
+    }
+
+
+def require(table: DataFrame, columns: Sequence[str], where: str) -> None:
+    """Refuses a table that lacks columns a stage needs."""
+    missing = [name for name in columns if name not in table.columns]
+    if missing:
+        message = f"{where} needs the columns {', '.join(columns)}; {', '.join(missing)} is not among "
+        raise StageError(message + (", ".join(table.columns) or "none"), code="columns")
