@@ -1,26 +1,29 @@
-"""The main job on generated data: a feed of news, thousands of subscriptions, and who gets what.
+"""The main job on generated data: news through a pipeline on local Spark, to thousands of subscriptions.
 
 make demo
-python examples/demo.py --documents 5000 --subscriptions 100000
+python examples/demo.py --documents 20000 --subscriptions 50000
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from textwrap import shorten
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from twigcast import Index
+from twigcast import spark as tc
 from twigcast.schema import ElementGraph
+from twigcast.spark.metrics import BatchMetrics
 from twigcast.workload import (
     DocumentOptions,
     SubscriptionOptions,
@@ -29,161 +32,224 @@ from twigcast.workload import (
     news,
 )
 
-BATCH = 100
 READERS = ("ada", "bo", "chen", "dara", "emil", "fatou", "goran", "hana", "ines", "jun", "kofi", "lena")
+BATCHES = 6
+PIPELINE = """\
+# Made by examples/demo.py; docs/pipeline.md explains every key.
+work = "work"
 
+[source]
+kind = "directory"
+path = "feed"
+max_per_batch = {per_batch}
 
-@dataclass(frozen=True)
-class Feed:
-    """What came of the documents: matches by position of the subscription, bad ones, and the time it took."""
+[subscriptions]
+path = "subscriptions.db"
 
-    matches: pa.ChunkedArray
-    errors: list[tuple[int, Exception]]
-    seconds: float
+[[sink]]
+kind = "format"
+path = "deliveries"
+
+[[sink]]
+kind = "files"
+path = "subscribers"
+
+[dead_letters]
+path = "dead-letters"
+
+[metrics]
+path = "metrics"
+
+[spark]
+master = "local[2]"
+"""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Match generated news against generated subscriptions.")
-    parser.add_argument("--documents", type=int, default=2000)
+    parser = argparse.ArgumentParser(description="A generated news feed through a pipeline on local Spark.")
+    parser.add_argument("--documents", type=int, default=3000)
     parser.add_argument("--subscriptions", type=int, default=6000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=Path("out/demo"))
     arguments = parser.parse_args()
     console = Console()
-    graph = news()
+    folder = fresh(arguments.output)
+    (folder / "pipeline.toml").write_text(
+        PIPELINE.format(per_batch=max(1, -(-arguments.documents // BATCHES)))
+    )
+    pipeline = tc.Pipeline.load(folder / "pipeline.toml")
+    table = tc.SubscriptionTable(pipeline.subscriptions.path)
+    batches: list[BatchMetrics] = []
 
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
     ) as progress:
-        total = arguments.subscriptions
-        items = list(
-            progress.track(
-                subscriptions(graph, total, arguments.seed), total, description="Subscriptions written"
-            )
+        graph = news()
+        rows = subscriptions(graph, arguments.subscriptions, arguments.seed)
+        table.import_rows(progress.track(rows, arguments.subscriptions, description="Readers subscribe   "))
+        publish(
+            folder / "feed",
+            documents(graph, arguments.documents, arguments.seed),
+            progress,
+            arguments.documents,
         )
-        started = time.perf_counter()
-        index = Index(items)
-        building = time.perf_counter() - started
-        total = arguments.documents
-        bodies = list(
-            progress.track(
-                documents(graph, total, arguments.seed), total, description="Documents published  "
-            )
-        )
-        feed = match(index, bodies, progress)
 
-    console.print(summary(index, bodies, feed, building))
-    console.print(favourites(index, dict(items), feed))
-    console.print(deliveries(index, bodies, feed))
-    for position, error in feed.errors:
-        console.print(
-            Text(f"Document {position + 1:,} was cut off on purpose: {error}.  The others went on.")
-        )
+        starting = progress.add_task("Spark starts        ", total=None)
+        started = time.perf_counter()
+        spark = tc.session("twigcast demo", *([pipeline.spark.master] if pipeline.spark.master else []))
+        starting_seconds = time.perf_counter() - started
+        progress.remove_task(starting)
+
+        delivering = progress.add_task("Documents delivered ", total=arguments.documents)
+
+        def show(batch: BatchMetrics) -> None:
+            batches.append(batch)
+            progress.advance(delivering, batch.documents)
+            if len(batches) == BATCHES // 2:  # the next batch sees it
+                table.subscribe("late-1", "//headline", subscriber="late", deliver="part")
+
+        try:
+            tc.run(spark, pipeline, on_batch=show)
+        finally:
+            spark.stop()
+
+    console.print(by_batch(batches))
+    console.print(by_reader(pipeline))
+    console.print(by_fault(pipeline))
+    megabytes, seconds = sum(b.bytes for b in batches) / 1e6, sum(b.seconds for b in batches)
     console.print(
-        "\n[bold]Where to go next[/bold]\n"
-        "  .venv/bin/twigcast --help      the same from the command line\n"
-        "  examples/                      small programs to start from\n"
-        "  docs/patterns.md               what subscriptions can ask for\n"
-        "  make bench                     how fast, measured against a bare parse",
+        f"\n{sum(b.documents for b in batches):,} documents ({megabytes:,.0f} MB) went to"
+        f" {len(table):,} subscriptions in {seconds:,.1f} s,"
+        f" after {starting_seconds:,.1f} s for Spark to start."
+        "\nHalfway a reader called late subscribed: the index version changed, and the stream went on.",
         highlight=False,
     )
+    console.print(places(folder), highlight=False)
 
 
-def subscriptions(graph: ElementGraph, count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Subscriptions of a dozen readers: plain paths, branching ones, and ones that ask for values."""
-    kinds = (
-        SubscriptionOptions(seed=seed, distinct=False, skew=0.5),
-        SubscriptionOptions(seed=seed, distinct=False, nested=0.2),
-        SubscriptionOptions(seed=seed, distinct=False, nested=0.2, value=0.2),
-    )
-    streams = [generate_subscriptions(graph, count, options) for options in kinds]
-    for number in range(count):
+def fresh(folder: Path) -> Path:
+    """The folder, without what an earlier demo left; what is no demo's is not touched."""
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / "pipeline.toml").exists():
+            sys.exit(f"{folder} is there and not from a demo: name another --output")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def subscriptions(graph: ElementGraph, count: int, seed: int) -> Iterator[tc.SubscriptionRow]:
+    """Subscriptions of a dozen readers, who want documents or only the parts they ask for."""
+    options = SubscriptionOptions(seed=seed, distinct=False, nested=0.5, value=0.6)
+    for number, xpath in enumerate(generate_subscriptions(graph, count, options)):
         reader = READERS[number % len(READERS)]
-        yield f"{reader}-{number // len(READERS) + 1}", next(streams[number % len(streams)])
+        deliver = "part" if number // len(READERS) % 2 else "document"
+        yield tc.SubscriptionRow(f"{reader}-{number // len(READERS) + 1}", reader, xpath, {}, deliver)
 
 
 def documents(graph: ElementGraph, count: int, seed: int) -> Iterator[bytes]:
-    """News documents; the one in the middle is cut off, as happens in real feeds."""
+    """News documents, of which one in fifty is bad in one of the ways that real feeds are."""
     for number, body in enumerate(generate_documents(graph, count, DocumentOptions(seed=seed))):
-        yield body[: len(body) // 2] if number == count // 2 else body
+        yield FAULTS[number // 50 % len(FAULTS)](body) if number % 50 == 25 else body
 
 
-def match(index: Index, bodies: list[bytes], progress: Progress) -> Feed:
-    """The feed through the index, in batches as a pipeline would do it."""
-    chunks, errors, seconds = [], [], 0.0
-    task = progress.add_task("Documents matched    ", total=len(bodies))
-    for start in range(0, len(bodies), BATCH):
-        batch = pa.array(bodies[start : start + BATCH], pa.binary())
-        started = time.perf_counter()
-        found = index.match_batch(batch)
-        seconds += time.perf_counter() - started
-        chunks.append(found.matches)
-        errors += [(start + row, error) for row, error in enumerate(found.errors) if error is not None]
-        progress.advance(task, len(batch))
-    return Feed(pa.chunked_array(chunks), errors, seconds)
+FAULTS = (
+    lambda body: body[: len(body) // 2],
+    lambda body: body[:-20] + b"\xff\xfe" + body[-20:],
+    lambda body: b'<!DOCTYPE feed [<!ENTITY e SYSTEM "file:///etc/hostname">]><feed>&e;</feed>',
+    lambda body: bomb(),
+    lambda body: b"",
+)
 
 
-def summary(index: Index, bodies: list[bytes], feed: Feed, building: float) -> Table:
-    megabytes = sum(map(len, bodies)) / 1e6
-    matches = pc.sum(pc.list_value_length(feed.matches)).as_py() or 0
-    table = Table(
-        title="What happened", box=None, show_header=False, title_justify="left", title_style="bold"
+def bomb() -> bytes:
+    """A document of a few hundred bytes that would grow to gigabytes."""
+    levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+    return f'<!DOCTYPE feed [<!ENTITY e0 "boom">{levels}]><feed>&e9;</feed>'.encode()
+
+
+def publish(feed: Path, bodies: Iterator[bytes], progress: Progress, count: int) -> None:
+    feed.mkdir()
+    for number, body in enumerate(progress.track(bodies, count, description="Documents published ")):
+        (feed / f"{number + 1:06}.xml").write_bytes(body)
+
+
+def by_batch(batches: list[BatchMetrics]) -> Table:
+    table = plain(
+        "Batches", "batch", "documents", "MB", "matches", "deliveries", "dead letters", "seconds", "index"
     )
-    table.add_column(style="dim")
-    table.add_column(justify="right")
-    table.add_row("subscriptions", f"{len(index):,}")
-    table.add_row("index built in", f"{building * 1000:,.0f} ms")
-    table.add_row("documents", f"{len(bodies):,}  ({megabytes:,.1f} MB)")
-    table.add_row("matches", f"{matches:,}  ({matches / len(bodies):,.1f} a document)")
-    table.add_row("matched in", f"{feed.seconds * 1000:,.0f} ms")
-    table.add_row(
-        "throughput", f"{megabytes / feed.seconds:,.0f} MB/s, {len(bodies) / feed.seconds:,.0f} documents/s"
-    )
+    for batch in batches:
+        figures = (batch.documents, batch.matches, batch.deliveries, batch.dead_letters)
+        documents, matches, deliveries, dead = (f"{figure:,}" for figure in figures)
+        size, seconds = f"{batch.bytes / 1e6:,.1f}", f"{batch.seconds:,.1f}"
+        version = batch.index_version
+        table.add_row(str(batch.batch), documents, size, matches, deliveries, dead, seconds, version)
     return table
 
 
-def favourites(index: Index, texts: dict[str, str], feed: Feed) -> Table:
-    """The subscriptions that most documents matched, without those that match every one."""
-    counted = pc.value_counts(pc.list_flatten(feed.matches)).to_pylist()
-    readable = len(feed.matches) - len(feed.errors)
-    counted = [pair for pair in counted if pair["counts"] < readable]
-    counted.sort(key=lambda pair: (-pair["counts"], pair["values"]))
-    ids = list(index.ids)
-    table = Table(title="\nBusiest subscriptions", box=None, title_justify="left", title_style="bold")
-    table.add_column("id")
-    table.add_column("documents", justify="right")
-    table.add_column("asks for", overflow="fold")
-    seen: set[str] = set()
-    for pair in counted:
-        id = ids[pair["values"]]
-        if texts[id] not in seen:
-            seen.add(texts[id])
-            table.add_row(id, f"{pair['counts']:,}", Text(texts[id]))
-        if len(seen) == 5:
-            break
-    return table
-
-
-def deliveries(index: Index, bodies: list[bytes], feed: Feed) -> Table:
-    """Some documents, who gets them, and the part that the last of those selected."""
-    ids = list(index.ids)
-    table = Table(title="\nWho gets what (a sample)", box=None, title_justify="left", title_style="bold")
-    table.add_column("document", justify="right", min_width=8)
-    table.add_column("subscribers", justify="right", min_width=11)
-    table.add_column("such as", min_width=22)
-    table.add_column("and the part that one asked for", no_wrap=True)
-    shown = 0
-    for number, positions in enumerate(feed.matches.to_pylist()):
-        if not positions or shown == 6:
-            continue
-        shown += 1
-        body, last = bodies[number], ids[positions[-1]]
-        part = index.select(body, last)[0]
-        text = shorten(body[part.start : part.end].decode(), 60, placeholder=" …")
-        names = ", ".join(ids[position] for position in positions[:2])
+def by_reader(pipeline: tc.Pipeline) -> Table:
+    """What each reader received, from the table that the pipeline wrote."""
+    rows = stored(pipeline.sink[0].path, ["subscriber", "doc_id", "part", "content"])
+    rows = rows.append_column("bytes", pc.binary_length(rows["content"])).drop_columns("content")
+    rows = rows.append_column("is_part", pc.cast(pc.is_valid(rows["part"]), pa.int64()))
+    found = rows.group_by("subscriber").aggregate(
+        [("doc_id", "count"), ("doc_id", "count_distinct"), ("is_part", "sum"), ("bytes", "sum")]
+    )
+    table = plain("\nWho got what", "reader", "deliveries", "of them parts", "from documents", "MB")
+    for row in found.sort_by("subscriber").to_pylist():
         table.add_row(
-            f"{number + 1}", f"{len(positions):,}", Text(names), Text(f"{last}: {text}", overflow="ellipsis")
+            row["subscriber"],
+            f"{row['doc_id_count']:,}",
+            f"{row['is_part_sum']:,}",
+            f"{row['doc_id_count_distinct']:,}",
+            f"{row['bytes_sum'] / 1e6:,.1f}",
         )
     return table
+
+
+def by_fault(pipeline: tc.Pipeline) -> Table:
+    """The documents that could not be read, from the dead letters."""
+    rows = stored(pipeline.dead_letters.path, ["code", "doc_id", "message", "line", "column"]).sort_by(
+        "doc_id"
+    )
+    table = plain("\nDead letters (the others went on)", "code", "documents", "for example")
+    for code in sorted(set(rows["code"].to_pylist())):
+        same = rows.filter(pc.equal(rows["code"], code)).to_pylist()
+        first = same[0]
+        place = f"{Path(first['doc_id']).name}:{first['line']}:{first['column']}"
+        table.add_row(code, f"{len(same):,}", Text(f"{place}: {first['message']}"))
+    return table
+
+
+def stored(path: str | None, columns: list[str]) -> pa.Table:
+    return ds.dataset(path, format="parquet", partitioning="hive").to_table(columns=columns)
+
+
+def plain(title: str, *columns: str) -> Table:
+    table = Table(title=title, box=None, title_justify="left", title_style="bold", pad_edge=False)
+    for number, column in enumerate(columns):
+        left = column in {"reader", "code", "for example"}
+        table.add_column(column, justify="left" if left else "right", no_wrap=number == 0)
+    return table
+
+
+def places(folder: Path) -> str:
+    return f"""
+[bold]Where to look[/bold]
+  {folder}/deliveries        all deliveries, a Parquet table
+  {folder}/subscribers       a folder for each reader, a file for each delivery
+  {folder}/dead-letters      what could not be read, with the reason and its place
+  {folder}/pipeline.toml     the pipeline: put documents into {folder}/feed and run it again
+
+[bold]Where to go next[/bold]
+  .venv/bin/twigcast run {folder}/pipeline.toml
+  .venv/bin/twigcast subscribe {folder}/pipeline.toml --id mine //headline
+  .venv/bin/twigcast dead-letters {folder}/pipeline.toml
+  docs/pipeline.md"""
 
 
 if __name__ == "__main__":

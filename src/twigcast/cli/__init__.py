@@ -2,6 +2,9 @@
 
     program          the commands together, and how a run ends
     match  check  explain  generate  index  bench      one command each
+    run  subscribe  unsubscribe  subscribed  dead_letters      those of the pipeline (subscribed lists)
+    tables           which pipeline and subscription table a command means
+    live             a run as people see it
     subscriptions    reading files of subscriptions
     documents        finding and reading documents
     options          the options that commands share

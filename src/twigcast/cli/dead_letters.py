@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json as json_text
+import re
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +18,10 @@ from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.tables import load_pipeline, need
 from twigcast.cli.terminal import complain, stdout
+from twigcast.errors import SourceError
+
+if TYPE_CHECKING:
+    from twigcast.spark.pipeline import Pipeline
 
 EXAMPLES = examples(
     "twigcast dead-letters news.toml",
@@ -23,7 +30,6 @@ EXAMPLES = examples(
     "twigcast dead-letters news.toml --retry",
 )
 COLUMNS = ("doc_id", "code", "message", "line", "column", "offset", "index_version", "batch", "time")
-EXCERPT = 60
 
 
 def command(
@@ -48,15 +54,18 @@ def command(
     Piped, it is one line for each document: id, code, line, column, batch, message.
     With --json it is one object for each, with its body as text (or body_base64).
 
-    With --retry those that can be read by now are delivered and leave the dead letters.
+    With --retry those that can be read by now, because a limit was raised, are delivered.
+    A retry is a batch of its own: what it takes up leaves the list, what still fails comes back.
     """
+    codes = _codes(code)
     plan = load_pipeline(pipeline)
+    need("pyspark", "pandas")
     if retry:
-        if code or body is not None:
-            raise typer.BadParameter("--retry takes all of them", param_hint="--retry")
-        _retry(plan, json=json)
+        if body is not None:
+            raise typer.BadParameter("--body and --retry exclude each other", param_hint="--body")
+        _retry(plan, codes, json=json)
         return
-    letters = _letters(plan.dead_letters.path, frozenset(code or ()))
+    letters = _open_letters(plan, codes)
     if body is not None:
         _write_body(letters, body)
     elif json:
@@ -67,4 +76,114 @@ def command(
     else:
         for letter in letters:
             columns = (letter[name] for name in ("doc_id", "code", "line", "column", "batch", "message"))
-            sys.stdout.write("\t".join(" ".join(str(column).split()) for column in columns) + "\n")
+            sys.stdout.write("\t".join(map(_one_line, columns)) + "\n")
+
+
+def _codes(codes: list[str] | None) -> list[str]:
+    for code in codes or ():
+        if not re.fullmatch(r"[a-z][a-z-]*", code):
+            raise typer.BadParameter(f"expected a code such as too-large, got {code!r}", param_hint="--code")
+    return sorted(set(codes or ()))
+
+
+def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
+    """Run the letters again as a batch of their own, and say what came of it."""
+    from twigcast.spark.operating import operating, task_counts
+    from twigcast.spark.retrying import retry
+
+    select = f"code in ({', '.join(map(repr, codes))})" if codes else None
+    with live() as display:
+        display.say("Starting Spark")
+        with operating(plan) as spark:
+            display.tasks = partial(task_counts, spark)
+            display.say("Trying dead letters again")
+            done = retry(spark, plan, select, on_batch=display.add)
+            display.tasks = None
+            display.say("Stopping Spark")
+    for batch in done:
+        if json:
+            sys.stdout.write(json_text.dumps(asdict(batch)) + "\n")
+    totals = display.totals
+    complain(
+        f"{totals.documents:,} dead letters tried again: "
+        f"{totals.documents - totals.dead_letters:,} can be read now ({totals.deliveries:,} deliveries), "
+        f"{totals.dead_letters:,} cannot"
+    )
+
+
+def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
+    """The letters that no retry has taken up, a batch of rows in memory at a time; Spark is not started."""
+    from twigcast.spark.journal import Journal
+    from twigcast.spark.letters import settled_path
+
+    retries = {batch for batch in Journal(plan.work.journal).batches() if batch < 0}
+    settled = {
+        (row["letter_batch"], row["doc_id"])
+        for row in _rows(settled_path(plan), [])
+        if row["batch"] in retries
+    }
+    for letter in _rows(plan.dead_letters.path, codes):
+        if (letter["batch"], letter["doc_id"]) not in settled:
+            yield letter
+
+
+def _rows(path: str, codes: list[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a table in batch folders; none where none was written yet."""
+    import pyarrow.dataset as ds
+    from pyarrow import fs
+
+    system, folder = fs.LocalFileSystem(), path
+    if "://" in path:
+        system, folder = fs.FileSystem.from_uri(path.replace("s3a://", "s3://", 1))
+    if system.get_file_info(folder).type is fs.FileType.NotFound:
+        return
+    table = ds.dataset(folder, filesystem=system, format="parquet", partitioning="hive")
+    for rows in table.to_batches(filter=ds.field("code").isin(codes) if codes else None):
+        yield from rows.to_pylist()
+
+
+def _one_line(value: object) -> str:
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _json(letter: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: letter.get(name) for name in COLUMNS}
+    content = letter["body"]
+    if content is None:
+        return fields | {"body": None}
+    try:
+        return fields | {"body": content.decode("utf-8")}
+    except UnicodeDecodeError:
+        return fields | {"body_base64": b64encode(content).decode("ascii")}
+
+
+def _write_body(letters: Iterator[dict[str, Any]], doc_id: str) -> None:
+    for letter in letters:
+        if letter["doc_id"] == doc_id:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(letter["body"] or b"")
+            return
+    raise SourceError("is not among the dead letters", code="not-found", path=doc_id)
+
+
+def _print_table(letters: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("document", overflow="fold")
+    table.add_column("code", no_wrap=True)
+    table.add_column("place", justify="right", no_wrap=True)
+    table.add_column("batch", justify="right")
+    table.add_column("what is wrong", overflow="fold")
+    for letter in letters:
+        place = f"{letter['line']}:{letter['column']}" if letter["line"] is not None else ""
+        table.add_row(
+            Text(letter["doc_id"] or ""),
+            letter["code"],
+            place,
+            str(letter["batch"]),
+            Text(letter["message"] or ""),
+        )
+    stdout().print(table)
+    complain(f"{len(letters):,} dead letters")

@@ -14,7 +14,19 @@ import typer
 from typer.core import TyperGroup
 
 from twigcast import __version__
-from twigcast.cli import bench, check, explain, generate, index, match
+from twigcast.cli import (
+    bench,
+    check,
+    dead_letters,
+    explain,
+    generate,
+    index,
+    match,
+    run,
+    subscribe,
+    subscribed,
+    unsubscribe,
+)
 from twigcast.cli.options import examples
 from twigcast.cli.terminal import complain, complain_of
 from twigcast.errors import DocumentError, PatternError, TwigcastError
@@ -66,6 +78,11 @@ app.command("check", epilog=check.EXAMPLES)(check.command)
 app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.add_typer(generate.app, name="generate")
 app.add_typer(index.app, name="index")
+app.command("run", epilog=run.EXAMPLES)(run.command)
+app.command("subscribe", epilog=subscribe.EXAMPLES)(subscribe.command)
+app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
+app.command("subscriptions", epilog=subscribed.EXAMPLES)(subscribed.command)
+app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
 app.command("bench", epilog=bench.EXAMPLES)(bench.command)
 
 

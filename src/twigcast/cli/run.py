@@ -105,14 +105,16 @@ def _line(metrics: BatchMetrics, *, json: bool) -> str:
     fields = asdict(metrics)
     if json:
         return json_text.dumps(fields, ensure_ascii=False)
-    return "\t".join(f"{value:.3f}" if isinstance(value := fields[name], float) else str(value) for name in PIPED)
+    return "\t".join(
+        f"{value:.3f}" if isinstance(value := fields[name], float) else str(value) for name in PIPED
+    )
 
 
 def _look_at_places(plan: Pipeline) -> None:
     """Say at once what Spark would say after its start."""
     source, subscriptions = plan.source, plan.subscriptions
-    if source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{"):
-        if not Path(source.path).exists():
-            raise SourceError("there is no such source of documents", code="not-found", path=source.path)
+    is_here = source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{")
+    if is_here and not Path(str(source.path)).exists():
+        raise SourceError("there is no such source of documents", code="not-found", path=str(source.path))
     if subscriptions.format is None and not subscriptions.path.exists():
         complain(f"{subscriptions.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -100,7 +100,7 @@ def command(
         rest[0],
         subscriber=subscriber,
         namespaces=namespaces,
-        deliver=deliver or Deliver.document,
+        deliver=(deliver or Deliver.document).value,
     )
     complain(f"{subscriptions.path}: {id} subscribed")
     typer.echo(version)
@@ -132,7 +132,7 @@ def _subscribe_all(
                 line.subscriber or subscriber or id,
                 line.xpath,
                 {**namespaces, **(line.namespaces or {})},
-                line.deliver or deliver or Deliver.document,
+                cast("Literal['document', 'part']", line.deliver or (deliver or Deliver.document).value),
             )
 
     with progress(f"Reading {file}", read_subscriptions(file, format)) as entries:

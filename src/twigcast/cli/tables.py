@@ -54,9 +54,16 @@ def split_pipeline(words: Sequence[str], table: Path | None) -> tuple[Path | Non
 
 def open_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
     """The subscription table to change; it is created where it is not there."""
+    import sqlite3
+
     from twigcast.spark.subscriptions import SubscriptionTable
 
-    return SubscriptionTable(_table_path(table, pipeline))
+    path = _table_path(table, pipeline)
+    try:
+        return SubscriptionTable(path)
+    except sqlite3.Error as error:
+        message = f"not a subscription table: {error}"
+        raise SourceError(message, code="unreadable", path=str(path)) from None
 
 
 def open_known_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:

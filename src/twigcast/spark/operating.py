@@ -16,13 +16,13 @@ from types import FrameType
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.errors import RunError
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.session import session
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 1
 LONGEST = 600  # characters of a complaint
 
 
@@ -84,7 +84,9 @@ def task_counts(spark: SparkSession) -> tuple[int, int]:
 
 def complaint(text: str) -> str:
     """The sentence in what Spark says: of a Python error its last line, else the first, without the trace."""
-    raised = re.findall(r"^(?:pyspark\.\S+: )?((?:\w+\.)*\w*(?:Error|Exception|Warning): .*)$", text, re.MULTILINE)
+    raised = re.findall(
+        r"^(?:pyspark\.\S+: )?((?:\w+\.)*\w*(?:Error|Exception|Warning): .*)$", text, re.MULTILINE
+    )
     python = "Traceback (most recent call last)" in text
     sentence = raised[-1] if python and raised else text.strip().partition("\n")[0]
     return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 1]}…"

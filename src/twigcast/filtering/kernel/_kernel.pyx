@@ -239,6 +239,7 @@ cdef class Engine:
     cdef vector[uint64_t] gone
     cdef vector[uint64_t] inexact
     cdef cbool confirming
+    cdef double matches_per_document  # in the last batch
     cdef object segments
     cdef readonly object version
 
@@ -335,6 +336,7 @@ cdef class Engine:
             bytes = <const char*>buffer.buf
             with nogil:
                 offsets.items.reserve(n + 1)
+                positions.items.reserve(<size_t>(1.25 * self.matches_per_document * n) + 64)  # so as not to be moved
                 offsets.items.push_back(0)
                 for i in range(n):
                     if present == NULL or present[i]:
@@ -350,14 +352,14 @@ cdef class Engine:
                             if self.confirming and intersect(self.result.data(), self.inexact.data(),
                                                              self.result.size()):
                                 suspects.push_back(i)
-                    if i == 15:  # room for as many matches as so far, so that it need not be moved
-                        positions.items.reserve(positions.items.size() * (n // 16 + 1) + 1024)
                     if positions.items.size() > 0x7FFFFFFF:
                         overflow = True
                         break
                     offsets.items.push_back(<uint32_t>positions.items.size())
         finally:
             PyBuffer_Release(&buffer)
+        if n:
+            self.matches_per_document = <double>positions.items.size() / n
         if overflow:
             raise OverflowError("more than 2**31 matches in one batch: use smaller batches")
         return offsets, positions, list(suspects), [

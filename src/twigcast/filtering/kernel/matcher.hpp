@@ -160,9 +160,7 @@ class Matcher {
         Frame& document = frames_[0];
         if (segment_.flags[0] & HAS_ROWS) {
             mark(document, true);
-            emitted_.clear();
-            test_rows(0, true), test_rows(0, false);
-            complete(emitted_.begin(), emitted_.end());
+            test_rows<true>(0, true), test_rows<true>(0, false);
             unmark();
         }
         for (u32 block : accepted_) complete(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
@@ -244,6 +242,7 @@ class Matcher {
 
     static constexpr u32 MOST_INSTANCES = 0xF0000000u;
     static constexpr u32 MEMO_BLOCKS = 8;
+    static constexpr u32 ONE_BLOCK = 0x80000000u;
     static constexpr u32 PROGRAM_AFTER = 3;     // uses of a state before its rows are indexed
     static constexpr u32 INTERNED_ATOMS = 64;   // larger results of a join are not worth remembering as a block
     static constexpr std::size_t COMPACTION = 512;
@@ -299,7 +298,8 @@ class Matcher {
     }
 
     void join_remembered(Frame& frame, Automaton::Node& node) {
-        u32 set = sets_.intern(frame.blocks);
+        // One block, the commonest set, stands for itself.
+        u32 set = frame.blocks.size() == 1 ? ONE_BLOCK | frame.blocks[0] : sets_.intern(frame.blocks);
         const Automaton::Context* context = automaton_.joins(node);
         for (u32 i = 0; i < node.join_count; ++i, ++context) {
             if (!(automaton_.state(context->state).flags & HAS_PURE)) continue;
@@ -309,7 +309,7 @@ class Matcher {
             if (block == NONE) {
                 if (!marked_) mark(frame, false);
                 emitted_.clear();
-                run(context->state, true);
+                run<false>(context->state, true);
                 block = automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size()));
                 memo_.insert(key, block);
             } else {
@@ -325,12 +325,14 @@ class Matcher {
         const Automaton::Context* context = automaton_.joins(node);
         for (u32 i = 0; i < node.join_count; ++i, ++context) {
             if (!(automaton_.state(context->state).flags & (pure ? HAS_PURE : HAS_PREDICATE))) continue;
-            emitted_.clear();
-            run(context->state, pure);
-            if (emitted_.empty()) continue;
             if (context->depth == RESULT) {
-                complete(emitted_.begin(), emitted_.end());
-            } else if (emitted_.size() <= INTERNED_ATOMS) {
+                run<true>(context->state, pure);
+                continue;
+            }
+            emitted_.clear();
+            run<false>(context->state, pure);
+            if (emitted_.empty()) continue;
+            if (emitted_.size() <= INTERNED_ATOMS) {
                 // Not sorted: programs find the same atoms in the same order nearly always.
                 deliver(context->depth, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
             } else {
@@ -436,13 +438,14 @@ class Matcher {
 
     bool holds(u32 literal) const { return marks_.test(literal & LITERAL) == !(literal & NEGATIVE); }
 
-    // Appends to `emitted_` what the state's rows complete.
+    // Appends to `emitted_` what the state's rows complete, or puts it into the result at once.
+    template <bool TO_RESULT>
     void run(u32 id, bool pure) {
         Automaton::State& state = automaton_.state(id);
         if (state.program == NONE) {
             if (!tuning_.programs || state.uses++ < PROGRAM_AFTER) {
                 for (u32 component : automaton_.components_with_rows(id))
-                    for (u32 node : automaton_.trie_nodes(component)) test_rows(node, pure);
+                    for (u32 node : automaton_.trie_nodes(component)) test_rows<TO_RESULT>(node, pure);
                 return;
             }
             make_program(id);
@@ -454,37 +457,57 @@ class Matcher {
                 auto at = std::lower_bound(program.words.begin(), program.words.end(), touched,
                                            [](const Word& word, u32 value) { return word.word < value; });
                 if (at == program.words.end() || at->word != touched) continue;
-                for (u64 hit = marks[touched] & at->mask; hit; hit &= hit - 1) test_key(program, *at, hit & -hit);
+                for (u64 hit = marks[touched] & at->mask; hit; hit &= hit - 1) test_key<TO_RESULT>(program, *at, hit & -hit);
             }
         } else {
             for (const Word& word : program.words)
-                for (u64 hit = marks[word.word] & word.mask; hit; hit &= hit - 1) test_key(program, word, hit & -hit);
+                for (u64 hit = marks[word.word] & word.mask; hit; hit &= hit - 1) test_key<TO_RESULT>(program, word, hit & -hit);
         }
-        for (std::size_t at = 0; at < program.always.size();) at = test_row(program.always.data(), at);
+        for (std::size_t at = 0; at < program.always.size();) at = test_row<TO_RESULT>(program.always.data(), at);
     }
 
+    template <bool TO_RESULT>
     void test_key(const Program& program, const Word& word, u64 bit) {
         u32 key = word.key + static_cast<u32>(__builtin_popcountll(word.mask & (bit - 1)));
         const Key &from = program.keys[key], &to = program.keys[key + 1];
-        u32* out = emitted_.room((to.pairs - from.pairs) / 2 + 1);
         const u64* marks = marks_.words().data();
-        for (const u32 *pair = program.pairs.data() + from.pairs, *end = program.pairs.data() + to.pairs; pair < end; pair += 2) {
-            *out = pair[1];  // kept only if the literal holds: no branch to mispredict
-            out += marks[pair[0] >> 6] >> (pair[0] & 63) & 1;
+        const u32 *pair = program.pairs.data() + from.pairs, *end = program.pairs.data() + to.pairs;
+        // Whether the literal of a pair holds is a coin toss, so there is no branch on it.
+        if (TO_RESULT) {
+            for (; pair < end; pair += 2) {
+                u64 holds = marks[pair[0] >> 6] >> (pair[0] & 63) & 1;
+                u32 slot = pair[1], position = base_ + slot;
+                if (slot < single_) result_[position >> 6] |= holds << (position & 63);
+                else if (holds) complete_slot(slot);
+            }
+        } else {
+            u32* out = emitted_.room(static_cast<std::size_t>(end - pair) / 2 + 1);
+            for (; pair < end; pair += 2) {
+                *out = pair[1];
+                out += marks[pair[0] >> 6] >> (pair[0] & 63) & 1;
+            }
+            emitted_.take(out);
         }
-        emitted_.take(out);
-        for (std::size_t at = from.rows; at < to.rows;) at = test_row(program.rows.data(), at);
+        for (std::size_t at = from.rows; at < to.rows;) at = test_row<TO_RESULT>(program.rows.data(), at);
     }
 
+    template <bool TO_RESULT>
     std::size_t test_row(const u32* rows, std::size_t at) {
         u32 count = rows[at], payload = rows[at + 1];
         const u32* literal = rows + at + 2;
         bool all = true;
         for (u32 i = 0; i < count && all; ++i) all = holds(literal[i]);
-        if (all) emitted_.push(payload);
+        if (all) complete_row<TO_RESULT>(payload);
         return at + 2 + count;
     }
 
+    template <bool TO_RESULT>
+    void complete_row(u32 payload) {
+        if (TO_RESULT) complete_slot(payload);
+        else emitted_.push(payload);
+    }
+
+    template <bool TO_RESULT>
     void test_rows(u32 node, bool pure) {
         for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
             u32 payload = segment_.rows[at++];
@@ -495,7 +518,7 @@ class Matcher {
                 all = all && holds(literal);
                 if (literal & LAST) break;
             }
-            if (all && valued == !pure) emitted_.push(payload);
+            if (all && valued == !pure) complete_row<TO_RESULT>(payload);
         }
     }
 

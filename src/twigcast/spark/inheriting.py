@@ -1,0 +1,89 @@
+"""What a document inherits that is cut out of a larger one, and how it is read with it.
+
+The bytes of a record are never changed.  What it needs from outside stands in its prolog:
+
+    prolog   <?xml version="1.0" encoding="…"?><!DOCTYPE r [ entities … ]><r xmlns:p="uri"
+    body                                                                  <r id="7"> … </r>
+    read as  <?xml version="1.0" encoding="…"?><!DOCTYPE r [ entities … ]><r xmlns:p="uri" id="7"> … </r>
+
+A prolog that ends in an unfinished tag stands in the place of the same tag's beginning in the body; any other
+stands before the body.  Rejected: the declarations as attribute defaults in the document type, which bind
+every element of the record's name within it, also where another binding lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from xml.sax.saxutils import escape
+
+from twigcast.errors import DocumentError
+
+
+def make_prolog(
+    name: bytes, *, encoding: str | None, subset: bytes, namespaces: Mapping[str, str]
+) -> bytes | None:
+    """The prolog of a record called ``name`` that inherits these; none where it inherits nothing."""
+    parts: list[bytes] = []
+    if encoding is not None:
+        parts.append(b'<?xml version="1.0" encoding="%s"?>' % encoding.encode("ascii"))
+    if subset:
+        parts.append(b"<!DOCTYPE %s [%s]>" % (name, subset))
+    if namespaces:
+        parts.append(b"<%s" % name)
+        for prefix, uri in sorted(namespaces.items()):
+            attribute = f"xmlns:{prefix}" if prefix else "xmlns"
+            value = escape(uri, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
+            parts.append(f' {attribute}="{value}"'.encode(encoding or "utf-8", "xmlcharrefreplace"))
+    return b"".join(parts) or None
+
+
+def joined(prolog: bytes | None, body: bytes) -> bytes:
+    """What is read for a body."""
+    return prolog + body[_replaced(prolog) :] if prolog else body
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """From places in what is read to places in the body."""
+
+    prolog: int
+    replaced: int
+
+    @classmethod
+    def of(cls, prolog: bytes | None) -> Shift:
+        return cls(len(prolog), _replaced(prolog)) if prolog else cls(0, 0)
+
+    def start(self, offset: int) -> int:
+        """Where something in the body begins; what begins in the prolog is the record's own tag."""
+        return 0 if offset < self.prolog else offset - self.prolog + self.replaced
+
+    def end(self, offset: int) -> int:
+        """Where something in the body ends."""
+        return max(offset - self.prolog + self.replaced, 0)
+
+
+def relocated(error: DocumentError, prolog: bytes | None, body: bytes) -> DocumentError:
+    """An error of what was read, at its place in the body."""
+    if not prolog:
+        return error
+    offset = Shift.of(prolog).start(error.offset)
+    before = body[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    line = before[before.rfind(b"\n") + 1 :]
+    characters = sum(byte & 0xC0 != 0x80 for byte in line)
+    return DocumentError(
+        error.message,
+        code=error.code,
+        line=before.count(b"\n") + 1,
+        column=characters + 1,
+        offset=offset,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _replaced(prolog: bytes) -> int:
+    """How much of the body the prolog stands in the place of."""
+    if prolog.endswith(b">"):
+        return 0
+    return len(prolog[prolog.rindex(b"<") :].split(maxsplit=1)[0])

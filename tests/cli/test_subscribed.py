@@ -1,0 +1,94 @@
+"""``twigcast subscriptions``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twigcast.spark.subscriptions import SubscriptionTable
+
+RunCommand = Callable[..., Any]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of two subscriptions."""
+    path = tmp_path / "s.db"
+    table = SubscriptionTable(path)
+    table.subscribe("ada", "//x:p", subscriber="desk", namespaces={"x": "urn:x"}, deliver="part")
+    table.subscribe("bob", "//q")
+    return path
+
+
+def test_subscriptions_are_lines_when_piped(run: RunCommand, table: Path) -> None:
+    """Id, XPath, prefixes, subscriber, what is delivered."""
+    assert run("subscriptions", "--table", table).lines == [
+        "ada\t//x:p\tx=urn:x\tdesk\tpart",
+        "bob\t//q\t\tbob\tdocument",
+    ]
+
+
+def test_lines_can_be_subscribed_again(run: RunCommand, table: Path, tmp_path: Path) -> None:
+    """What is listed is what ``subscribe --file`` reads, and so is JSON."""
+    for options, name in (([], "s.tsv"), (["--json"], "s.jsonl")):
+        file = tmp_path / name
+        file.write_text(run("subscriptions", "-t", table, *options).stdout)
+        copy = tmp_path / f"{name}.db"
+        assert run("subscribe", "-t", copy, "--file", file).exit_code == 0
+        assert SubscriptionTable(copy).rows() == SubscriptionTable(table).rows()
+
+
+def test_json_has_an_object_for_each(run: RunCommand, table: Path) -> None:
+    """For machines."""
+    first, _ = map(json.loads, run("subscriptions", "-t", table, "--json").lines)
+    assert first == {
+        "id": "ada",
+        "xpath": "//x:p",
+        "namespaces": {"x": "urn:x"},
+        "subscriber": "desk",
+        "deliver": "part",
+    }
+
+
+def test_count_and_version_are_numbers(run: RunCommand, table: Path) -> None:
+    """Of the table, or of one subscriber."""
+    assert run("subscriptions", "-t", table, "--count").stdout == "2\n"
+    assert run("subscriptions", "-t", table, "--count", "--subscriber", "desk").stdout == "1\n"
+    assert run("subscriptions", "-t", table, "--version").stdout == "2\n"
+
+
+def test_an_earlier_version_can_be_listed(run: RunCommand, table: Path) -> None:
+    """A batch is matched against the version it was begun with; this shows which that was."""
+    assert run("subscriptions", "-t", table, "--at", 1, "--count").stdout == "1\n"
+    done = run("subscriptions", "-t", table, "--at", 7)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "there is no version 7" in done.stderr
+
+
+def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_path: Path) -> None:
+    """A pipeline file is the argument."""
+    pipeline = tmp_path / "news.toml"
+    pipeline.write_text('subscriptions.path = "s.db"')
+    assert run("subscriptions", pipeline, "--count").stdout == "2\n"
+
+
+def test_subscribing_and_listing_need_no_spark(table: Path) -> None:
+    """Neither does their help: they answer at once."""
+    script = (
+        "import sys\n"
+        "from twigcast.cli.program import app\n"
+        f"table = ['-t', {str(table)!r}]\n"
+        "for words in (['run', '--help'], ['dead-letters', '--help'],\n"
+        "              ['subscribe', *table, '--id', 'c', '//c'],\n"
+        "              ['subscriptions', *table], ['unsubscribe', *table, 'c']):\n"
+        "    app(words, standalone_mode=False)\n"
+        "print([name for name in ('pyspark', 'pandas', 'py4j') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,60 @@
+"""``twigcast unsubscribe``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twigcast.spark.subscriptions import SubscriptionTable
+
+RunCommand = Callable[..., Any]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of ada and bob."""
+    path = tmp_path / "s.db"
+    for id in ("ada", "bob"):
+        SubscriptionTable(path).subscribe(id, "//p")
+    return path
+
+
+def left(table: Path) -> list[str]:
+    return [row.id for row in SubscriptionTable(table).rows()]
+
+
+def test_a_subscription_is_ended(run: RunCommand, table: Path) -> None:
+    """The new version is on stdout."""
+    done = run("unsubscribe", "--table", table, "ada")
+    assert (done.exit_code, done.stdout, left(table)) == (0, "3\n", ["bob"])
+
+
+def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_path: Path) -> None:
+    """A pipeline file comes before the ids."""
+    pipeline = tmp_path / "news.toml"
+    pipeline.write_text('subscriptions.path = "s.db"')
+    assert run("unsubscribe", pipeline, "ada", "bob").exit_code == 0
+    assert left(table) == []
+
+
+def test_an_unknown_id_does_not_keep_the_others(run: RunCommand, table: Path) -> None:
+    """It is reported and the exit code is 1."""
+    done = run("unsubscribe", "-t", table, "nobody", "bob")
+    assert (done.exit_code, done.stdout, left(table)) == (1, "3\n", ["ada"])
+    assert done.stderr.startswith(f"error: {table}: there is no subscription 'nobody'\n")
+
+
+def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) -> None:
+    """Exit code 2."""
+    path = tmp_path / "none.db"
+    done = run("unsubscribe", "-t", path, "ada")
+    assert (done.exit_code, done.stderr) == (2, f"error: {path}: there is no such subscription table\n")
+    assert not path.exists()
+
+
+def test_a_pipeline_alone_is_an_error_of_usage(run: RunCommand) -> None:
+    """An id is needed."""
+    assert run("unsubscribe", "news.toml").exit_code == 2
