@@ -128,8 +128,9 @@ def main() -> None:
         f" after {starting_seconds:,.1f} s for Spark to start."
         "\nHalfway a reader called late subscribed: the index version changed, and the stream went on.",
         highlight=False,
+        soft_wrap=True,
     )
-    console.print(places(folder), highlight=False)
+    console.print(places(folder), highlight=False, soft_wrap=True)
 
 
 def fresh(folder: Path) -> Path:

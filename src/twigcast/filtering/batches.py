@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 
-
 POSITIONS = pa.list_(pa.uint32())
 
 
@@ -62,6 +61,4 @@ class Rows:
         positions = pa.Array.from_buffers(pa.uint32(), buffer.size // 4, [None, buffer])
         validity = pa.array(present, pa.bool_()).buffers()[1] if present else None
         offsets = pa.py_buffer(self._offsets)
-        return pa.Array.from_buffers(
-            POSITIONS, count, [validity, offsets], children=[positions]
-        )
+        return pa.Array.from_buffers(POSITIONS, count, [validity, offsets], children=[positions])

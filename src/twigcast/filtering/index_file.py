@@ -25,9 +25,11 @@ from pathlib import Path
 from typing import Any, overload
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from twigcast.errors import IndexFileError, SubscriptionError
 from twigcast.filtering.kernel._kernel import Segment
+from twigcast.filtering.roster import StoredIds
 
 MAGIC = b"twigcast"
 VERSION = 1
@@ -40,7 +42,7 @@ class StoredIndex:
     """What an index file holds; the mapping lives as long as one of the parts."""
 
     segment: Segment
-    ids: Sequence[Hashable]
+    ids: StoredIds
     texts: Sequence[str]
     inexact: list[int]
 
@@ -176,6 +178,15 @@ class _StoredIds(Sequence[Hashable]):
     def __len__(self) -> int:
         return len(self._array)
 
+    def find(self, id: Hashable) -> int | None:
+        """The position of an id, found by looking at all of them."""
+        try:
+            value = json.dumps(_packed(id)) if self._packed else pa.scalar(id, self._array.type)
+        except (pa.ArrowException, OverflowError, SubscriptionError):
+            return None
+        found: int = pc.index(self._array, value).as_py()
+        return found if found >= 0 else None
+
     def __iter__(self) -> Iterator[Hashable]:
         values = self._array.to_pylist()
         return iter([_unpacked(json.loads(value)) for value in values] if self._packed else values)
@@ -204,7 +215,7 @@ def _buffers(array: Any) -> list[bytes]:
     return [b"" if buffer is None else buffer.to_pybytes() for buffer in array.buffers()[1:]]
 
 
-def _decode_ids(contents: dict[str, Any], mapped: memoryview) -> Sequence[Hashable]:
+def _decode_ids(contents: dict[str, Any], mapped: memoryview) -> StoredIds:
     kind, count = contents["kind"], int(contents["count"])
     buffers = [pa.py_buffer(_part(mapped, place)) for place in contents["buffers"]]
     array = pa.Array.from_buffers(pa.int64() if kind == "int" else pa.large_string(), count, [None, *buffers])

@@ -8,21 +8,38 @@ index file; ids and expressions of that part are decoded when they are asked for
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import overload
+from typing import Protocol, overload
+
+SEARCHES = 32  # of the stored ids, a millisecond each for 100,000, before they are put into a table
+
+
+class StoredIds(Protocol):
+    """Ids that lie in a file: they can be read, and searched one by one."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, position: int, /) -> Hashable: ...
+    def __iter__(self) -> Iterator[Hashable]: ...
+    def find(self, id: Hashable) -> int | None:
+        """The position of an id."""
+        ...
 
 
 class Roster(Sequence[Hashable]):
     """Ids by position; ``text`` and ``find`` beside it."""
 
-    def __init__(self, ids: Sequence[Hashable] = (), texts: Sequence[str] = ()) -> None:
+    def __init__(self, ids: StoredIds | None = None, texts: Sequence[str] = ()) -> None:
         self._stored_ids = ids
+        self._stored = 0 if ids is None else len(ids)
         self._stored_texts = texts
         self._ids: list[Hashable] = []
         self._texts: list[str] = []
-        self._positions: dict[Hashable, int] | None = None if len(ids) else {}
+        self._positions: dict[Hashable, int] = {}  # of those added here, and of the stored once in the table
+        self._gone: set[int] = set()  # of the stored
+        self._searches = SEARCHES if self._stored else 0
+        self._living = self._stored
 
     def __len__(self) -> int:
-        return len(self._stored_ids) + len(self._ids)
+        return self._stored + len(self._ids)
 
     @overload
     def __getitem__(self, position: int) -> Hashable: ...
@@ -31,38 +48,60 @@ class Roster(Sequence[Hashable]):
     def __getitem__(self, position: int | slice) -> Hashable | list[Hashable]:
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
-        stored = len(self._stored_ids)
-        return self._stored_ids[position] if position < stored else self._ids[position - stored]
+        if self._stored_ids is not None and position < self._stored:
+            return self._stored_ids[position]
+        return self._ids[position - self._stored]
 
     def text(self, position: int) -> str:
-        stored = len(self._stored_ids)
-        return self._stored_texts[position] if position < stored else self._texts[position - stored]
+        """The expression at a position."""
+        return (
+            self._stored_texts[position] if position < self._stored else self._texts[position - self._stored]
+        )
 
     def find(self, id: Hashable) -> int | None:
         """The position of an id that is there."""
-        return self._known().get(id)
+        known = self._positions.get(id)
+        if known is not None or self._stored_ids is None or not self._searches:
+            return known
+        self._searches -= 1
+        if not self._searches:
+            stored = {
+                id: position for position, id in enumerate(self._stored_ids) if position not in self._gone
+            }
+            self._positions = stored | self._positions
+            return self._positions.get(id)
+        found = self._stored_ids.find(id)
+        return None if found in self._gone else found
 
     def append(self, id: Hashable, text: str) -> int:
+        """Give the next position to an id that is not there."""
         position = len(self)
-        self._known()[id] = position
+        self._positions[id] = position
         self._ids.append(id)
         self._texts.append(text)
+        self._living += 1
         return position
 
     def forget(self, id: Hashable) -> int:
         """Take an id out; its position stays, and stays readable for those who hold it."""
-        return self._known().pop(id)
+        position = self.find(id)
+        assert position is not None
+        self._positions.pop(id, None)
+        self._living -= 1
+        if position < self._stored:
+            self._gone.add(position)
+        return position
 
     def living(self) -> Iterator[tuple[Hashable, int]]:
         """The ids that are there, with their positions, in order."""
-        return iter(sorted(self._known().items(), key=lambda item: item[1]))
+        for position, id in enumerate(self._stored_ids or ()):
+            if position not in self._gone:
+                yield id, position
+        for position, id in enumerate(self._ids, self._stored):
+            if self._positions.get(id) == position:
+                yield id, position
 
     @property
     def living_count(self) -> int:
         """How many ids are there."""
-        return len(self._stored_ids) if self._positions is None else len(self._positions)
-
-    def _known(self) -> dict[Hashable, int]:
-        if self._positions is None:
-            self._positions = {id: position for position, id in enumerate(self._stored_ids)}
-        return self._positions
+        return self._living

@@ -1,0 +1,293 @@
+"""A stream is killed at random points while documents and subscriptions arrive: nothing is lost or doubled.
+
+Documents, subscriptions and kills come from a seed; when each happens, the machine decides.  Three kills here;
+``TWIGCAST_KILLS`` and ``TWIGCAST_SEED`` say otherwise, as ``make soak`` does.
+
+What must be delivered follows from three things that the run leaves behind: which documents each batch had
+(everyone of them goes to a subscriber of everything), which version the journal says it was begun with, and
+what the table says was subscribed at that version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from twigcast import Index
+from twigcast.spark.delivering import delivery_id
+from twigcast.spark.journal import Journal
+from twigcast.spark.subscriptions import SubscriptionTable
+
+KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
+SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
+PATIENCE = 120.0  # seconds for a process to start, or to end
+
+PIPELINE = """
+work = "work"
+source = { kind = "directory", path = "feed", max_per_batch = 12 }
+stream = { interval_seconds = 0.1 }
+subscriptions = { path = "subscriptions.db" }
+
+[[sink]]
+kind = "format"
+path = "out/table"
+
+[[sink]]
+kind = "files"
+path = "out/files"
+
+[[sink]]
+kind = "jsonl"
+path = "out/lines"
+"""
+
+BAD = [b"", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobody;</news>", b"<news"]
+
+
+@dataclass
+class World:
+    """The folder of a pipeline, what was published in it, and who subscribes from the start."""
+
+    folder: Path
+    seed: int
+    good: dict[str, bytes] = field(default_factory=dict)
+    bad: dict[str, bytes] = field(default_factory=dict)
+    fixed: dict[str, str] = field(default_factory=lambda: {"all": "/*", "x1": "//x1", "twig": "/news[x2]//x3"})
+
+    def __post_init__(self) -> None:
+        (self.folder / "feed").mkdir()
+        (self.folder / "pipeline.toml").write_text(PIPELINE)
+        self.table = SubscriptionTable(self.folder / "subscriptions.db")
+        self.journal = Journal(self.folder / "work" / "journal")
+        for id, xpath in self.fixed.items():
+            self.table.subscribe(id, xpath, subscriber=f"fixed/{id}")
+        self.table.subscribe("part", "//x2", deliver="part")
+
+    def live(self, stopped: threading.Event) -> None:
+        """Publish documents and change subscriptions until told to stop."""
+        chance = random.Random(self.seed)
+        for number in range(1_000_000):
+            self.publish(f"{number:06d}.xml", chance)
+            if chance.random() < 0.3:
+                self.change(chance)
+            if stopped.wait(chance.uniform(0.02, 0.3)):
+                return
+
+    def publish(self, name: str, chance: random.Random) -> None:
+        if chance.random() < 0.15:
+            body, kept = chance.choice(BAD), self.bad
+        else:
+            inside = "".join(f"<x{k}>{chance.random()}</x{k}>" for k in chance.choices(range(6), k=4))
+            body, kept = f'<news n="{name}">{inside}</news>'.encode(), self.good
+        hidden = self.folder / "feed" / f".{name}"
+        hidden.write_bytes(body)
+        kept[name] = body
+        hidden.rename(self.folder / "feed" / name)
+
+    def change(self, chance: random.Random) -> None:
+        id = f"s{chance.randrange(8)}"
+        if chance.random() < 0.4 and id in {row.id for row in self.table.rows()}:
+            self.table.unsubscribe(id)
+        else:
+            deliver = chance.choice(["document", "part"])
+            self.table.subscribe(id, f"//x{chance.randrange(6)}", subscriber="moving", deliver=deliver)
+
+    def expected(self, batches: dict[str, int]) -> Counter[tuple[int, str, str, str, int | None, bytes]]:
+        """What the documents of each batch deliver to the subscriptions of its version, by a plain index."""
+        wanted: Counter[tuple[int, str, str, str, int | None, bytes]] = Counter()
+        entries = self.journal.entries()
+        for name, batch in batches.items():
+            body = self.good[name]
+            rows = {row.id: row for row in self.table.rows(int(entries[batch].version))}
+            index = Index((row.id, row.xpath, row.namespaces) for row in rows.values())
+            for id in index.match(body).ids:
+                row = rows[str(id)]
+                if row.deliver == "document":
+                    wanted[batch, row.subscriber, row.id, name, None, body] += 1
+                    continue
+                for part, node in enumerate(index.select(body, id)):
+                    wanted[batch, row.subscriber, row.id, name, part, body[node.start : node.end]] += 1
+        return wanted
+
+
+@dataclass
+class Streamer:
+    """The process that streams, and the kills it took."""
+
+    folder: Path
+    chance: random.Random
+    process: subprocess.Popen[bytes] | None = None
+    kills: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        (self.folder / "ready").unlink(missing_ok=True)
+        script = Path(__file__).with_name("stream_until_stopped.py")
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(script), str(self.folder)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def kill(self) -> None:
+        """Wait for a random point, and kill: the process alone, or it with its Java machine and workers."""
+        assert self.process is not None
+        journal = Journal(self.folder / "work" / "journal")
+        if self.chance.random() < 0.15:
+            point = "at the start"
+            self.wait(lambda: False, self.chance.uniform(0.5, 6.0))
+        elif self.chance.random() < 0.25:
+            point = "at any time"
+            self.wait((self.folder / "ready").exists, PATIENCE)
+            self.wait(lambda: False, self.chance.uniform(0.0, 5.0))
+        else:
+            point = "in a batch"
+            self.wait((self.folder / "ready").exists, PATIENCE)
+            begun = len(journal.batches()) + self.chance.randrange(2)
+            self.wait(lambda: len(journal.batches()) > begun, PATIENCE)
+            self.wait(lambda: False, self.chance.uniform(0.0, 2.0))
+        whole = self.chance.random() < 0.5
+        committed = len(list((self.folder / "work" / "checkpoint" / "commits").glob("[0-9]*")))
+        open_batches = len(journal.batches()) - committed
+        if whole:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        else:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait(PATIENCE)
+        who = "all processes" if whole else "the driver"
+        self.kills.append(f"{who}, {point}: {open_batches} batches begun and not done")
+
+    def finish(self) -> None:
+        """Let it run what there is, and end by itself."""
+        assert self.process is not None
+        (self.folder / "stop").touch()
+        assert self.process.wait(PATIENCE) == 0, self.log()
+
+    def wait(self, true: object, seconds: float) -> None:
+        """Until something is true, or for some seconds; the process must not end meanwhile."""
+        assert callable(true)
+        assert self.process is not None
+        deadline = time.monotonic() + seconds
+        while not true() and time.monotonic() < deadline:
+            assert self.process.poll() is None, self.log()
+            time.sleep(0.01)
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")[-4000:]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The world after all kills: every document run, the stream ended."""
+    world = World(tmp_path_factory.mktemp("kill"), SEED)
+    streamer = Streamer(world.folder, random.Random(SEED))
+    stopped = threading.Event()
+    living = threading.Thread(target=world.live, args=(stopped,))
+    streamer.start()
+    living.start()
+    try:
+        for _ in range(KILLS):
+            streamer.kill()
+            streamer.start()
+        stopped.set()
+        living.join()
+        streamer.finish()
+        for number, kill in enumerate(streamer.kills, 1):
+            print(f"kill {number}: {kill}")
+        print(f"{len(world.good)} good and {len(world.bad)} bad documents, {world.table.version()} changes")
+        yield world
+    finally:
+        stopped.set()
+        if streamer.process is not None and streamer.process.poll() is None:
+            os.killpg(streamer.process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def table(world: World) -> list[dict[str, object]]:
+    """The deliveries in the table."""
+    return read(world.folder / "out" / "table")
+
+
+def read(folder: Path) -> list[dict[str, object]]:
+    """The rows of a table in batch folders, as any reader of Parquet finds them."""
+    rows = ds.dataset(folder, format="parquet", partitioning="hive").to_table().to_pylist()
+    return [row | {"name": Path(str(row.get("doc_id", ""))).name} for row in rows]
+
+
+def test_every_expected_delivery_is_there_exactly_once(world: World, table: list[dict[str, object]]) -> None:
+    """In the table, each document to those who were subscribed at its batch's version, and to nobody else."""
+    batches = {str(row["name"]): int(str(row["batch"])) for row in table if row["subscription"] == "all"}
+    assert set(batches) == set(world.good)
+    found = Counter(
+        (row["batch"], row["subscriber"], row["subscription"], row["name"], row["part"], row["content"])
+        for row in table
+    )
+    assert found == world.expected(batches)
+
+
+def test_who_was_there_from_the_start_has_everything_once(
+    world: World, table: list[dict[str, object]]
+) -> None:
+    """Whatever was killed and whatever others changed."""
+    index = Index(world.fixed.items())
+    wanted = {(id, name) for name, body in world.good.items() for id in index.match(body).ids}
+    found = Counter((row["subscription"], row["name"]) for row in table if row["subscription"] in world.fixed)
+    assert found == dict.fromkeys(wanted, 1)
+
+
+def test_ids_of_deliveries_are_determined(table: list[dict[str, object]], world: World) -> None:
+    """By document, subscriber, subscription and part, and no two deliveries share one."""
+    for row in table:
+        body = world.good[str(row["name"])]
+        args = (str(row["doc_id"]), body, str(row["subscriber"]), str(row["subscription"]))
+        assert row["delivery_id"] == delivery_id(*args, row["part"])  # type: ignore[arg-type]
+    assert len({row["delivery_id"] for row in table}) == len(table)
+
+
+def test_files_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:
+    """One whole file for each, in the folder of its subscriber."""
+    files = {file.stem: file.read_bytes() for file in (world.folder / "out" / "files").glob("*/*.xml")}
+    assert files == {row["delivery_id"]: row["content"] for row in table}
+
+
+def test_lines_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:
+    """One line for each, in the file of its batch."""
+    found = Counter(
+        (int(file.stem.removeprefix("batch=")), json.loads(line)["delivery_id"])
+        for file in (world.folder / "out" / "lines").glob("*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    )
+    assert found == Counter((row["batch"], row["delivery_id"]) for row in table)
+
+
+def test_every_bad_document_is_a_dead_letter_once(world: World) -> None:
+    """With its bytes and a reason, and no good one is among them."""
+    letters = read(world.folder / "out" / "dead-letters")
+    found = Counter((str(letter["name"]), letter["body"]) for letter in letters)
+    assert found == Counter(world.bad.items())
+    assert all(letter["code"] and letter["message"] and letter["time"] for letter in letters)
+
+
+def test_figures_add_up(world: World, table: list[dict[str, object]]) -> None:
+    """Each batch of the journal has its row, and the rows count every document once."""
+    figures = read(world.folder / "out" / "metrics")
+    versions = {entry.batch: entry.version for entry in world.journal.entries().values()}
+    assert {row["batch"]: row["index_version"] for row in figures} == versions
+    assert sum(int(str(row["documents"])) for row in figures) == len(world.good) + len(world.bad)
+    assert sum(int(str(row["deliveries"])) for row in figures) == len(table)
+    assert sum(int(str(row["dead_letters"])) for row in figures) == len(world.bad)
