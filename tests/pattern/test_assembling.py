@@ -43,7 +43,7 @@ def test_usual_texts_are_assembled(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "/a[b[c]]",
+        "/a[b[c[d]]]",
         "/a | /b",
         "/a/@b",
         "/a/..",

@@ -33,11 +33,11 @@ from twigcast.spark.subscriptions import SubscriptionTable
 
 KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
-PATIENCE = 120.0  # seconds for a process to start, or to end
+PATIENCE = 300.0  # seconds for a process to start, or to end
 
 PIPELINE = """
 work = "work"
-source = { kind = "directory", path = "feed", max_per_batch = 12 }
+source = { kind = "directory", path = "feed", max_per_batch = 40 }
 stream = { interval_seconds = 0.1 }
 subscriptions = { path = "subscriptions.db" }
 
@@ -83,7 +83,7 @@ class World:
             self.publish(f"{number:06d}.xml", chance)
             if chance.random() < 0.3:
                 self.change(chance)
-            if stopped.wait(chance.uniform(0.02, 0.3)):
+            if stopped.wait(chance.uniform(0.05, 0.5)):
                 return
 
     def publish(self, name: str, chance: random.Random) -> None:

@@ -48,6 +48,7 @@ Condition: TypeAlias = tuple[Conjunction, ...]  # in disjunctive form
 TRUE: Condition = ((),)
 FALSE: Condition = ()
 
+MOST_KNOWN = 1 << 16
 MOST_CONJUNCTIONS = 64  # of one branching node; beyond, a part of the condition is left to the evaluator
 
 # The numbers of the kernel (segment.hpp).
@@ -78,6 +79,7 @@ class Compiler:
         self._keys: tuple[dict[NameTest, int], dict[NameTest, int]] = ({}, {})  # child, descendant
         self._predicates: dict[tuple[int, int, int, str | float], int] = {}
         self._kinds: list[int] = []  # of the predicates, by number
+        self._known: dict[int, tuple[Predicate, Condition, bool]] = {}  # by identity: parts are shared
         self._exact = True
 
     def compile(self, pattern: Pattern) -> Program:
@@ -138,6 +140,19 @@ class Compiler:
         return target
 
     def _condition(self, predicate: Predicate) -> Condition:
+        """What the predicate asks, remembered: many patterns are made of few parts."""
+        known = self._known.get(id(predicate))
+        if known is None:
+            exact, self._exact = self._exact, True
+            known = predicate, self._new_condition(predicate), self._exact
+            self._exact = exact
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[id(predicate)] = known
+        self._exact = self._exact and known[2]
+        return known[1]
+
+    def _new_condition(self, predicate: Predicate) -> Condition:
         match predicate:
             case Exists(paths):
                 return self._either([self._path(path, self._target(path.tail)) for path in paths])

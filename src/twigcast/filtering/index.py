@@ -245,24 +245,13 @@ class Index:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index as one file, at once or not at all."""
         with self._lock:
-            roster, levels = self._snapshot.roster, self._snapshot.levels
+            snapshot = self._snapshot
+            roster = snapshot.roster
             living = list(roster.living())
-            known = {
-                position: program
-                for level in levels
-                if not level.stored
-                for position, program in zip(level.positions, level.programs, strict=True)
-            }
-            programs = [
-                known[position]
-                if position in known
-                else self._compiler.compile(self._pattern(position, roster)).words
-                for _, position in living
-            ]
-            segment = build(self._compiler.vocabulary, list(range(len(living))), programs)
-            inexact = [
-                i for i, (_, position) in enumerate(living) if has_bit(self._snapshot.inexact, position)
-            ]
+            segment = self._segment_of(living)
+            inexact = []
+            if snapshot.inexact:
+                inexact = [i for i, (_, position) in enumerate(living) if has_bit(snapshot.inexact, position)]
             texts = [roster.text(position) for _, position in living]
         write_index(Path(path), segment, [id for id, _ in living], texts, inexact)
 
@@ -308,6 +297,28 @@ class Index:
         )
 
     # Within
+
+    def _segment_of(self, living: list[tuple[Hashable, int]]) -> bytes:
+        """One segment of all that are there, at positions without gaps."""
+        levels = [level for level in self._snapshot.levels if not level.stored]
+        if (
+            len(self._snapshot.levels) == len(levels) == 1
+            and levels[0].size == len(living) == self._snapshot.size
+        ):
+            return bytes(levels[0].segment.owner)
+        known = {
+            position: program
+            for level in levels
+            for position, program in zip(level.positions, level.programs, strict=True)
+        }
+        roster = self._snapshot.roster
+        programs = [
+            known[position]
+            if position in known
+            else self._compiler.compile(self._pattern(position, roster)).words
+            for _, position in living
+        ]
+        return build(self._compiler.vocabulary, list(range(len(living))), programs)  # type: ignore[no-any-return]
 
     def _parsed(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
         if isinstance(xpath, Pattern):

@@ -19,10 +19,12 @@ import os
 import struct
 import tempfile
 import zlib
+from array import array
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -171,8 +173,8 @@ class StoredTexts(Sequence[str]):
 class _StoredIds(Sequence[Hashable]):
     """Ids in an Arrow array over the mapped file."""
 
-    def __init__(self, array: Any, packed: bool) -> None:
-        self._array = array
+    def __init__(self, values: Any, packed: bool) -> None:
+        self._array = values
         self._packed = packed
 
     def __len__(self) -> int:
@@ -204,23 +206,27 @@ class _StoredIds(Sequence[Hashable]):
 
 def _encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
     types = set(map(type, ids))
-    if types <= {int} and all(-(2**63) <= id < 2**63 for id in ids):  # type: ignore[operator]
-        return "int", _buffers(pa.array(ids, pa.int64()))
+    if types <= {int}:
+        with contextlib.suppress(OverflowError):
+            return "int", [array("q", cast(Sequence[int], ids)).tobytes()]
     if types <= {str}:
-        return "str", _buffers(pa.array(ids, pa.large_string()))
-    return "packed", _buffers(pa.array([json.dumps(_packed(id)) for id in ids], pa.large_string()))
+        return "str", _text_buffers([str(id).encode() for id in ids])
+    return "packed", _text_buffers([json.dumps(_packed(id)).encode() for id in ids])
 
 
-def _buffers(array: Any) -> list[bytes]:
-    return [b"" if buffer is None else buffer.to_pybytes() for buffer in array.buffers()[1:]]
+def _text_buffers(texts: list[bytes]) -> list[bytes]:
+    """Offsets and bytes, as Arrow keeps text; ``pyarrow.array`` would load pandas first."""
+    return [array("q", accumulate(map(len, texts), initial=0)).tobytes(), b"".join(texts)]
 
 
 def _decode_ids(contents: dict[str, Any], mapped: memoryview) -> StoredIds:
     kind, count = contents["kind"], int(contents["count"])
     buffers = [pa.py_buffer(_part(mapped, place)) for place in contents["buffers"]]
-    array = pa.Array.from_buffers(pa.int64() if kind == "int" else pa.large_string(), count, [None, *buffers])
-    array.validate(full=True)
-    return _StoredIds(array, kind == "packed")
+    values = pa.Array.from_buffers(
+        pa.int64() if kind == "int" else pa.large_string(), count, [None, *buffers]
+    )
+    values.validate(full=True)
+    return _StoredIds(values, kind == "packed")
 
 
 def _packed(id: Hashable) -> Any:

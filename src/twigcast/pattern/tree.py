@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class Axis(Enum):
@@ -35,8 +35,7 @@ class Axis(Enum):
     __hash__ = object.__hash__  # an Enum's own is a Python function, and patterns are hashed a lot
 
 
-@dataclass(frozen=True, slots=True)
-class NameTest:
+class NameTest(NamedTuple):
     """Which names a step or attribute admits; ``None`` stands for any, ``""`` for no namespace.
 
     ``a`` is ``("", "a")``, ``*`` is ``(None, None)``, ``*:a`` is ``(None, "a")``, ``p:*`` is ``(uri, None)``.

@@ -1,15 +1,15 @@
 """The columns that stages agree on.
 
-    documents   doc_id, body, and whatever else the source has; from some sources also
-                prolog  what the body inherits from where it was cut out, see ``inheriting``
-                error   why there is no body
-    hits        documents, and matches, index_version, error
-    deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
+documents   doc_id, body, and whatever else the source has; from some sources also
+            prolog  what the body inherits from where it was cut out, see ``inheriting``
+            error   why there is no body
+hits        documents, and matches, index_version, error
+deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -100,6 +100,37 @@ def error_row(error: DocumentError) -> ErrorRow:
         "column": error.column,
         "offset": error.offset,
     }
+
+
+def placeless(message: str, *, code: str) -> ErrorRow:
+    """An error without a place in a document, as the row of a table."""
+    return {"code": code, "message": message, "line": None, "column": None, "offset": None}
+
+
+SourcedRow: TypeAlias = tuple[str, bytes | None, bytes | None, ErrorRow | None]
+BATCH_BYTES = 4 << 20
+BATCH_ROWS = 2000
+
+
+def batched(rows: Iterable[SourcedRow]) -> Iterator[pa.RecordBatch]:
+    """Documents as batches of a bounded size, as they come."""
+    waiting: list[SourcedRow] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += len(row[1] or b"")
+        if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
+            yield _batch(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting)
+
+
+def _batch(rows: list[SourcedRow]) -> pa.RecordBatch:
+    columns = zip(zip(*rows, strict=True), ARROW_SOURCED, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in columns], schema=ARROW_SOURCED
+    )
 
 
 def require(table: DataFrame, columns: Sequence[str], where: str) -> None:

@@ -16,7 +16,11 @@ from twigcast.errors import RunError
 from twigcast.spark.batches import Desk, run_batch
 from twigcast.spark.locking import lock
 from twigcast.spark.metrics import BatchMetrics
-from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.pipeline import Pipeline, Source
+from twigcast.spark.reading import read
+
+FOREVER = "36500d"
+BATCH_BYTES = str(512 << 20)
 
 OnBatch = Callable[[BatchMetrics], None]
 
@@ -52,18 +56,40 @@ def start(
 
 
 def documents_of(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
-    """The documents that a pipeline names, as a stream."""
-    from pyspark.sql import functions as F
-
+    """The documents that a pipeline names, as a stream in batches of a bounded size."""
     source = pipeline.source
-    assert source.path
-    return (
-        spark.readStream.format("binaryFile")
-        .schema("path string, modificationTime timestamp, length long, content binary")
-        .option("maxFilesPerTrigger", source.max_per_batch)
-        .load(source.path)
-        .select(F.col("path").alias("doc_id"), F.col("content").alias("body"))
+    formats = {"directory": "binaryFile", "archives": "archives", "records": "records"}
+    options = dict(source.options)
+    if source.kind in formats:
+        options = {"maxBytes": str(pipeline.limits.bytes), **options}
+    if source.record:
+        options["record"] = source.record
+    return read(
+        spark,
+        source.path,
+        format=formats.get(source.kind) or source.format or "parquet",
+        doc_id=source.doc_id,
+        body=source.body,
+        options=_bounds(source) | options,
+        streaming=True,
     )
+
+
+def _bounds(source: Source) -> dict[str, str]:
+    """How much one batch takes, in the words of the source; what the options of the file say stands above it.
+
+    Files have no age at which they are passed over: Spark would ignore one that is a week older than the newest,
+    such as one that was moved in from elsewhere.
+    """
+    if source.kind == "format":
+        return {"maxOffsetsPerTrigger": str(source.max_per_batch)} if source.format == "kafka" else {}
+    bounds = {"maxFileAge": FOREVER}
+    if not {"maxFilesPerTrigger", "maxBytesPerTrigger"} & set(source.options):
+        if source.kind == "directory":
+            bounds["maxFilesPerTrigger"] = str(source.max_per_batch)
+        else:  # files of many documents
+            bounds["maxBytesPerTrigger"] = BATCH_BYTES
+    return bounds
 
 
 def _refuse_foreign_batches(spark: SparkSession, desk: Desk) -> None:

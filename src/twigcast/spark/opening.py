@@ -1,0 +1,64 @@
+"""Files as the workers open them: local ones by their path, others by what Arrow knows of their scheme."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+from collections.abc import Callable
+from typing import IO, Any
+from urllib.parse import quote
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+_COMPRESSED: dict[str, Callable[[Any], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+BINARY_FILES = "path string, modificationTime timestamp, length long, content binary"
+
+
+def files(spark: SparkSession, source: str, options: dict[str, str], *, streaming: bool) -> DataFrame:
+    """The files below ``source`` (a file, a folder, or a pattern of either) as Spark finds them."""
+    reader: Any = spark.readStream if streaming else spark.read
+    given = {"recursiveFileLookup": "true", **options}
+    return reader.format("binaryFile").schema(BINARY_FILES).options(**given).load(source)  # type: ignore[no-any-return]
+
+
+def plain_path(path: Column) -> Column:
+    """Spark's name of a file as people write it: a local one is its path."""
+    return F.regexp_replace(path, "^file:/+", "/")
+
+
+def open_file(path: str) -> IO[bytes]:
+    """The bytes of a file, to be read and searched; raises ``OSError``."""
+    scheme = re.match(r"([a-z][a-z0-9+.-]+):/", path)
+    if scheme is None or scheme[1] == "file":
+        return open(path if scheme is None else re.sub("^file:/+", "/", path), "rb")
+    from pyarrow import fs
+
+    uri = re.sub("^s3[an]:", "s3:", path)
+    system, place = fs.FileSystem.from_uri(quote(uri, safe=":/@%"))
+    stream: IO[bytes] = system.open_input_file(place)
+    return stream
+
+
+def is_compressed(path: str) -> bool:
+    """Whether a file is one that ``decompressed`` knows, by its name."""
+    return path.lower().endswith(tuple(_COMPRESSED))
+
+
+def decompressed(path: str, file: IO[bytes]) -> IO[bytes]:
+    """What a file contains, decompressed where its name says that it is compressed."""
+    for suffix, open_it in _COMPRESSED.items():
+        if path.lower().endswith(suffix):
+            stream: IO[bytes] = open_it(file)
+            return stream
+    return file
+
+
+UNREADABLE = (OSError, EOFError, lzma.LZMAError, ValueError)
+"""What reading a broken file raises."""

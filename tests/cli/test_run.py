@@ -1,0 +1,159 @@
+"""``twigcast run`` and ``twigcast dead-letters``: one small pipeline, run for real."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twigcast.spark.subscriptions import SubscriptionTable
+
+Write = Callable[[str, str | bytes], Path]
+RunCommand = Callable[..., Any]
+TWIGCAST = [sys.executable, "-c", "from twigcast.cli import main; main()"]
+PIPELINE = """
+[sink]
+kind = "files"
+path = "subscribers"
+[spark]
+master = "local[1]"
+[limits]
+depth = 3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A pipeline that was run once, and what the command said."""
+
+    pipeline: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """Two good documents, a malformed one and one that is too deep, and a subscriber to one of the good."""
+    folder = tmp_path_factory.mktemp("pipeline")
+    (folder / "feed").mkdir()
+    bodies = {
+        "a": b"<a><p>1</p></a>",
+        "b": b"<b/>",
+        "bad": b"<a><p></a>",
+        "deep": b"<a><a><a><a><p/></a></a></a></a>",
+    }
+    for name, body in bodies.items():
+        (folder / "feed" / f"{name}.xml").write_bytes(body)
+    SubscriptionTable(folder / "subscriptions.db").subscribe("ada", "//p", subscriber="desk")
+    pipeline = folder / "pipeline.toml"
+    pipeline.write_text(PIPELINE)
+    return Ran(pipeline, twigcast("run", pipeline, "--json"))
+
+
+def twigcast(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, for Spark sessions are one to a process."""
+    command = [*TWIGCAST, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_a_run_says_what_each_batch_did(ran: Ran) -> None:
+    """With ``--json`` stdout has one object for each batch and nothing else."""
+    assert ran.done.returncode == 0, ran.done.stderr
+    (batch,) = map(json.loads, ran.done.stdout.splitlines())
+    figures = {name: batch[name] for name in ("batch", "documents", "matches", "deliveries", "dead_letters")}
+    assert figures == {"batch": 0, "documents": 4, "matches": 1, "deliveries": 1, "dead_letters": 2}
+    assert batch["index_version"] == "1"
+
+
+def test_a_run_says_where_things_are(ran: Ran) -> None:
+    """The summary is on stderr: how much, and where to look."""
+    assert "4 documents (" in ran.done.stderr
+    assert str(ran.pipeline.parent / "subscribers") in ran.done.stderr
+    assert f"twigcast dead-letters {ran.pipeline}" in ran.done.stderr
+
+
+def test_deliveries_are_where_the_sink_says(ran: Ran) -> None:
+    """Byte for byte."""
+    files = list((ran.pipeline.parent / "subscribers" / "desk").iterdir())
+    assert [file.read_bytes() for file in files] == [b"<a><p>1</p></a>"]
+
+
+def test_dead_letters_are_listed(ran: Ran, run: RunCommand) -> None:
+    """Id, code, line, column, batch and message, without starting Spark."""
+    rows = sorted(line.split("\t") for line in run("dead-letters", ran.pipeline).lines)
+    assert [(Path(row[0]).name, *row[1:5]) for row in rows] == [
+        ("bad.xml", "malformed", "1", "9", "0"),
+        ("deep.xml", "too-deep", "1", "10", "0"),
+    ]
+
+
+def test_dead_letters_are_chosen_by_code(ran: Ran, run: RunCommand) -> None:
+    """And in JSON they have their bodies."""
+    (letter,) = map(json.loads, run("dead-letters", ran.pipeline, "--code", "malformed", "--json").lines)
+    assert (letter["code"], letter["body"], letter["batch"]) == ("malformed", "<a><p></a>", 0)
+
+
+def test_the_bytes_of_a_dead_letter_come_back(ran: Ran, run: RunCommand) -> None:
+    """As they were published."""
+    (letter,) = map(json.loads, run("dead-letters", ran.pipeline, "--code", "malformed", "--json").lines)
+    assert run("dead-letters", ran.pipeline, "--body", letter["doc_id"]).stdout == "<a><p></a>"
+    assert run("dead-letters", ran.pipeline, "--body", "none").exit_code == 2
+
+
+def test_dead_letters_are_tried_again(ran: Ran, run: RunCommand) -> None:
+    """With a higher limit one is delivered and leaves the list; the other has not been taken up."""
+    pipeline = ran.pipeline.with_name("higher.toml")
+    pipeline.write_text(PIPELINE.replace("depth = 3", "depth = 30"))
+    done = twigcast("dead-letters", pipeline, "--retry", "--code", "too-deep")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "1 dead letters tried again: 1 can be read now (1 deliveries), 0 cannot" in done.stderr
+    assert [line.split("\t")[1] for line in run("dead-letters", pipeline).lines] == ["malformed"]
+
+
+def test_once_and_stream_exclude_each_other(run: RunCommand, write: Write) -> None:
+    """An error of usage."""
+    assert run("run", write("p.toml", ""), "--once", "--stream").exit_code == 2
+
+
+def test_a_bad_pipeline_file_is_one_line(run: RunCommand, write: Write) -> None:
+    """It names file, key and what was expected."""
+    path = write("p.toml", "[source]\nknd = 'directory'\n")
+    done = run("run", path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {path}: source.knd: unknown key; did you mean kind?\n"
+
+
+def test_a_source_that_is_not_there_is_said_before_spark_starts(
+    run: RunCommand, write: Write, tmp_path: Path
+) -> None:
+    """One line, exit code 2."""
+    done = run("run", write("p.toml", ""))
+    message = f"error: {tmp_path / 'feed'}: there is no such source of documents\n"
+    assert (done.exit_code, done.stderr) == (2, message)
+
+
+def test_without_the_extra_there_is_a_command_to_install_it(
+    run: RunCommand, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, and the extra by its name."""
+    monkeypatch.setattr("twigcast.cli.tables.find_spec", lambda name: None if name == "pyspark" else name)
+    done = run("run", write("p.toml", ""))
+    message = "error: pyspark is not installed: pip install 'twigcast[spark]'\n"
+    assert (done.exit_code, done.stderr) == (2, message)
+
+
+def test_no_dead_letters_are_no_lines(run: RunCommand, write: Write) -> None:
+    """Also where the pipeline never ran."""
+    done = run("dead-letters", write("p.toml", ""))
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("options", [["--code", "x' or 1"], ["--retry", "--body", "d"]])
+def test_dead_letters_refuse_what_makes_no_sense(run: RunCommand, write: Write, options: list[str]) -> None:
+    """An error of usage."""
+    assert run("dead-letters", write("p.toml", ""), *options).exit_code == 2
