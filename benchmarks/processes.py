@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from benchmarks.results import Progress
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -18,19 +22,98 @@ def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return pool.submit(function, *args, **kwargs).result()
 
 
-def resident_bytes() -> int:
-    """Memory of this process that is in RAM, mapped files included."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    raise OSError("no VmRSS in /proc/self/status")
+def apart_telling(
+    function: Callable[Concatenate[Progress, P], T], progress: Progress, *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """The same for a function that says, through its first argument, what it is at."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_tell, args=(theirs, function, args, kwargs))
+    process.start()
+    theirs.close()  # so that a process that dies is the end of its pipe, not a wait for ever
+    try:
+        while True:
+            kind, value = ours.recv()
+            if kind == "step":
+                progress(value)
+            elif kind == "error":
+                raise value
+            else:
+                return value  # type: ignore[no-any-return]
+    except EOFError:
+        process.join()
+        raise RuntimeError(f"the process of {function.__name__} ended with {process.exitcode}") from None
+    finally:
+        ours.close()
+        process.join()
 
 
-def mapping_bytes(path: Path) -> dict[str, int]:
-    """What /proc/self/smaps says of the mappings of a file, such as ``Rss``, ``Pss``, ``Shared_Clean``."""
+def _tell(pipe: Connection, function: Callable[..., object], args: Any, kwargs: Any) -> None:
+    try:
+        value = function(lambda step: pipe.send(("step", step)), *args, **kwargs)
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        try:
+            pipe.send(("error", error))
+        except Exception:  # one that cannot be sent
+            pipe.send(("error", RuntimeError(traceback.format_exc())))
+    else:
+        pipe.send(("value", value))
+
+
+def resident_bytes(pid: int | str = "self") -> int:
+    """Memory of a process that is in RAM, mapped files included; 0 if it is gone."""
+    try:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    if pid == "self":
+        raise OSError("no VmRSS in /proc/self/status")
+    return 0
+
+
+def proportional_bytes(pid: int | str = "self") -> int:
+    """The same, where memory that several processes share counts in equal parts; 0 if it is gone."""
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return 0
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process started, and those that these started, parents first."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        parent = waiting.pop()
+        for task in Path(f"/proc/{parent}/task").glob("*/children"):
+            try:
+                children = [int(word) for word in task.read_text().split()]
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            found += children
+            waiting += children
+    return found
+
+
+def command_name(pid: int) -> str:
+    """The short name of the program that a process runs; empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def mapping_bytes(path: Path, pid: int | str = "self") -> dict[str, int]:
+    """What /proc says of a process's mappings of a file, such as ``Rss``, ``Pss``, ``Shared_Clean``."""
     sums: dict[str, int] = {}
     inside = False
-    for line in Path("/proc/self/smaps").read_text().splitlines():
+    for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         key, _, rest = line.partition(":")
         if " " in key:
             inside = line.endswith(f" {path}")

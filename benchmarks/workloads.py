@@ -95,6 +95,13 @@ def subscriptions(source: str, kind: str, count: int) -> tuple[str, ...]:
     return tuple(generate_subscriptions(feed(source).graph, count, options))
 
 
+def schema(source: str) -> tuple[ElementGraph, DocumentOptions]:
+    """What the documents of ``nitf`` or ``news`` are generated from."""
+    if source == "nitf":
+        return read_dtd(data("nitf/nitf-2-5.dtd"), "nitf"), NITF
+    return news(), NEWS
+
+
 def data_folder() -> Path:
     """The folder of published data, whether it is there or not."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -140,15 +147,8 @@ def label_paths(body: bytes) -> set[str]:
     return paths
 
 
-def _nitf() -> Feed:
-    return _generated(read_dtd(data("nitf/nitf-2-5.dtd"), "nitf"), NITF)
-
-
-def _news() -> Feed:
-    return _generated(news(), NEWS)
-
-
-def _generated(graph: ElementGraph, options: DocumentOptions) -> Feed:
+def _generated(source: str) -> Feed:
+    graph, options = schema(source)
     documents = tuple(generate_documents(graph, WARM + UNSEEN, options))
     return Feed(documents[:WARM], documents[WARM:], graph)
 
@@ -159,4 +159,8 @@ def _medline() -> Feed:
     return Feed(tuple(records[:half] * PASSES), tuple(records[half:]), infer(records[:half]))
 
 
-FEEDS: dict[str, Callable[[], Feed]] = {"nitf": _nitf, "medline": _medline, "news": _news}
+FEEDS: dict[str, Callable[[], Feed]] = {
+    "nitf": lambda: _generated("nitf"),
+    "medline": _medline,
+    "news": lambda: _generated("news"),
+}

@@ -11,9 +11,13 @@ from pathlib import Path
 from twigcast.spark.archives import members
 
 
-def found(path: Path, *, fitting: str = "*", limit: int = 1 << 20) -> list[tuple[str, bytes | None, str | None]]:
+def found(
+    path: Path, *, fitting: str = "*", limit: int = 1 << 20
+) -> list[tuple[str, bytes | None, str | None]]:
     rows = members(str(path), fitting, limit)
-    return [(doc_id.removeprefix(f"{path}"), body, error and error["code"]) for doc_id, body, _, error in rows]
+    return [
+        (doc_id.removeprefix(f"{path}"), body, error and error["code"]) for doc_id, body, _, error in rows
+    ]
 
 
 def test_no_archive_at_all(tmp_path: Path) -> None:
@@ -45,7 +49,11 @@ def test_a_broken_member(tmp_path: Path) -> None:
         for number in range(3):
             archive.writestr(f"{number}.xml", b"<a>%d</a>" % number)
     path.write_bytes(path.read_bytes().replace(b"<a>1</a>", b"<a>9</a>"))
-    assert found(path) == [("!0.xml", b"<a>0</a>", None), ("!1.xml", None, "archive"), ("!2.xml", b"<a>2</a>", None)]
+    assert found(path) == [
+        ("!0.xml", b"<a>0</a>", None),
+        ("!1.xml", None, "archive"),
+        ("!2.xml", b"<a>2</a>", None),
+    ]
 
 
 def test_a_bomb(tmp_path: Path) -> None:

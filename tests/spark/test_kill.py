@@ -34,6 +34,7 @@ from twigcast.spark.subscriptions import SubscriptionTable
 KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
 PATIENCE = 300.0  # seconds for a process to start, or to end
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for processes that live for seconds
 
 PIPELINE = """
 work = "work"
@@ -54,7 +55,7 @@ kind = "jsonl"
 path = "out/lines"
 """
 
-BAD = [b"", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobody;</news>", b"<news"]
+BAD = [b" ", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobody;</news>", b"<news"]
 
 
 @dataclass
@@ -142,6 +143,7 @@ class Streamer:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                env={**os.environ, "JDK_JAVA_OPTIONS": QUICK_JAVA},
             )
 
     def kill(self) -> None:

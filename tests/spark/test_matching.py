@@ -11,6 +11,7 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.document import DocumentLimits
 from twigcast.errors import StageError
+from twigcast.pattern import render
 from twigcast.spark.versions import IndexVersion, SubscriptionRow
 from twigcast.workload import (
     DocumentOptions,
@@ -24,12 +25,18 @@ BOMB = (
     b'<!DOCTYPE a [<!ENTITY a "'
     + b"x" * 1000
     + b'">'
-    + b"".join(
-        b'<!ENTITY %c "%s">' % (name, b"&%c;" % (name - 1) * 50) for name in range(ord("b"), ord("h"))
-    )
+    + b"".join(b'<!ENTITY %c "%s">' % (name, b"&%c;" % (name - 1) * 50) for name in range(ord("b"), ord("h")))
     + b"]><a>&g;</a>"
 )
-BAD = [b"", b"<a><b></a>", b"<a>", b"<a>\xff\xfe</a>", b'<?xml version="1.0" encoding="klingon"?><a/>', BOMB, b"<p:a/>"]
+BAD = [
+    b"",
+    b"<a><b></a>",
+    b"<a>",
+    b"<a>\xff\xfe</a>",
+    b'<?xml version="1.0" encoding="klingon"?><a/>',
+    BOMB,
+    b"<p:a/>",
+]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +78,7 @@ def test_shards_united_are_one_index(
 ) -> None:
     """Several shards give the positions of one index with the same subscriptions in the same order."""
     index, bodies = workload
-    rows = [SubscriptionRow(str(id), "s", str(tc_render(index, id))) for id in index.ids]
+    rows = [SubscriptionRow(str(id), "s", render(index.pattern(id))) for id in index.ids]
     shards = [
         IndexVersion.write(tmp_path, f"v{start}", rows[start : start + 120])
         for start in range(0, len(rows), 120)
@@ -140,9 +147,3 @@ def test_missing_columns_are_named(spark: SparkSession) -> None:
     with pytest.raises(StageError, match="body is not among id, xml") as raised:
         tc.match(spark.createDataFrame([(1, "<a/>")], "id int, xml string"), Index())
     assert raised.value.code == "columns"
-
-
-def tc_render(index: Index, id: object) -> str:
-    from twigcast.pattern import render
-
-    return render(index.pattern(id))

@@ -130,9 +130,9 @@ def test_records(spark: SparkSession, tmp_path: Path) -> None:
     assert {id: body for id, body in found.items() if body is not None} == expected
     hits = tc.match(docs, Index([("s", "/r/Q{u}x"), ("t", "/r/@n")]))
     letters = tc.dead_letters(hits).collect()
-    assert {letter.doc_id.rpartition("/")[2]: letter.code for letter in letters} == {"b.xml.gz#11": "truncated"} | {
-        letter.doc_id.rpartition("/")[2]: letter.code for letter in letters if letter.body is None
-    }
+    assert {letter.doc_id.rpartition("/")[2]: letter.code for letter in letters} == {
+        "b.xml.gz#11": "truncated"
+    } | {letter.doc_id.rpartition("/")[2]: letter.code for letter in letters if letter.body is None}
     assert hits.where("size(matches) = 2").count() == 400
     stream = tc.read(spark, str(feed), format="records", options=options, streaming=True)
     assert streamed(stream, tmp_path) == found

@@ -33,7 +33,7 @@ def bodies(data: bytes, name: str = "r", **options: int) -> list[bytes | None]:
     [
         (b"<f><r>1</r><r/></f>", [b"<r>1</r>", b"<r/>"]),
         (b"<f><r><r/>1<r>2</r></r></f>", [b"<r><r/>1<r>2</r></r>"]),
-        (b'<f><r a="/>" b=\'>\'>1</r ></f>', [b'<r a="/>" b=\'>\'>1</r >']),
+        (b"<f><r a=\"/>\" b='>'>1</r ></f>", [b"<r a=\"/>\" b='>'>1</r >"]),
         (b"<f><!-- <r> --><r>1<!-- </r> --></r></f>", [b"<r>1<!-- </r> --></r>"]),
         (b"<f><r><![CDATA[</r>]]]]></r><![CDATA[<r/>]]></f>", [b"<r><![CDATA[</r>]]]]></r>"]),
         (b"<f><?x <r>?><r><?y </r>??></r></f>", [b"<r><?y </r>??></r>"]),
@@ -65,7 +65,9 @@ def test_namespaces_are_inherited() -> None:
 
 def test_what_is_not_needed_is_not_inherited() -> None:
     """Without namespaces, entities or another encoding there is no prolog; text is no declaration."""
-    (record,) = split(b'<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE f [<!ENTITY e "x">]><f><r>&amp;</r></f>')
+    (record,) = split(
+        b'<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE f [<!ENTITY e "x">]><f><r>&amp;</r></f>'
+    )
     assert record.prolog is None
     (record,) = split(b"<f xmlns:p='u'><r a=' xmlns:p=\"\" '/></f>")
     assert record.prolog == b'<r xmlns:p="u"'
@@ -142,7 +144,10 @@ def test_a_record_beyond_the_limit_is_not_kept(piece: int) -> None:
 def test_an_end_tag_alone_is_an_error() -> None:
     """An end tag without its start tag is told, and what follows is not disturbed."""
     found = split(b"<f>1</r><r>2</r></f>")
-    assert [(r.body, r.error and r.error.code) for r in found] == [(b"</r>", "malformed"), (b"<r>2</r>", None)]
+    assert [(r.body, r.error and r.error.code) for r in found] == [
+        (b"</r>", "malformed"),
+        (b"<r>2</r>", None),
+    ]
 
 
 def test_a_file_that_is_no_xml_is_an_error() -> None:
@@ -201,7 +206,10 @@ leaf = st.one_of(text, hiding("<!--", "-->"), hiding("<![CDATA[", "]]>"), hiding
 content = st.recursive(leaf, element, max_leaves=25)
 heads = st.sampled_from(["", '<?xml version="1.0" encoding="utf-8"?>\n', "\ufeff", "<!-- <r> -->"])
 types = st.sampled_from(
-    ["<!DOCTYPE f [<!ENTITY e '<r>&#233;</r>'>]>", "<!DOCTYPE f [<!-- ' ]> --><!ENTITY e \"]><r>]</r>\">\n]\n>"]
+    [
+        "<!DOCTYPE f [<!ENTITY e '<r>&#233;</r>'>]>",
+        '<!DOCTYPE f [<!-- \' ]> --><!ENTITY e "]><r>]</r>">\n]\n>',
+    ]
 )
 files = st.tuples(heads, types, st.lists(content, max_size=6).map("".join)).map(
     lambda f: f"{f[0]}{f[1]}<f xmlns:p='v'>{f[2]}</f>".encode()

@@ -65,7 +65,7 @@ def command(
     need("pyspark", "pandas")
     _look_at_places(plan)
     with live() as display:
-        _go(plan, display, streaming=stream, json=json)
+        stopped = _go(plan, display, streaming=stream, json=json)
     totals = display.totals
     complain(
         f"{totals.documents:,} documents ({size(totals.bytes)}) in {totals.batches:,} batches: "
@@ -75,11 +75,14 @@ def command(
         complain(f"  deliveries    {sink.path or sink.function or sink.format}")
     if totals.dead_letters:
         complain(f"  dead letters  {plan.dead_letters.path} (twigcast dead-letters {pipeline})")
+    if stopped and not stream:
+        raise KeyboardInterrupt
 
 
-def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> None:
-    from twigcast import spark as tc
+def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> bool:
+    """Run the pipeline; true where it was asked to stop before it ended by itself."""
     from twigcast.spark.operating import operating, task_counts, wait
+    from twigcast.spark.streaming import start, stream
 
     writes = json or not sys.stdout.isatty()
 
@@ -93,12 +96,13 @@ def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> Non
     with operating(plan) as spark:
         display.tasks = partial(task_counts, spark)
         display.say("Waiting for documents" if streaming else "Matching")
-        if streaming:
-            wait(tc.stream(spark, plan, on_batch=show))
-        else:
-            tc.run(spark, plan, on_batch=show)
+        query = (
+            stream(spark, plan, on_batch=show) if streaming else start(spark, plan, show, availableNow=True)
+        )
+        stopped = wait(query, lambda: display.say("Finishing the batch (Ctrl-C again to give it up)"))
         display.tasks = None
         display.say("Stopping Spark")
+    return stopped
 
 
 def _line(metrics: BatchMetrics, *, json: bool) -> str:

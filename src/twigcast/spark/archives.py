@@ -1,7 +1,7 @@
 """Archives as documents, one for each member.
 
-``.zip``, ``.tar``, ``.tar.gz`` (and ``.tgz``, ``.tar.bz2``, ``.tar.xz``) and single files compressed as ``.gz``,
-``.bz2`` or ``.xz`` are opened in the workers, member by member; a file of any other name is a document itself.
+``.zip``, ``.tar``, ``.tar.gz`` (``.tgz``, ``.tar.bz2``, ``.tar.xz``) and single files compressed as ``.gz``,
+``.bz2`` or ``.xz`` are opened in the workers, member by member; a file of another name is a document itself.
 One member at a time is in memory, and none beyond the limit: a bomb is an error after that many bytes.
 A member that cannot be read is an error; an archive that cannot be read further is one more.
 """
@@ -35,8 +35,8 @@ def archives(
 ) -> DataFrame:
     """The members of archives: ``doc_id`` is the path of the archive, ``!``, and the member.
 
-    Options, beside those of Spark's files: ``memberGlobFilter`` (only members whose name fits) and ``maxBytes``
-    (of one member).
+    Options, beside those of Spark's files: ``memberGlobFilter`` (only members whose name fits) and
+    ``maxBytes`` (of one member).
     """
     own = {"memberGlobFilter": "*", "maxBytes": str(DocumentLimits().bytes)}
     given = {name: options.get(name, default) for name, default in own.items()}
@@ -87,7 +87,7 @@ def _tar_members(path: str, file: IO[bytes], fitting: str, limit: int) -> Iterat
             member = archive.extractfile(info)
             assert member is not None
             yield _row(f"{path}!{info.name}", member, limit)
-            archive.members = []  # else each is remembered
+            archive.members = []  # type: ignore[attr-defined]  # else each is remembered
 
 
 def _row(doc_id: str, member: IO[bytes], limit: int) -> SourcedRow:

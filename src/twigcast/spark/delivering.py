@@ -1,13 +1,14 @@
 """From hits to deliveries: who gets which bytes, and under which id.
 
 Who subscribes lies in the mapped file of the index version, row by position, so that no join is needed: the
-worker takes the rows of the positions.  Bytes are copied once for each delivery, in batches of a bounded size.
+worker takes the rows of the positions.  Bytes are copied once for each delivery, in batches of bounded size.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
@@ -32,8 +33,8 @@ BATCH_ROWS = 10_000
 def deliveries(hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path") -> DataFrame:
     """One row for each delivery of the hits; ``index`` is what they were matched against.
 
-    ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected, byte for
-    byte as it was published.
+    ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected, byte
+    for byte as it was published.
     """
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
@@ -196,16 +197,14 @@ def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.
 
 
 class _Source:
-    """A document that parts are taken from, read when the first is."""
+    """A document that parts are taken from."""
 
     def __init__(self, body: bytes, prolog: bytes | None) -> None:
         self.body = body
         self._shift = Shift.of(prolog)
         self._document: Document | None = None
-        try:
+        with suppress(DocumentError):  # matched, yet unreadable here: nobody goes without because of that
             self._document = read(joined(prolog, body), _UNLIMITED)
-        except DocumentError:  # matched, yet unreadable here: nobody goes without because of that
-            pass
 
     def parts(self, pattern: Pattern) -> Iterator[tuple[int | None, bytes]]:
         """The nodes selected, numbered, as their bytes; the whole document where it cannot be taken apart."""

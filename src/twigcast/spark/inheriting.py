@@ -33,10 +33,14 @@ def make_prolog(
     if namespaces:
         parts.append(b"<%s" % name)
         for prefix, uri in sorted(namespaces.items()):
-            attribute = f"xmlns:{prefix}" if prefix else "xmlns"
-            value = escape(uri, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
-            parts.append(f' {attribute}="{value}"'.encode(encoding or "utf-8", "xmlcharrefreplace"))
+            parts.append(f" {declaration(prefix, uri)}".encode(encoding or "utf-8", "xmlcharrefreplace"))
     return b"".join(parts) or None
+
+
+def declaration(prefix: str, uri: str) -> str:
+    """The attribute that binds ``prefix``, or without one the default, to ``uri``."""
+    value = escape(uri, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
+    return f'xmlns:{prefix}="{value}"' if prefix else f'xmlns="{value}"'
 
 
 def joined(prolog: bytes | None, body: bytes) -> bytes:

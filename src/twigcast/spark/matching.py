@@ -1,7 +1,7 @@
 """Documents against the index: one stage, one row in and one row out.
 
-Spark hands a batch of documents to a worker as Arrow memory, the kernel reads the bodies where they lie, and the
-other columns go back as they came.  The index is not shipped: each worker process maps its file, once.
+Spark hands a batch of documents to a worker as Arrow memory, the kernel reads the bodies where they lie, and
+the other columns go back as they came.  The index is not shipped: each worker process maps its file, once.
 
 Shards are stages behind each other, each in worker processes of its own: a document passes through all of
 them, and no process holds more than one shard.  Rejected: documents × shards as rows, grouped again by
@@ -85,8 +85,8 @@ def match(
 def measures(seconds: str | None = None) -> list[Column]:
     """What to measure of hits: documents, bytes, matches, errors, and seconds where that is their column.
 
-    For ``hits.agg(*measures("seconds"))`` or, without a pass of its own, ``hits.observe(name, *measures(…))``.
-    Counted per row, so that a task that is run again counts once.
+    For ``hits.agg(*measures(…))`` or, without a pass of its own, ``hits.observe(name, *measures(…))``.
+    Counted by row, so that a task that is run again counts once.
     """
     columns = [
         F.count(F.lit(1)).alias("documents"),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import signal
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -23,6 +24,7 @@ from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.session import session
 
 POLL_SECONDS = 1
+BETWEEN_SECONDS = 0.05
 LONGEST = 600  # characters of a complaint
 
 
@@ -51,25 +53,46 @@ def start(pipeline: Pipeline) -> SparkSession:
     return session(name, asked.master, asked.conf)
 
 
-def wait(query: StreamingQuery) -> None:
-    """Return when the query has ended, or was stopped by Ctrl-C or a polite kill; raise if it failed.
+def wait(query: StreamingQuery, on_stopping: Callable[[], None] | None = None) -> bool:
+    """Wait until the query ends, or until Ctrl-C or a polite kill stops it: then true.  Raises if it failed.
 
-    A batch that is under way is given up: it is run again, as the same batch, at the next start.
+    The batch that is under way is finished; asked a second time, it is given up, and run again, as the same
+    batch, at the next start.
     """
-    asked = threading.Event()
+    asked: list[int] = []
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        asked.set()
+    def ask(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
 
-    former = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    former = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         while not query.awaitTermination(POLL_SECONDS):
-            if asked.is_set():
-                query.stop()
-                return
+            if asked:
+                if on_stopping is not None:
+                    on_stopping()
+                _stop_between_batches(query, asked)
+                return True
+        return bool(asked)
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+
+
+def _stop_between_batches(query: StreamingQuery, asked: list[int]) -> None:
+    before = _last_batch(query)
+    while (
+        query.isActive and len(asked) < 2 and query.status["isTriggerActive"] and _last_batch(query) == before
+    ):
+        time.sleep(BETWEEN_SECONDS)
+    if query.isActive:
+        # Spark logs a hundred lines of errors for each task that is given up, as if something were wrong.
+        SparkContext.getOrCreate().setLogLevel("OFF")
+        query.stop()
+
+
+def _last_batch(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    return -1 if progress is None else int(progress["batchId"])
 
 
 def task_counts(spark: SparkSession) -> tuple[int, int]:

@@ -347,13 +347,13 @@ def _unknown(place: Sequence[str | int]) -> str:
     known: Any = Pipeline
     for part in place[:-1]:
         if isinstance(part, str) and known is not None:
-            known = _TABLES.get(part)
+            known = TABLES.get(part)
     keys = sorted(known.model_fields) if known else []
     near = difflib.get_close_matches(str(place[-1]), keys, n=1)
     return f"unknown key; did you mean {near[0]}?" if near else f"unknown key; expected {', '.join(keys)}"
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {
+TABLES: Mapping[str, type[BaseModel]] = {
     "source": Source,
     "subscriptions": Subscriptions,
     "sink": Sink,

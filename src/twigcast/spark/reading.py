@@ -6,8 +6,8 @@
     table        a table of the catalogue                                  doc_id: a column
     parquet …    any format of Spark, with its options                     doc_id: a column
 
-All of them give ``doc_id`` and ``body``; what a source could not read is a row with an ``error``, on its way to
-the dead letters.
+All of them give ``doc_id`` and ``body``; what a source could not read is a row with an ``error``, on its way
+to the dead letters.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def read(
 ) -> DataFrame:
     """The documents of a source, as a batch or as a stream; its other columns stay beside them.
 
-    ``doc_id`` and ``body`` name the columns of a table; without them, or where a table has none of that name,
-    the body is its column ``body``, ``value`` or ``content``, or the only one that is binary or text, and the id
-    is its column ``doc_id``, the place in Kafka, or else the hash of the body.
+    ``doc_id`` and ``body`` name the columns of a table.  Without them, the body is its column ``body``,
+    ``value`` or ``content``, or the only one that is binary or text, and the id is its column ``doc_id``, the
+    place in Kafka, or else the hash of the body.
     ``options`` go to Spark, but for those of ``archives`` and ``records``, and ``maxBytes`` of files.
     """
     given = {name: str(value) for name, value in (options or {}).items()}
@@ -89,7 +89,7 @@ _FILE_FORMATS = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
 def _table(
     spark: SparkSession, source: str | None, format: str, options: dict[str, str], *, streaming: bool
 ) -> DataFrame:
-    schema = options.pop("schema", None)
+    schema: Any = options.pop("schema", None)
     reader: Any = spark.readStream if streaming else spark.read
     if format == "table":
         return reader.options(**options).table(_place(source, format))  # type: ignore[no-any-return]

@@ -1,10 +1,10 @@
 """Files of many records as documents, one for each record, in parallel.
 
-    file ──► plan: where it can be cut, a task for each file ──► pieces ──► split: records, a task for some pieces
+    files ──► plan: where each can be cut ──► pieces, spread over the cores ──► split: records
 
-A file is read twice: once to find places between records where it can be cut, with what is open there, and once
-to take the records out, in as many tasks as there are cores.  A file that is compressed, or smaller than a piece,
-is one piece and read once.
+A file is read twice: once to find places between records where it can be cut, with what is open there, and
+once to take the records out, in as many tasks as there are cores.  A file that is compressed, or smaller than
+a piece, is one piece and read once.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _ARROW_PIECES = pa.schema(
 
 
 def _plan(batches: Iterator[pa.RecordBatch], *, settings: _Settings) -> Iterator[pa.RecordBatch]:
-    """Where files can be cut; a file that cannot be read is one piece, and found unreadable when it is split."""
+    """Where files can be cut; one that cannot be read is one piece, and found unreadable when it is split."""
     for batch in batches:
         for path, length in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             for start, end, preamble in pieces(path, length, settings):
@@ -83,7 +83,7 @@ def _plan(batches: Iterator[pa.RecordBatch], *, settings: _Settings) -> Iterator
 
 
 def pieces(path: str, length: int, settings: _Settings) -> Iterator[tuple[int, int | None, bytes]]:
-    """The pieces of a file: where each starts and ends (none: with the file), and what is open at its start."""
+    """The pieces of a file: start, end (none: that of the file), and what is open at the start."""
     start, preamble = 0, b""
     if length > settings.piece and not is_compressed(path):
         splitter = Splitter(settings.record, limit=settings.limit)

@@ -38,7 +38,7 @@ LOCAL_SETTINGS = {
 def session(
     name: str = "twigcast", master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session named ``name`` on ``master``, else on what was submitted, else on all cores of this machine."""
+    """A session on ``master``, else on what was submitted, else on all cores of this machine."""
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
@@ -77,6 +77,8 @@ appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
 """
 
 

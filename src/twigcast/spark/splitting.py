@@ -4,9 +4,8 @@
     └── outside: to expat ───┘ └── a record: its bytes ──────┘ └────┘ └─ outside
 
 Inside a record only its own tags count, and what can hide one: comments, CDATA sections, processing
-instructions.  In well-formed XML a ``<`` is nowhere else, so that a search for these is exact, at the speed of
-the search.  What lies outside of records goes to expat, which then knows what namespaces, entities and encoding a
-record inherits.
+instructions.  In well-formed XML a ``<`` is nowhere else, so that a search for these is exact, and fast.  What
+lies outside of records goes to expat, which then knows what namespaces, entities and encoding they inherit.
 
 A record that is broken costs itself, not its neighbours: one that has not ended when the file ends, or within
 ``limit`` bytes, is an error up to the next start tag of a record, and those that followed are records again.
@@ -22,7 +21,7 @@ from xml.parsers import expat
 
 from twigcast.document import document_error
 from twigcast.errors import DocumentError
-from twigcast.spark.inheriting import make_prolog
+from twigcast.spark.inheriting import declaration, make_prolog
 
 LIMIT = 64 << 20
 
@@ -247,7 +246,7 @@ class Splitter:
         self._outside.pass_record()
 
     def _recover(self, *, final: bool) -> Iterator[Record]:
-        """Give up the outermost records until none is too large, or at the end of the file until none is open."""
+        """Give up the outermost records until none is too large; at the end of the file, until none is open."""
         while self._open and (final or self._base + self._at - self._open[0].start > self._limit):
             broken = self._open.pop(0)
             starts = [start for start, _ in broken.ended] + [each.start for each in self._open]
@@ -442,7 +441,7 @@ class _Outside:
         _, local, prefix = [*name.split("\x01"), "", ""][:3] if "\x01" in name else ("", name, "")
         tag = f"{prefix}:{local}" if prefix else local
         for bound, uri in self._declaring:
-            tag += f" {_attribute_of(bound)}={_quoted(uri)}"
+            tag += f" {declaration(bound, uri)}"
         self._declaring = []
         self._elements.append(f"<{tag}>")
 
@@ -475,13 +474,3 @@ def _own_prefixes(body: bytes) -> Iterator[str]:
         place = found.end()
         if found[1] == b"xmlns" or found[1].startswith(b"xmlns:"):
             yield found[1][len(b"xmlns:") :].decode("utf-8", "replace")
-
-
-def _attribute_of(prefix: str) -> str:
-    return f"xmlns:{prefix}" if prefix else "xmlns"
-
-
-def _quoted(uri: str) -> str:
-    from xml.sax.saxutils import escape
-
-    return '"' + escape(uri, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}) + '"'

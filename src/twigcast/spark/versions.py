@@ -4,8 +4,8 @@
         index.tci           the index; position i is row i of
         subscribers.arrow   subscription, subscriber, deliver, and the pattern where a part is delivered
 
-Invariant: a folder with its final name is whole and never changes, so that the path says it all: it is all that
-is shipped, and a process opens it once.  Both files are mapped, not read: processes of one machine share them.
+Invariant: a folder with its final name is whole and never changes.  So its path says it all: nothing else is
+shipped, and a process opens it once.  Both files are mapped, not read: the processes of a machine share them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from twigcast.errors import StageError
 from twigcast.filtering import Index, RefusedSubscription
 from twigcast.pattern import render
 
-Deliver: TypeAlias = Literal["document", "part"]
 Ship: TypeAlias = Literal["path", "files"]
 
 INDEX = "index.tci"
@@ -37,13 +36,13 @@ SUBSCRIBERS = "subscribers.arrow"
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRow:
-    """A subscription as a table keeps it: who asks for what, and for the document or the part selected."""
+    """A subscription as a table keeps it: who asks for what; ``deliver`` is ``document`` or ``part``."""
 
     id: str
     subscriber: str
     xpath: str
     namespaces: Mapping[str, str] | None = None
-    deliver: Deliver = "document"
+    deliver: str = "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,8 @@ class Shipped:
     def open_index(self, limits: DocumentLimits) -> Index:
         """The index, mapped, one for each process."""
         path = self._local(self.index)
-        return _opened(("index", *_identity(path), limits), lambda: Index.open(path, limits=limits))
+        index: Index = _opened(("index", *_identity(path), limits), lambda: Index.open(path, limits=limits))
+        return index
 
     def open_subscribers(self) -> pa.Table:
         """The subscribers, mapped, row by position."""

@@ -1,0 +1,135 @@
+"""Spark for benchmarks: a session in a process of its own, an index as workers open it, and what memory it takes.
+
+    this process ─► a process with the session ─► the JVM ─► a daemon ─► the workers
+                    └── driver ──────────────┘    └ JVM ┘    └── workers ──────────┘
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from benchmarks.files import folder
+from benchmarks.processes import apart_telling, command_name, descendants, resident_bytes
+from benchmarks.results import Progress
+from benchmarks.workloads import MISSING_DATA, subscriptions
+from twigcast import Index
+from twigcast.errors import SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from twigcast.spark import IndexVersion
+
+MASTER = "local[2]"
+CORES = 2
+EVERY = 0.25
+"""Seconds between two looks at memory."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def on_spark(
+    function: Callable[Concatenate[SparkSession, Progress, P], T],
+    progress: Progress,
+    conf: Mapping[str, str],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """The value of a function of a module, called with a session of two cores in a new process."""
+    require_spark()
+    return apart_telling(_with_session, progress, function, dict(conf), args, kwargs)
+
+
+def require_spark() -> None:
+    """Raises ``SourceError`` where PySpark is not installed."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise SourceError("PySpark is not installed: pip install 'twigcast[spark]'", code=MISSING_DATA, path="pyspark")
+
+
+@cache
+def index_version(source: str, kind: str, count: int) -> IndexVersion:
+    """The subscriptions of a workload as a version of the pipeline; the position of each is its id."""
+    from twigcast.spark import IndexVersion
+
+    index = Index((str(id), text) for id, text in enumerate(subscriptions(source, kind, count)))
+    return IndexVersion.save(folder() / "versions", f"{source}-{kind}-{count}", index)
+
+
+@dataclass(slots=True)
+class Memory:
+    """The most that each kind of process had in RAM at one moment, and all of them together."""
+
+    driver: int = 0
+    jvm: int = 0
+    workers: int = 0
+    total: int = 0
+    now: int = 0
+    one_worker: int = 0
+
+    def look(self) -> None:
+        """Look once."""
+        driver = resident_bytes()
+        jvm = workers = 0
+        for pid in descendants(os.getpid()):
+            resident = resident_bytes(pid)
+            if command_name(pid) == "java":
+                jvm += resident
+            else:
+                workers += resident
+                self.one_worker = max(self.one_worker, resident)
+        self.now = driver + jvm + workers
+        self.driver, self.jvm = max(self.driver, driver), max(self.jvm, jvm)
+        self.workers, self.total = max(self.workers, workers), max(self.total, self.now)
+
+
+@contextmanager
+def watched(each: Callable[[Memory], None] = lambda memory: None) -> Iterator[Memory]:
+    """Look at the memory of this process and all below it, again and again while something runs.
+
+    Resident memory is added up, so that what workers share counts several times: no less than what there is.
+    """
+    memory = Memory()
+    end = threading.Event()
+
+    def look() -> None:
+        while not end.wait(EVERY):
+            memory.look()
+            each(memory)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield memory
+    finally:
+        end.set()
+        thread.join()
+        memory.look()
+
+
+def _with_session(
+    progress: Progress,
+    function: Callable[..., T],
+    conf: Mapping[str, str],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> T:
+    project = str(Path(__file__).resolve().parents[1])
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join([project, *filter(None, inherited)])  # for the workers
+    from twigcast.spark import session
+
+    progress("starting Spark")
+    spark = session("twigcast bench", master=MASTER, conf=conf)
+    try:
+        return function(spark, progress, *args, **kwargs)
+    finally:
+        spark.stop()
