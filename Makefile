@@ -24,7 +24,7 @@ CXX ?= g++
 ARGS ?=
 JOBS ?= 2
 
-.PHONY: help setup demo test bench lint format fuzz asan clean
+.PHONY: help setup demo test bench lint format soak fuzz asan clean
 
 help: ## List the targets
 	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
@@ -50,6 +50,10 @@ lint: $(STAMP) ## Check style, formatting and types
 format: $(STAMP) ## Rewrite the sources in the common format
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
+
+soak: KILLS ?= 20
+soak: $(STAMP) ## Kill a stream twenty times at random points and look for what was lost or doubled
+	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
 
 fuzz: $(STAMP) ## Throw random bytes at the kernel for a minute
 	@$(BIN)/python tests/fuzz/fuzz_kernel.py $(ARGS)

@@ -66,7 +66,9 @@ class World:
     seed: int
     good: dict[str, bytes] = field(default_factory=dict)
     bad: dict[str, bytes] = field(default_factory=dict)
-    fixed: dict[str, str] = field(default_factory=lambda: {"all": "/*", "x1": "//x1", "twig": "/news[x2]//x3"})
+    fixed: dict[str, str] = field(
+        default_factory=lambda: {"all": "/*", "x1": "//x1", "twig": "/news[x2]//x3"}
+    )
 
     def __post_init__(self) -> None:
         (self.folder / "feed").mkdir()

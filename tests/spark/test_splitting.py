@@ -157,7 +157,8 @@ def test_a_file_that_is_no_xml_is_an_error() -> None:
     (record,) = split("<f><r/></f>".encode("utf-16"))
     assert (record.body, record.error and record.error.code) == (None, "encoding")
     (record,) = split(b"<f><r/>")[1:]
-    assert record.error and record.error.code == "truncated"
+    assert record.error is not None
+    assert record.error.code == "truncated"
 
 
 def test_another_splitter_can_go_on() -> None:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from twigcast.document import Document, Element, elements
 
 Name: TypeAlias = tuple[str, str]
 """Namespace and local name."""
+
+
+class Listener(Protocol):
+    """What follows the tags of a document."""
+
+    def start(self, name: Name) -> None: ...
+    def end(self) -> None: ...
+
+
+def tell(document: Document, listener: Listener) -> None:
+    """Let the listener follow the tags of the document."""
+    for name in events(document):
+        if name is None:
+            listener.end()
+        else:
+            listener.start(name)
 
 
 def events(document: Document) -> Iterator[Name | None]:

@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 from twigcast.document import Document, DocumentLimits
 from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
-from twigcast.filtering.events import Name, events
+from twigcast.filtering.events import Name, tell
 from twigcast.filtering.skeleton import Twig, twigs
 from twigcast.pattern import Axis, Pattern
 
@@ -54,11 +54,7 @@ class XTrie(ReferenceEngine):
 
     def matching(self, document: Document) -> list[Hashable]:
         matching = Matching(self.substrings)
-        for name in events(document):
-            if name is None:
-                matching.end()
-            else:
-                matching.start(name)
+        tell(document, matching)
         return self._subscriptions.confirm(matching.ids(), document)
 
     def __len__(self) -> int:

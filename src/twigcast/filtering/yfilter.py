@@ -29,7 +29,7 @@ from typing import Literal, TypeAlias
 
 from twigcast.document import Document, DocumentLimits
 from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
-from twigcast.filtering.events import Name, events
+from twigcast.filtering.events import Name, tell
 from twigcast.filtering.skeleton import Twig, twigs
 from twigcast.pattern import Axis, NameTest, Pattern
 
@@ -64,11 +64,7 @@ class YFilter(ReferenceEngine):
 
     def matching(self, document: Document) -> list[Hashable]:
         matching = Matching(self.initial)
-        for name in events(document):
-            if name is None:
-                matching.end()
-            else:
-                matching.start(name)
+        tell(document, matching)
         return self._subscriptions.confirm(matching.ids(), document)
 
     def __len__(self) -> int:

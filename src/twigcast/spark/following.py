@@ -56,9 +56,7 @@ class Follower:
 
     def _opened(self, version: str) -> tuple[IndexVersion, ...] | None:
         try:
-            return tuple(
-                IndexVersion.open(self._root / name) for name in _names(version, len(self._shards))
-            )
+            return tuple(IndexVersion.open(self._root / name) for name in _names(version, len(self._shards)))
         except (StageError, OSError, ValueError):  # Arrow's errors are ValueErrors
             return None
 

@@ -48,9 +48,7 @@ class Journal:
         if known is not None:
             return known
         entry = Entry(batch, version, datetime.now(UTC))
-        _write(
-            self._file(batch), {"batch": batch, "version": version, "time": entry.time.isoformat()}
-        )
+        _write(self._file(batch), {"batch": batch, "version": version, "time": entry.time.isoformat()})
         if batch >= self._kept:  # entries of retries stay: they say which dead letters are settled
             self._file(batch - self._kept).unlink(missing_ok=True)
         return entry

@@ -72,7 +72,9 @@ def settled_path(pipeline: Pipeline) -> str:
 
 
 def _same(letters: DataFrame, settled: DataFrame) -> object:
-    return (letters["batch"] == settled["settled_batch"]) & letters["doc_id"].eqNullSafe(settled["settled_id"])
+    return (letters["batch"] == settled["settled_batch"]) & letters["doc_id"].eqNullSafe(
+        settled["settled_id"]
+    )
 
 
 def _read(spark: SparkSession, path: str, schema: str) -> DataFrame:

@@ -46,7 +46,7 @@ def records(
     if not given["record"]:
         message = 'records need the option "record": the name of the element that is one document'
         raise StageError(message, code="options")
-    settings = _Settings(given["record"], int(given["maxBytes"]), int(given["pieceBytes"]))
+    settings = Settings(given["record"], int(given["maxBytes"]), int(given["pieceBytes"]))
     rest = {name: value for name, value in options.items() if name not in own}
     found = files(spark, source, rest, streaming=streaming)
     named = found.select(plain_path(F.col("path")).alias("path"), "length")
@@ -56,7 +56,9 @@ def records(
 
 
 @dataclass(frozen=True, slots=True)
-class _Settings:
+class Settings:
+    """How to cut: at which element, how large a record may be, and about how large a piece is."""
+
     record: str
     limit: int
     piece: int
@@ -68,7 +70,7 @@ _ARROW_PIECES = pa.schema(
 )
 
 
-def _plan(batches: Iterator[pa.RecordBatch], *, settings: _Settings) -> Iterator[pa.RecordBatch]:
+def _plan(batches: Iterator[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
     """Where files can be cut; one that cannot be read is one piece, and found unreadable when it is split."""
     for batch in batches:
         for path, length in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -82,7 +84,7 @@ def _plan(batches: Iterator[pa.RecordBatch], *, settings: _Settings) -> Iterator
                 )
 
 
-def pieces(path: str, length: int, settings: _Settings) -> Iterator[tuple[int, int | None, bytes]]:
+def pieces(path: str, length: int, settings: Settings) -> Iterator[tuple[int, int | None, bytes]]:
     """The pieces of a file: start, end (none: that of the file), and what is open at the start."""
     start, preamble = 0, b""
     if length > settings.piece and not is_compressed(path):
@@ -99,7 +101,7 @@ def pieces(path: str, length: int, settings: _Settings) -> Iterator[tuple[int, i
     yield start, None, preamble
 
 
-def _split(batches: Iterator[pa.RecordBatch], *, settings: _Settings) -> Iterator[pa.RecordBatch]:
+def _split(batches: Iterator[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
     """The records of pieces."""
     for batch in batches:
         for path, start, end, preamble in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -107,7 +109,7 @@ def _split(batches: Iterator[pa.RecordBatch], *, settings: _Settings) -> Iterato
 
 
 def rows_of(
-    path: str, start: int, end: int | None, preamble: bytes, settings: _Settings
+    path: str, start: int, end: int | None, preamble: bytes, settings: Settings
 ) -> Iterator[SourcedRow]:
     """The records of one piece, as rows of a table of documents."""
     splitter = Splitter(settings.record, limit=settings.limit, start=start, preamble=preamble)

@@ -67,7 +67,9 @@ def subscriber_folder(subscriber: str) -> str:
     if name.strip(".") == "" or name.startswith("."):
         name = "%2E" + name[1:]
     if len(name) > NAME_BYTES:
-        name = name[: NAME_BYTES - 34] + "--" + hashlib.blake2b(subscriber.encode(), digest_size=16).hexdigest()
+        name = (
+            name[: NAME_BYTES - 34] + "--" + hashlib.blake2b(subscriber.encode(), digest_size=16).hexdigest()
+        )
     return name
 
 

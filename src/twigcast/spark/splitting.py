@@ -4,8 +4,8 @@
     └── outside: to expat ───┘ └── a record: its bytes ──────┘ └────┘ └─ outside
 
 Inside a record only its own tags count, and what can hide one: comments, CDATA sections, processing
-instructions.  In well-formed XML a ``<`` is nowhere else, so that a search for these is exact, and fast.  What
-lies outside of records goes to expat, which then knows what namespaces, entities and encoding they inherit.
+instructions.  In well-formed XML a ``<`` is nowhere else, so that a search for these is exact.  What lies
+outside of records goes to expat, which then knows what namespaces, entities and encoding they inherit.
 
 A record that is broken costs itself, not its neighbours: one that has not ended when the file ends, or within
 ``limit`` bytes, is an error up to the next start tag of a record, and those that followed are records again.
@@ -246,7 +246,7 @@ class Splitter:
         self._outside.pass_record()
 
     def _recover(self, *, final: bool) -> Iterator[Record]:
-        """Give up the outermost records until none is too large; at the end of the file, until none is open."""
+        """Give up the outermost records until none is too large; at the end, until none is open."""
         while self._open and (final or self._base + self._at - self._open[0].start > self._limit):
             broken = self._open.pop(0)
             starts = [start for start, _ in broken.ended] + [each.start for each in self._open]

@@ -161,9 +161,7 @@ class SubscriptionTable:
 
     def __len__(self) -> int:
         with self._reading() as connection:
-            (count,) = connection.execute(
-                "SELECT count(*) FROM subscriptions WHERE until IS NULL"
-            ).fetchone()
+            (count,) = connection.execute("SELECT count(*) FROM subscriptions WHERE until IS NULL").fetchone()
             return int(count)
 
     def __repr__(self) -> str:
@@ -292,9 +290,10 @@ def _make(path: Path) -> None:
         connection = _connect(path)
         try:
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            if mode == "wal" and connection.execute(
-                "SELECT 1 FROM sqlite_master WHERE name = 'state'"
-            ).fetchone():
+            if (
+                mode == "wal"
+                and connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'state'").fetchone()
+            ):
                 return
             connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
             return
