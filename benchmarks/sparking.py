@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -62,6 +62,11 @@ def index_version(source: str, kind: str, count: int) -> IndexVersion:
 
     index = Index((str(id), text) for id, text in enumerate(subscriptions(source, kind, count)))
     return IndexVersion.save(folder() / "versions", f"{source}-{kind}-{count}", index)
+
+
+def glob(paths: Sequence[Path]) -> str:
+    """Files of one folder as Spark is told of them."""
+    return f"{paths[0].parent}/{{{','.join(path.name for path in paths)}}}"
 
 
 @dataclass(slots=True)

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-SMALLER = {"demo": ["--documents", "60", "--subscriptions", "600"]}
+SMALLER = {
+    "demo": ["--documents", "60", "--subscriptions", "600"],
+    "quick": ["--documents", "60", "--subscriptions", "600"],
+}
 SAYS = {
-    "demo": ["Who gets what", "cut off on purpose", "Where to go next"],
+    "demo": ["Who got what", "000026.xml:", "60 documents (", "Where to look", "out/demo/deliveries"],
+    "quick": ["Who gets what", "cut off on purpose", "Where to go next"],
     "quickstart": ["matched: lead, ada, sport", "ada gets: <p>A note by <person>Ada</person>.</p>"],
     "bad_input": [
         "refused: bad: ",

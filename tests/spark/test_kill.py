@@ -1,7 +1,7 @@
 """A stream is killed at random points while documents and subscriptions arrive: nothing is lost or doubled.
 
-Documents, subscriptions and kills come from a seed; when each happens, the machine decides.  Three kills here;
-``TWIGCAST_KILLS`` and ``TWIGCAST_SEED`` say otherwise, as ``make soak`` does.
+Documents, subscriptions and kills come from a seed; when each happens, the machine decides.  Three kills
+here; ``TWIGCAST_KILLS`` and ``TWIGCAST_SEED`` say otherwise, as ``make soak`` does.
 
 What must be delivered follows from three things that the run leaves behind: which documents each batch had
 (everyone of them goes to a subscriber of everything), which version the journal says it was begun with, and
@@ -55,6 +55,7 @@ kind = "jsonl"
 path = "out/lines"
 """
 
+FIXED = {"all": "/*", "x1": "//x1", "twig": "/news[x2]//x3"}
 BAD = [b" ", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobody;</news>", b"<news"]
 
 
@@ -66,9 +67,7 @@ class World:
     seed: int
     good: dict[str, bytes] = field(default_factory=dict)
     bad: dict[str, bytes] = field(default_factory=dict)
-    fixed: dict[str, str] = field(
-        default_factory=lambda: {"all": "/*", "x1": "//x1", "twig": "/news[x2]//x3"}
-    )
+    fixed: dict[str, str] = field(default_factory=lambda: dict(FIXED))
 
     def __post_init__(self) -> None:
         (self.folder / "feed").mkdir()

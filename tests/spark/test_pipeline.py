@@ -99,9 +99,12 @@ def test_an_absolute_path_and_a_scheme_are_left(tmp_path: Path, path: str) -> No
     assert load(tmp_path, f'source.path = "{path}"').source.path == path
 
 
-def test_without_a_file_paths_are_those_given() -> None:
-    """A pipeline can be made in Python; its paths are then relative to the current folder."""
-    assert Pipeline.model_validate({"source": {"path": "feed"}}).source.path == "feed"
+def test_without_a_file_paths_are_relative_to_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipeline made in Python has whole paths too, for Java may have another current folder."""
+    monkeypatch.chdir(tmp_path)
+    assert Pipeline.model_validate({"source": {"path": "feed"}}).source.path == str(tmp_path / "feed")
 
 
 def test_parts_of_work_can_stand_elsewhere(tmp_path: Path) -> None:

@@ -131,10 +131,8 @@ def test_a_stream_uses_new_subscriptions_with_its_next_batch(
     finally:
         query.stop()
     assert [each.index_version for each in done] == ["1", "2"]
-    assert [entry.version for entry in Journal(tmp_path / "work" / "journal").entries().values()] == [
-        "1",
-        "2",
-    ]
+    entries = Journal(tmp_path / "work" / "journal").entries()
+    assert [entry.version for entry in entries.values()] == ["1", "2"]
     assert [(s, d) for s, d, _ in delivered(spark, tmp_path)] == [
         ("a", "1.xml"),
         ("a", "2.xml"),

@@ -4,9 +4,9 @@
                                          │
     Follower        Index at 33  ──►  Index at 36  ──►  <root>/36/     one save for all of them
 
-The folders are a cache of the table: one that is gone, or that a power cut left damaged, is made again from the
-rows of its version.  Where past versions cannot be listed (``SparkSubscriptions``), folders are all there is;
-so the newest are kept, and any that is young.
+The folders are a cache of the table: one that is gone is made again from the rows of its version.  Where past
+versions cannot be listed (``SparkSubscriptions``), folders are all there is; so the newest are kept, and any
+that is young.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Follower:
                 return version
 
     def at(self, version: str) -> tuple[IndexVersion, ...]:
-        """The shards of a version; raises ``SourceError`` or ``StageError`` where it cannot be had any more."""
+        """The shards of a version; raises ``SourceError`` or ``StageError`` where it is gone for good."""
         return self._opened(version) or self._make(version)
 
     def _opened(self, version: str) -> tuple[IndexVersion, ...] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.delivering import dead_letters
@@ -71,10 +71,9 @@ def settled_path(pipeline: Pipeline) -> str:
     return f"{pipeline.work.checkpoint.rstrip('/')}-retries"
 
 
-def _same(letters: DataFrame, settled: DataFrame) -> object:
-    return (letters["batch"] == settled["settled_batch"]) & letters["doc_id"].eqNullSafe(
-        settled["settled_id"]
-    )
+def _same(letters: DataFrame, settled: DataFrame) -> Column:
+    same_id = letters["doc_id"].eqNullSafe(settled["settled_id"])
+    return (letters["batch"] == settled["settled_batch"]) & same_id
 
 
 def _read(spark: SparkSession, path: str, schema: str) -> DataFrame:

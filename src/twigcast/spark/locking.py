@@ -1,8 +1,8 @@
 """One process at a time works on a pipeline, and its Java machine counts as part of it.
 
-When the Python process is killed, its Java machine goes on for a moment: a write that is under way could still
-be committed while a restarted process writes the same batch again.  So the lock belongs to the Java machine:
-the operating system gives it up when that one has ended, by whatever cause, and not before.
+When the Python process is killed, its Java machine goes on for a moment: a write that is under way could
+still be committed while a restarted process writes the same batch again.  So the lock belongs to the Java
+machine: the operating system gives it up when that one has ended, by whatever cause, and not before.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def _resolved(path: str, info: ValidationInfo) -> str:
         raise PydanticCustomError("path", "expected a path, got an empty string")
     if "://" in path:
         return path
-    folder = Path((info.context or {}).get("folder", ""))
-    return str(folder / Path(path).expanduser())
+    folder = (info.context or {}).get("folder") or Path.cwd()  # Java's own may be another
+    return str(Path(folder, Path(path).expanduser()))
 
 
 def _local(path: object, info: ValidationInfo) -> object:
@@ -298,7 +298,7 @@ class Pipeline(_Table):
 
     @classmethod
     def of(cls, table: Mapping[str, Any], *, folder: Path | None = None, path: str = "") -> Pipeline:
-        """The pipeline of a table as ``tomllib`` gives it; relative paths are relative to ``folder``."""
+        """The pipeline of a table as ``tomllib`` gives it; ``folder`` (here) is where relative paths begin."""
         context = {"folder": str(folder)} if folder else None
         try:
             return cls.model_validate(dict(table), context=context)

@@ -11,8 +11,11 @@ the same index version; one that was cut off before has not happened.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
@@ -20,7 +23,9 @@ from twigcast.spark.batches import Desk, run_batch
 from twigcast.spark.letters import letters_of_retry, open_letters, settled_path
 from twigcast.spark.locking import lock
 from twigcast.spark.metrics import BatchMetrics
+from twigcast.spark.opening import open_file
 from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.shapes import ERROR
 from twigcast.spark.sinks import write_batch
 
 
@@ -33,8 +38,8 @@ def retry(
 ) -> list[BatchMetrics]:
     """Run open dead letters again; the figures of the retries that were run, none where no letter was open.
 
-    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Letters without a body, of
-    archives that could not be opened, stay open: there is nothing to run.
+    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large to be
+    read are read now; other letters without a body, as of broken archives, stay open: there is nothing to run.
     """
     lock(spark, pipeline.work.path / "retry.lock")
     desk = Desk.of(spark, pipeline)
@@ -53,7 +58,7 @@ def retry(
 
 def _take_up(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, batch: int) -> bool:
     """Write which letters the retry is of; false where there are none."""
-    letters = open_letters(spark, pipeline).where(F.col("body").isNotNull())
+    letters = open_letters(spark, pipeline).where(F.col("body").isNotNull() | _is_file(pipeline))
     if select is not None:
         letters = letters.where(select)
     taken = letters.select(F.col("batch").alias("letter_batch"), "doc_id").distinct()
@@ -64,9 +69,35 @@ def _take_up(spark: SparkSession, pipeline: Pipeline, select: str | Column | Non
 def _finished(
     spark: SparkSession, desk: Desk, batch: int, on_batch: Callable[[BatchMetrics], None] | None
 ) -> BatchMetrics:
-    documents = letters_of_retry(spark, desk.pipeline, batch).select("doc_id", "body", "prolog")
-    metrics = run_batch(desk, documents, batch)
+    letters = letters_of_retry(spark, desk.pipeline, batch)
+    again = letters.where(F.col("body").isNotNull()).withColumn("error", F.lit(None).cast(ERROR))
+    unread = letters.where(F.col("body").isNull()).withColumn("error", F.struct(*ERROR.names))
+    again, unread = again.select(*_DOCUMENTS), unread.select(*_DOCUMENTS)
+    fetched = unread.mapInArrow(partial(_fetched, limit=desk.pipeline.limits.bytes), again.schema)
+    metrics = run_batch(desk, again.unionByName(fetched), batch)
     desk.journal.finish(batch)
     if on_batch is not None:
         on_batch(metrics)
     return metrics
+
+
+_DOCUMENTS = ("doc_id", "body", "prolog", "error")
+
+
+def _is_file(pipeline: Pipeline) -> Column:
+    """Whether a letter is a file that was not read because it was too large."""
+    return F.lit(pipeline.source.kind == "directory") & (F.col("code") == "too-large")
+
+
+def _fetched(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
+    """The files of letters without a body, one at a time; one that still cannot be had keeps its error."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            try:
+                with open_file(row["doc_id"]) as file:
+                    body = file.read(limit + 1)
+            except OSError:
+                body = None
+            if body is not None and len(body) <= limit:
+                row |= {"body": body, "error": None}
+            yield pa.RecordBatch.from_pylist([row], schema=batch.schema)

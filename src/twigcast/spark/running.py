@@ -10,7 +10,7 @@ from twigcast.spark.streaming import OnBatch, start
 
 
 def run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None = None) -> list[BatchMetrics]:
-    """Run the pipeline on the documents that are there and were not run before; the figures of its batches."""
+    """Run the pipeline on the documents that are there and were not run yet; the figures of its batches."""
     done: list[BatchMetrics] = []
 
     def note(metrics: BatchMetrics) -> None:

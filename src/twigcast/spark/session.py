@@ -59,6 +59,7 @@ def session(
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
         defaults["spark.executorEnv.PYTHONPATH"] = _import_path()
+        defaults["spark.python.daemon.module"] = "twigcast.spark.daemon"
     if not submitted and (quiet := _quiet_logging()) is not None:
         defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={quiet.as_uri()}"
     for key, value in defaults.items():

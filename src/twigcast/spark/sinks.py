@@ -5,9 +5,9 @@
     jsonl       <path>/batch=12.jsonl                   the batch's file is replaced
     callable    module:function(table)                  at least once: the table has batch and delivery_id
 
-Invariant: what a reader finds under a final name is whole.  Files are written under ``.unfinished`` in the
-sink's folder, which readers of Spark and shells pass over, and renamed; what a kill leaves there is swept away
-when the batch is written again.
+Invariant: what a reader finds under a final name of ``files`` and ``jsonl`` is whole.  They are written under
+``.unfinished`` in the sink's folder, which readers pass over, and renamed; what a kill leaves there is swept
+away when the batch is written again.
 Content is written by the executors and never comes to the driver; the driver counts.
 """
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.errors import RunError
 from twigcast.spark.batches import Desk, run_batch
@@ -78,8 +78,8 @@ def documents_of(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
 def _bounds(source: Source) -> dict[str, str]:
     """How much one batch takes, in the words of the source; what the options of the file say stands above it.
 
-    Files have no age at which they are passed over: Spark would ignore one that is a week older than the newest,
-    such as one that was moved in from elsewhere.
+    Files have no age at which they are passed over: Spark would ignore one that is a week older than the
+    newest, such as one that was moved in from elsewhere.
     """
     if source.kind == "format":
         return {"maxOffsetsPerTrigger": str(source.max_per_batch)} if source.format == "kafka" else {}

@@ -31,7 +31,7 @@ from twigcast.pattern import parse
 from twigcast.spark.versions import SubscriptionRow
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 DELIVERABLE = ("document", "part")
 BUSY_SECONDS = 60.0
@@ -169,7 +169,7 @@ class SubscriptionTable:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees one state of the table; one for each use costs 0.1 ms and suits any thread."""
+        """A connection that sees one state of the table; one for each use, as any thread may be the user."""
         connection = _connect(self.path)
         try:
             connection.execute("BEGIN")
@@ -238,13 +238,13 @@ class SparkSubscriptions:
     def _read(self) -> DataFrame:
         return self._spark.read.format(self._format).options(**self._options).load()
 
-    def _columns(self) -> list[object]:
+    def _columns(self) -> list[Column]:
         from pyspark.sql import functions as F
         from pyspark.sql.types import MapType
 
         schema = self._read().schema
         there = set(schema.names)
-        columns: list[object] = []
+        columns: list[Column] = []
         for name in ("id", "subscriber", "xpath", "namespaces", "deliver"):
             if name not in there:
                 columns.append(F.lit(None).cast("string").alias(name))

@@ -1,0 +1,117 @@
+"""What more subscriptions cost the pipeline: time for each document, memory for each worker.
+
+The workers map the file of the index.  Whether they share it is seen from outside, in /proc, after a pass, while
+they wait for more and have it mapped: its proportional size, added up over the workers, is how much memory the
+mapping takes on this machine, and no more than the file if it is there once.  Beside it stands what the workers
+have resident of it, each for itself: the sum that copies would have taken.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.corpus import available, corpus
+from benchmarks.pipeline import CONF, by_pipeline
+from benchmarks.processes import descendants, mapping_bytes, proportional_bytes, resident_bytes
+from benchmarks.results import Outcome, Progress
+from benchmarks.sparking import CORES, glob, index_version, on_spark, require_spark, watched
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from twigcast.spark import IndexVersion
+
+DOCUMENTS = 5_000
+PASSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that has the index mapped: its memory, and that of the mapping in it, in bytes."""
+
+    resident: int
+    proportional: int
+    mapped: int
+    mapped_proportionally: int
+
+
+@cache
+def growth(subscriptions: int, progress: Progress, documents: int = DOCUMENTS, passes: int = PASSES) -> Outcome:
+    """Documents against so many linear subscriptions."""
+    require_spark()
+    source = available()
+    progress(f"pipeline-growth: an index of {subscriptions:,} subscriptions for {source} documents")
+    version = index_version(source, "linear", subscriptions)
+    paths = corpus(source, documents, progress)
+    return on_spark(measure, progress, CONF, paths, version, documents, passes)
+
+
+def measure(
+    spark: SparkSession,
+    progress: Progress,
+    paths: list[Path],
+    version: IndexVersion,
+    documents: int,
+    passes: int,
+) -> Outcome:
+    """The first pass, with workers that have learnt nothing, and the best of those after it."""
+    from twigcast import spark as tc
+
+    docs = tc.read(spark, glob(paths), format="parquet").repartition(4 * CORES).persist()
+    docs.count()
+    times: list[float] = []
+    wrong: list[str] = []
+    with watched() as memory:
+        for number in range(passes + 1):
+            progress(f"pipeline-growth: {len(version):,} subscriptions, pass {number + 1} of {passes + 1}")
+            began = time.perf_counter()
+            found = by_pipeline(docs, version)
+            times.append(time.perf_counter() - began)
+            if found.documents != documents or found.errors:
+                wrong.append(f"{found.documents} of {documents} documents, {found.errors} of them errors")
+    file = version.path / "index.tci"
+    workers = workers_with(file)
+    if len(workers) < CORES:
+        wrong.append(f"{len(workers)} workers have the index mapped, not {CORES}")
+    size = file.stat().st_size
+    return Outcome(
+        {
+            "microseconds_per_document": min(times[1:]) / documents * 1e6,
+            "first_microseconds_per_document": times[0] / documents * 1e6,
+            "matches_per_document": found.matches / documents,
+            "worker_megabytes": _most([each.resident for each in workers]),
+            "worker_peak_megabytes": memory.one_worker / 1e6,
+            "worker_proportional_megabytes": _most([each.proportional for each in workers]),
+            "file_megabytes": size / 1e6,
+            "mapped_megabytes_each": _most([each.mapped for each in workers]),
+            "mapped_proportional_megabytes": sum(each.mapped_proportionally for each in workers) / 1e6,
+            "mapped_percent": 100 * sum(each.mapped_proportionally for each in workers) / size,
+            "workers": len(workers),
+        },
+        tuple(wrong),
+    )
+
+
+def workers_with(file: Path) -> list[Worker]:
+    """The processes below this one that have the file mapped."""
+    found = []
+    for pid in descendants(os.getpid()):
+        try:
+            mapping = mapping_bytes(file, pid)
+        except OSError:  # gone
+            continue
+        if mapping.get("Rss"):
+            found.append(
+                Worker(resident_bytes(pid), proportional_bytes(pid), mapping["Rss"], mapping["Pss"])
+            )
+    return found
+
+
+def _most(sizes: Sequence[int]) -> float:
+    return max(sizes, default=0) / 1e6

@@ -1,0 +1,184 @@
+"""The pipeline's throughput against that of the kernel alone, in one run.
+
+    pipeline   Parquet files ─► Spark ─► Arrow ─► worker, worker ─► Arrow ─► Spark: documents and matches counted
+    cached     the same from a table that Spark has in memory
+    threads    Arrow arrays of the same bytes in memory ─► two threads in plain Python ─► matches counted
+
+All match the same documents against the same file of the same subscriptions, in batches of the same number of
+documents, and are warmed by a whole pass; then they take turns, and the best pass of each counts.  What is
+between them is the way to the workers and back, bodies included: a hit carries its document.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from benchmarks.corpus import available, bodies, corpus
+from benchmarks.results import Outcome, Progress
+from benchmarks.spark_rivals import Sample, by_lxml, by_xpath_boolean
+from benchmarks.sparking import CORES, glob, index_version, on_spark, require_spark
+from benchmarks.workloads import subscriptions
+from twigcast import Index
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from twigcast.spark import IndexVersion
+
+CONF = {"spark.sql.files.maxPartitionBytes": "16m"}
+"""Partitions so small that neither core waits long for the other at the end."""
+PARTITIONS = 16
+"""Those of the table in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of everything."""
+
+    documents: int = 50_000
+    subscriptions: int = 10_000
+    passes: int = 3
+    sample: int = 200
+    """Documents for the rivals."""
+    by_xpath: int = 20
+    """Subscriptions for ``xpath_boolean``."""
+    by_lxml: int = 1_000
+    """Subscriptions for lxml: so many that parsing, which is not repeated for each, hardly counts."""
+
+
+OFFICIAL = Size()
+
+
+class Counts(NamedTuple):
+    """What both ways must agree on."""
+
+    documents: int
+    matches: int
+    errors: int
+
+
+@cache
+def throughput(progress: Progress, size: Size = OFFICIAL) -> Outcome:
+    """Documents a second: the pipeline on two cores, two threads, and the rivals on a sample."""
+    require_spark()
+    source = available()
+    progress(f"pipeline-throughput: drawing subscriptions for {source} documents")
+    texts = subscriptions(source, "branching", size.subscriptions)
+    version = index_version(source, "branching", size.subscriptions)
+    paths = corpus(source, size.documents, progress)
+    return on_spark(measure, progress, CONF, paths, version, texts, size)
+
+
+def measure(
+    spark: SparkSession,
+    progress: Progress,
+    paths: list[Path],
+    version: IndexVersion,
+    texts: Sequence[str],
+    size: Size,
+) -> Outcome:
+    """The pipeline, the threads and the rivals, in one session."""
+    from twigcast import spark as tc
+
+    progress("pipeline-throughput: documents into memory, Spark's and our own")
+    docs = tc.read(spark, glob(paths), format="parquet")
+    kept = docs.repartition(PARTITIONS).persist()  # the table itself would be read from memory ever after
+    kept.count()
+    arrays = list(bodies(paths))
+    halves = in_halves(arrays, batch_rows(kept))
+    index = Index.open(version.path / "index.tci")
+    ways: dict[str, Callable[[], Counts]] = {
+        "pipeline": lambda: by_pipeline(docs, version),
+        "cached": lambda: by_pipeline(kept, version),
+        "threads": lambda: by_threads(index, halves),
+    }
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    wrong: list[str] = []
+    for number in range(size.passes + 1):
+        counts = {}
+        for name, way in ways.items():
+            progress(f"pipeline-throughput: {name}, " + (f"pass {number}" if number else "warming"))
+            began = time.perf_counter()
+            counts[name] = way()
+            if number:
+                times[name].append(time.perf_counter() - began)
+        for name, found in counts.items():
+            if found != counts["threads"] or found.documents != size.documents or found.errors:
+                wrong.append(f"{name}: {found}, but two threads found {counts['threads']}")
+    kept.unpersist()
+    speed = {name: size.documents / min(seconds) for name, seconds in times.items()}
+    sample = Sample.of(pa.concat_arrays(arrays)[: size.sample], texts, index)
+    progress(f"pipeline-throughput: xpath_boolean, {size.by_xpath} subscriptions on {len(sample)} documents")
+    by_xpath = by_xpath_boolean(spark, sample, size.by_xpath)
+    progress(f"pipeline-throughput: lxml, {size.by_lxml:,} subscriptions on {len(sample)} documents")
+    of_lxml = by_lxml(spark, sample, size.by_lxml)
+    return Outcome(
+        {
+            "of_threads": speed["pipeline"] / speed["threads"],
+            "cached_of_threads": speed["cached"] / speed["threads"],
+            "documents_per_second": speed["pipeline"],
+            "documents_per_second_cached": speed["cached"],
+            "documents_per_second_on_two": speed["threads"],
+            "xpath_boolean_documents_per_second": by_xpath.documents_per_second,
+            "lxml_documents_per_second": of_lxml.documents_per_second,
+            "times_xpath_boolean": speed["pipeline"] / by_xpath.documents_per_second,
+            "times_lxml": speed["pipeline"] / of_lxml.documents_per_second,
+            "matches_per_document": counts["pipeline"].matches / size.documents,
+            "pairs_checked": by_xpath.pairs + of_lxml.pairs,
+            "documents_per_batch": max(map(len, halves[0])),
+        },
+        (*wrong, *by_xpath.wrong, *of_lxml.wrong),
+    )
+
+
+def by_pipeline(docs: DataFrame, version: IndexVersion) -> Counts:
+    """The documents matched on Spark and counted with their matches."""
+    from twigcast import spark as tc
+
+    (row,) = tc.match(docs, version).agg(*tc.measures()).collect()
+    return Counts(row["documents"], row["matches"], row["errors"])
+
+
+def by_threads(index: Index, halves: Sequence[Sequence[pa.Array]]) -> Counts:
+    """The same on as many threads as there are halves."""
+    found: list[Counts] = []
+
+    def run(batches: Sequence[pa.Array]) -> None:
+        documents = matches = errors = 0
+        for batch in batches:
+            answer = index.match_batch(batch)
+            documents += len(batch)
+            matches += len(answer.matches.flatten())
+            errors += answer.matches.null_count
+        found.append(Counts(documents, matches, errors))
+
+    threads = [threading.Thread(target=run, args=(batches,)) for batches in halves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return Counts(*(sum(numbers) for numbers in zip(*found, strict=True)))
+
+
+def in_halves(arrays: Sequence[pa.Array], rows: int) -> list[list[pa.Array]]:
+    """The documents in batches of that many rows, half of the batches for each thread."""
+    batches = [array[start : start + rows] for array in arrays for start in range(0, len(array), rows)]
+    return [batches[number::CORES] for number in range(CORES)]
+
+
+def batch_rows(docs: DataFrame) -> int:
+    """How many documents Spark puts into a batch for its workers."""
+    return int(docs.mapInArrow(_rows, "rows long").agg({"rows": "max"}).collect()[0][0])
+
+
+def _rows(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        yield pa.RecordBatch.from_pydict({"rows": pa.array([batch.num_rows], pa.int64())})

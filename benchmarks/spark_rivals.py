@@ -1,0 +1,143 @@
+"""What one would use on Spark instead, on a sample of documents, scaled to all subscriptions.
+
+xpath_boolean   Spark's own function, a column for each expression: parses the document for each of them
+lxml            a pandas UDF with compiled expressions: parses once, then takes one expression after the other
+
+The same query without the expressions is timed as well and taken off, so that what any query costs is not
+scaled; both then grow with the number of expressions.  Their answers are compared with those of the index.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.sparking import CORES
+from twigcast import Index
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
+
+REPEATS = 2
+LEAST_SECONDS = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Documents, all subscriptions in an order of chance, and which of them each document matches."""
+
+    bodies: tuple[bytes, ...]
+    texts: tuple[str, ...]
+    order: tuple[int, ...]
+    found: tuple[frozenset[int], ...]
+
+    @classmethod
+    def of(cls, array: Any, texts: Sequence[str], index: Index) -> Sample:
+        order = tuple(Random("sample").sample(range(len(texts)), len(texts)))
+        found = tuple(frozenset(row) for row in index.match_batch(array).matches.to_pylist())
+        return cls(tuple(array.to_pylist()), tuple(texts), order, found)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def table(self, spark: SparkSession) -> DataFrame:
+        """The documents on both cores, in memory, as text."""
+        rows = [(number, body.decode()) for number, body in enumerate(self.bodies)]
+        table = spark.createDataFrame(rows, "number int, text string").repartition(CORES).persist()
+        table.count()
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A rival's speed for all subscriptions, from some of them, and where its answers differ."""
+
+    documents_per_second: float
+    pairs: int
+    wrong: tuple[str, ...]
+
+
+def by_xpath_boolean(spark: SparkSession, sample: Sample, count: int) -> Scaled:
+    """Spark's ``xpath_boolean``, an array of answers for each document."""
+    from pyspark.sql import functions as F
+
+    chosen = sample.order[:count]
+    table = sample.table(spark)
+    answers = F.array(*(F.xpath_boolean("text", F.lit(sample.texts[number])) for number in chosen))
+    return _scaled(
+        "xpath_boolean",
+        sample,
+        chosen,
+        lambda: table.select("number", F.length("text")).collect(),
+        lambda: table.select("number", answers).collect(),
+    )
+
+
+def by_lxml(spark: SparkSession, sample: Sample, count: int) -> Scaled:
+    """A pandas UDF, an array of answers for each document."""
+    import pandas
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import ArrayType, BooleanType
+
+    chosen = sample.order[:count]
+    table = sample.table(spark)
+
+    def udf(expressions: list[str]) -> Callable[..., Any]:
+        def answer(texts: pd.Series) -> pd.Series:
+            return texts.map(lambda text: _asked(text, expressions))
+
+        answer.__annotations__ = {"texts": pandas.Series, "return": pandas.Series}  # Spark looks at these
+        return F.pandas_udf(answer, ArrayType(BooleanType()))  # type: ignore[call-overload,no-any-return]
+
+    asking, idle = udf([sample.texts[number] for number in chosen]), udf([])
+    return _scaled(
+        "lxml",
+        sample,
+        chosen,
+        lambda: table.select("number", idle("text")).collect(),
+        lambda: table.select("number", asking("text")).collect(),
+    )
+
+
+_compiled: dict[str, Any] = {}
+
+
+def _asked(text: str, expressions: Sequence[str]) -> list[bool]:
+    """lxml's answers, in a worker; expressions are compiled once."""
+    from lxml import etree
+
+    if not expressions:
+        return []
+    document = etree.ElementTree(etree.fromstring(text.encode()))
+    for each in expressions:
+        if each not in _compiled:
+            _compiled[each] = etree.XPath(f"boolean({each})")
+    return [_compiled[each](document) for each in expressions]
+
+
+def _scaled(
+    name: str,
+    sample: Sample,
+    chosen: Sequence[int],
+    without: Callable[[], list[Any]],
+    with_expressions: Callable[[], list[Any]],
+) -> Scaled:
+    times = {without: [], with_expressions: []}  # type: dict[Callable[[], list[Any]], list[float]]
+    for query in (without, with_expressions):
+        for _ in range(REPEATS + 1):
+            began = time.perf_counter()
+            rows = query()
+            times[query].append(time.perf_counter() - began)
+    own = max(LEAST_SECONDS, min(times[with_expressions][1:]) - min(times[without][1:]))
+    seconds_per_document = own / len(sample) * len(sample.texts) / len(chosen)
+    wrong = tuple(
+        f"{name}: sampled document {row}, {sample.texts[number]}: {answer}, but the index has {not answer}"
+        for row, answers in rows
+        for number, answer in zip(chosen, answers, strict=True)
+        if answer != (number in sample.found[row])
+    )
+    return Scaled(1 / seconds_per_document, len(sample) * len(chosen), wrong)

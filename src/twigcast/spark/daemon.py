@@ -1,0 +1,24 @@
+"""The process that Spark forks its Python workers from, with what they need already imported.
+
+Without it each worker imports pandas, pyarrow and twigcast by itself, before its first document: more than a
+second of a core, and memory that is now shared.  Nothing here may start a thread: a fork does not copy it.
+"""
+
+from __future__ import annotations
+
+import os
+
+# One matching thread for each worker is all there is to do; a pool of threads would only be forked wrong.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pandas  # noqa: F401
+import pyarrow.compute
+import pyspark.worker  # noqa: F401
+from pyspark.daemon import manager
+
+import twigcast.spark.delivering
+import twigcast.spark.matching
+import twigcast.spark.reading  # noqa: F401
+
+if __name__ == "__main__":
+    manager()
