@@ -4,6 +4,7 @@ matching   nitf-linear-10k …     unseen (or repeated) documents, as a ratio to
 building   building-linear-100k … from text to a file, and what can be done with the file
 threads    two-threads           two threads against one
 rivals     rival-lxml …          what one would use instead
+pipeline   pipeline-throughput … the pipeline on Spark: minutes, so only when named
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
+from benchmarks.growth import growth
+from benchmarks.large_file import large_file
 from benchmarks.matching import measure
+from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
 from benchmarks.rivals import rivals
-from benchmarks.workloads import KINDS, MISSING_DATA
+from benchmarks.workloads import KINDS, MISSING_DATA, SIZES
 from twigcast.errors import SourceError
 
 GROUPS = {
@@ -22,6 +26,7 @@ GROUPS = {
     "building": "Building, opening, changing and sharing",
     "threads": "Threads",
     "rivals": "Rivals, in times of a bare parse of the same documents",
+    "pipeline": "The pipeline on Spark, on two cores",
 }
 UNSEEN_BARS = {
     "nitf-linear-10k": Bar("≤", 2.5),
@@ -54,6 +59,10 @@ OPENING_MILLISECONDS = Bar("≤", 20)
 CHANGING_MILLISECONDS = Bar("≤", 5)
 SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
+OF_THREADS = Bar("≥", 0.75)
+MAPPED_PERCENT = Bar("≤", 105)
+"""Of the file, in all workers together: a copy in each of two would be 200."""
+GROWTH = ("10k", "100k", "1m")
 
 RIVALS = {
     "pyexpat": "parse only: pyexpat with Python callbacks that do nothing",
@@ -87,13 +96,17 @@ def default_names() -> list[str]:
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """The benchmarks that words name, by their own names or those of groups; raises ``KeyError``."""
+    """The benchmarks that words name, by their own names or those of groups; raises ``KeyError``.
+
+    A group stands for its usual members, or for all of them where none is usual.
+    """
     names: dict[str, None] = {}
     for word in words:
-        members = [each.name for each in BENCHMARKS.values() if word == each.group and not each.optional]
+        members = [each for each in BENCHMARKS.values() if word == each.group]
         if not members and word not in BENCHMARKS:
             raise KeyError(word)
-        names |= dict.fromkeys(members or [word])
+        usual = [each.name for each in members if not each.optional]
+        names |= dict.fromkeys(usual or [each.name for each in members] or [word])
     return list(names)
 
 
@@ -109,6 +122,7 @@ def _catalogue() -> Iterator[Benchmark]:
             f"rival-{name}", "rivals", description, _rival(name), "ratio", "×",
             beside=("microseconds_per_document",),
         )  # fmt: skip
+    yield from _pipeline()
 
 
 def _matching() -> Iterator[Benchmark]:
@@ -163,12 +177,55 @@ def _building() -> Iterator[Benchmark]:
     )  # fmt: skip
 
 
+def _pipeline() -> Iterator[Benchmark]:
+    yield Benchmark(
+        "pipeline-throughput", "pipeline",
+        "50,000 documents, 10,000 branching subscriptions: the pipeline against two threads in plain Python",
+        throughput, "of_threads", "×", OF_THREADS,
+        (
+            "cached_of_threads", "documents_per_second", "documents_per_second_on_two",
+            "xpath_boolean_documents_per_second", "lxml_documents_per_second",
+        ),
+        optional=True,
+    )  # fmt: skip
+    for size in GROWTH:
+        yield Benchmark(
+            f"pipeline-growth-{size}", "pipeline", f"5,000 documents, {SIZES[size]:,} linear subscriptions",
+            _grown(SIZES[size]), "microseconds_per_document", "µs", None,
+            (
+                "first_microseconds_per_document", "matches_per_document", "worker_peak_megabytes",
+                "worker_proportional_megabytes", "file_megabytes", "mapped_proportional_megabytes",
+            ),
+            optional=True,
+        )  # fmt: skip
+    largest = GROWTH[-1]
+    yield Benchmark(
+        f"pipeline-mapped-{largest}", "pipeline", "memory for the index in all workers, of its file",
+        _grown(SIZES[largest]), "mapped_percent", "%", MAPPED_PERCENT,
+        ("workers", "file_megabytes", "mapped_megabytes_each", "mapped_proportional_megabytes"),
+        optional=True,
+    )  # fmt: skip
+    yield Benchmark(
+        "pipeline-records-1gb", "pipeline", "memory of all processes for one file of 1 GB of records",
+        large_file, "peak_megabytes", "MB", None,
+        (
+            "driver_megabytes", "jvm_megabytes", "workers_megabytes", "seconds", "megabytes_per_second",
+            "records", "deliveries",
+        ),
+        optional=True,
+    )  # fmt: skip
+
+
 def _of(function: Callable[[str, Progress], Outcome], name: str) -> Callable[[Progress], Outcome]:
     return lambda progress: function(name, progress)
 
 
 def _changed(change: str) -> Callable[[Progress], Outcome]:
     return lambda progress: changing(CHANGED, progress)[change]
+
+
+def _grown(subscriptions: int) -> Callable[[Progress], Outcome]:
+    return lambda progress: growth(subscriptions, progress)
 
 
 def _rival(name: str) -> Callable[[Progress], Outcome]:

@@ -1,8 +1,8 @@
 """Generated documents in such numbers that they are kept: Parquet files of ``doc_id`` and ``body``.
 
 Documents are made at some 1,000 a second, so the files outlive the run: in the folder that the environment
-variable ``TWIGCAST_BENCH_CACHE`` names, or in that of the system for temporary files.  Their names carry a digest
-of what they were made from, so that files of another generator are never taken for these.
+variable ``TWIGCAST_BENCH_CACHE`` names, or in that of the system for temporary files.  Their folder is named
+by a digest of what they were made from, so that files of another generator are never taken for these.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What more subscriptions cost the pipeline: time for each document, memory for each worker.
 
-The workers map the file of the index.  Whether they share it is seen from outside, in /proc, after a pass, while
-they wait for more and have it mapped: its proportional size, added up over the workers, is how much memory the
-mapping takes on this machine, and no more than the file if it is there once.  Beside it stands what the workers
-have resident of it, each for itself: the sum that copies would have taken.
+The workers map the file of the index.  Whether they share it is seen from outside, in /proc, after a pass,
+while they wait for more and have it mapped: its proportional size, added up over the workers, is how much
+memory the mapping takes on this machine, and no more than the file if it is there once.  Beside it stands
+what a worker has resident of it: what a copy in each would take.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Worker:
 
 
 @cache
-def growth(subscriptions: int, progress: Progress, documents: int = DOCUMENTS, passes: int = PASSES) -> Outcome:
+def growth(
+    subscriptions: int, progress: Progress, documents: int = DOCUMENTS, passes: int = PASSES
+) -> Outcome:
     """Documents against so many linear subscriptions."""
     require_spark()
     source = available()
@@ -107,9 +109,7 @@ def workers_with(file: Path) -> list[Worker]:
         except OSError:  # gone
             continue
         if mapping.get("Rss"):
-            found.append(
-                Worker(resident_bytes(pid), proportional_bytes(pid), mapping["Rss"], mapping["Pss"])
-            )
+            found.append(Worker(resident_bytes(pid), proportional_bytes(pid), mapping["Rss"], mapping["Pss"]))
     return found
 
 

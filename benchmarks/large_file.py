@@ -2,9 +2,9 @@
 
     file ─► read(records) ─► match ─► deliveries, with their bytes ─► counted
 
-The file is some thousands of generated documents, again and again, in one element.  The JVM gets a heap smaller
-than the file, and the memory of all processes is watched from the first to the last byte.  Records, and deliveries,
-must be as many as were written, and as the index alone finds in the documents.
+The file is some thousands of generated documents, again and again, in one element.  The JVM gets a heap
+smaller than the file, and the memory of all processes is watched from the first to the last byte.  There must
+be as many records as were written, and as many deliveries as the index alone finds in the documents.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Size:
     bytes: int = 1_000_000_000
     distinct: int = 2_500
     subscriptions: int = 100
-    """So few that a document goes to one or two subscribers: what leaves the pipeline is as much as enters."""
+    """So few that a document goes to about two subscribers: twice as much leaves the pipeline as enters."""
 
 
 OFFICIAL = Size()
@@ -76,7 +76,8 @@ def large_file(progress: Progress, size: Size = OFFICIAL) -> Outcome:
         written = write_records(Path(folder) / "records.xml", documents.to_pylist(), size.bytes)
         matches = Index.open(version.path / "index.tci").match_batch(documents).matches
         deliveries = sum(
-            times * found for times, found in zip(written.repeats, matches.value_lengths().to_pylist(), strict=True)
+            times * found
+            for times, found in zip(written.repeats, matches.value_lengths().to_pylist(), strict=True)
         )
         conf = {"spark.driver.memory": HEAP}
         return on_spark(measure, progress, conf, written, root, version, deliveries)
@@ -118,7 +119,9 @@ def measure(
         if now - said < SAY_EVERY:
             return
         said = now
-        stages = [info for id in tracker.getActiveStageIds() if (info := tracker.getStageInfo(id)) is not None]
+        stages = [
+            info for id in tracker.getActiveStageIds() if (info := tracker.getStageInfo(id)) is not None
+        ]
         tasks = ", ".join(f"{each.numCompletedTasks} of {each.numTasks} tasks" for each in stages)
         progress(f"pipeline-records: {now - began:.0f} s, {tasks}, {memory.now / 1e6:,.0f} MB of memory")
 

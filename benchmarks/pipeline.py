@@ -1,6 +1,6 @@
 """The pipeline's throughput against that of the kernel alone, in one run.
 
-    pipeline   Parquet files ─► Spark ─► Arrow ─► worker, worker ─► Arrow ─► Spark: documents and matches counted
+    pipeline   Parquet ─► Spark ─► Arrow ─► worker, worker ─► Arrow ─► Spark: documents and matches counted
     cached     the same from a table that Spark has in memory
     threads    Arrow arrays of the same bytes in memory ─► two threads in plain Python ─► matches counted
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 CONF = {"spark.sql.files.maxPartitionBytes": "16m"}
 """Partitions so small that neither core waits long for the other at the end."""
-PARTITIONS = 16
-"""Those of the table in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,9 @@ class Size:
     documents: int = 50_000
     subscriptions: int = 10_000
     passes: int = 3
+    """How often everything is timed, after it was warmed."""
+    partitions: int = 16
+    """Those of the table in memory."""
     sample: int = 200
     """Documents for the rivals."""
     by_xpath: int = 20
@@ -90,7 +91,9 @@ def measure(
 
     progress("pipeline-throughput: documents into memory, Spark's and our own")
     docs = tc.read(spark, glob(paths), format="parquet")
-    kept = docs.repartition(PARTITIONS).persist()  # the table itself would be read from memory ever after
+    kept = docs.repartition(
+        size.partitions
+    ).persist()  # the table itself would be read from memory ever after
     kept.count()
     arrays = list(bodies(paths))
     halves = in_halves(arrays, batch_rows(kept))
@@ -117,9 +120,9 @@ def measure(
     speed = {name: size.documents / min(seconds) for name, seconds in times.items()}
     sample = Sample.of(pa.concat_arrays(arrays)[: size.sample], texts, index)
     progress(f"pipeline-throughput: xpath_boolean, {size.by_xpath} subscriptions on {len(sample)} documents")
-    by_xpath = by_xpath_boolean(spark, sample, size.by_xpath)
+    by_xpath = by_xpath_boolean(spark, sample, size.by_xpath, size.passes)
     progress(f"pipeline-throughput: lxml, {size.by_lxml:,} subscriptions on {len(sample)} documents")
-    of_lxml = by_lxml(spark, sample, size.by_lxml)
+    of_lxml = by_lxml(spark, sample, size.by_lxml, size.passes)
     return Outcome(
         {
             "of_threads": speed["pipeline"] / speed["threads"],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
+import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -49,16 +51,28 @@ def apart_telling(
 
 
 def _tell(pipe: Connection, function: Callable[..., object], args: Any, kwargs: Any) -> None:
+    lock = threading.Lock()
+
+    def send(kind: str, value: object) -> None:
+        with lock:
+            pipe.send((kind, value))
+
     try:
-        value = function(lambda step: pipe.send(("step", step)), *args, **kwargs)
+        value = function(lambda step: send("step", step), *args, **kwargs)
     except Exception as error:
-        error.add_note(traceback.format_exc())
-        try:
-            pipe.send(("error", error))
-        except Exception:  # one that cannot be sent
-            pipe.send(("error", RuntimeError(traceback.format_exc())))
+        send("error", _sendable(error, traceback.format_exc()))
     else:
-        pipe.send(("value", value))
+        send("value", value)
+
+
+def _sendable(error: Exception, trace: str) -> Exception:
+    """The error with its traceback as a note, or another with its traceback where it would not arrive."""
+    error.add_note(trace)
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(trace)
+    return error
 
 
 def resident_bytes(pid: int | str = "self") -> int:

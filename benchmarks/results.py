@@ -33,6 +33,23 @@ LABELS = {
     "cpu_ratio": "times the CPU time of one",
     "documents_per_second_on_one": "documents/s on one",
     "documents_per_second_on_two": "on two",
+    "documents_per_second": "documents/s",
+    "cached_of_threads": "× from memory",
+    "xpath_boolean_documents_per_second": "xpath_boolean (scaled)",
+    "lxml_documents_per_second": "lxml in a pandas UDF (scaled)",
+    "first_microseconds_per_document": "µs in the first pass",
+    "worker_peak_megabytes": "MB a worker at most",
+    "worker_proportional_megabytes": "MB proportional",
+    "file_megabytes": "MB file",
+    "mapped_megabytes_each": "MB mapped each",
+    "mapped_proportional_megabytes": "MB mapped in all",
+    "workers": "workers",
+    "driver_megabytes": "MB driver",
+    "jvm_megabytes": "MB JVM",
+    "workers_megabytes": "MB all workers",
+    "seconds": "s",
+    "records": "records",
+    "deliveries": "deliveries",
 }
 """What figures beside the headline are called when people read them; matches and paths are per document."""
 

@@ -19,10 +19,8 @@ from benchmarks.sparking import CORES
 from twigcast import Index
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
-REPEATS = 2
 LEAST_SECONDS = 1e-3
 
 
@@ -61,7 +59,7 @@ class Scaled:
     wrong: tuple[str, ...]
 
 
-def by_xpath_boolean(spark: SparkSession, sample: Sample, count: int) -> Scaled:
+def by_xpath_boolean(spark: SparkSession, sample: Sample, count: int, passes: int) -> Scaled:
     """Spark's ``xpath_boolean``, an array of answers for each document."""
     from pyspark.sql import functions as F
 
@@ -72,32 +70,34 @@ def by_xpath_boolean(spark: SparkSession, sample: Sample, count: int) -> Scaled:
         "xpath_boolean",
         sample,
         chosen,
+        passes,
         lambda: table.select("number", F.length("text")).collect(),
         lambda: table.select("number", answers).collect(),
     )
 
 
-def by_lxml(spark: SparkSession, sample: Sample, count: int) -> Scaled:
+def by_lxml(spark: SparkSession, sample: Sample, count: int, passes: int) -> Scaled:
     """A pandas UDF, an array of answers for each document."""
-    import pandas
-    from pyspark.sql import functions as F
+    import pandas  # type: ignore[import-untyped]
+    from pyspark.sql.pandas.functions import pandas_udf
     from pyspark.sql.types import ArrayType, BooleanType
 
     chosen = sample.order[:count]
     table = sample.table(spark)
 
     def udf(expressions: list[str]) -> Callable[..., Any]:
-        def answer(texts: pd.Series) -> pd.Series:
+        def answer(texts: Any) -> Any:
             return texts.map(lambda text: _asked(text, expressions))
 
         answer.__annotations__ = {"texts": pandas.Series, "return": pandas.Series}  # Spark looks at these
-        return F.pandas_udf(answer, ArrayType(BooleanType()))  # type: ignore[call-overload,no-any-return]
+        return pandas_udf(answer, ArrayType(BooleanType()))  # type: ignore[call-overload,no-any-return]
 
     asking, idle = udf([sample.texts[number] for number in chosen]), udf([])
     return _scaled(
         "lxml",
         sample,
         chosen,
+        passes,
         lambda: table.select("number", idle("text")).collect(),
         lambda: table.select("number", asking("text")).collect(),
     )
@@ -123,16 +123,13 @@ def _scaled(
     name: str,
     sample: Sample,
     chosen: Sequence[int],
+    passes: int,
     without: Callable[[], list[Any]],
     with_expressions: Callable[[], list[Any]],
 ) -> Scaled:
-    times = {without: [], with_expressions: []}  # type: dict[Callable[[], list[Any]], list[float]]
-    for query in (without, with_expressions):
-        for _ in range(REPEATS + 1):
-            began = time.perf_counter()
-            rows = query()
-            times[query].append(time.perf_counter() - began)
-    own = max(LEAST_SECONDS, min(times[with_expressions][1:]) - min(times[without][1:]))
+    bare, _ = _best(without, passes)
+    best, rows = _best(with_expressions, passes)
+    own = max(LEAST_SECONDS, best - bare)
     seconds_per_document = own / len(sample) * len(sample.texts) / len(chosen)
     wrong = tuple(
         f"{name}: sampled document {row}, {sample.texts[number]}: {answer}, but the index has {not answer}"
@@ -141,3 +138,14 @@ def _scaled(
         if answer != (number in sample.found[row])
     )
     return Scaled(1 / seconds_per_document, len(sample) * len(chosen), wrong)
+
+
+def _best(query: Callable[[], list[Any]], passes: int) -> tuple[float, list[Any]]:
+    """The least seconds of several, after one that is not timed; and the rows."""
+    rows = query()
+    times = []
+    for _ in range(passes):
+        began = time.perf_counter()
+        query()
+        times.append(time.perf_counter() - began)
+    return min(times), rows

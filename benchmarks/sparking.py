@@ -1,7 +1,7 @@
-"""Spark for benchmarks: a session in a process of its own, an index as workers open it, and what memory it takes.
+"""Spark for benchmarks: a session in a process of its own, an index as workers open it, and its memory.
 
-    this process ─► a process with the session ─► the JVM ─► a daemon ─► the workers
-                    └── driver ──────────────┘    └ JVM ┘    └── workers ──────────┘
+this process ─► a process with the session ─► the JVM ─► a daemon ─► the workers
+                └── driver ──────────────┘    └ JVM ┘    └── workers ──────────┘
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def on_spark(
 def require_spark() -> None:
     """Raises ``SourceError`` where PySpark is not installed."""
     if importlib.util.find_spec("pyspark") is None:
-        raise SourceError("PySpark is not installed: pip install 'twigcast[spark]'", code=MISSING_DATA, path="pyspark")
+        raise SourceError(
+            "PySpark is not installed: pip install 'twigcast[spark]'", code=MISSING_DATA, path="pyspark"
+        )
 
 
 @cache

@@ -33,7 +33,7 @@ from twigcast.workload import (
 )
 
 READERS = ("ada", "bo", "chen", "dara", "emil", "fatou", "goran", "hana", "ines", "jun", "kofi", "lena")
-BATCHES = 6
+BATCHES = 4
 PIPELINE = """\
 # Made by examples/demo.py; docs/pipeline.md explains every key.
 work = "work"
@@ -163,7 +163,6 @@ FAULTS = (
     lambda body: body[:-20] + b"\xff\xfe" + body[-20:],
     lambda body: b'<!DOCTYPE feed [<!ENTITY e SYSTEM "file:///etc/hostname">]><feed>&e;</feed>',
     lambda body: bomb(),
-    lambda body: b"",
 )
 
 

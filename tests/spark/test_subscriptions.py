@@ -7,9 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from twigcast.errors import PatternError, SourceError, SubscriptionError
-from twigcast.spark.subscriptions import SubscriptionTable
+from twigcast.spark.subscriptions import SparkSubscriptions, SubscriptionTable
 from twigcast.spark.versions import SubscriptionRow
 
 
@@ -201,3 +202,21 @@ def test_processes_make_it_and_change_it_at_once(tmp_path: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
     assert SubscriptionTable(path).version() == 30
+
+
+def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None:
+    """Its version is that of its rows, in whatever order they lie; columns it lacks have their defaults."""
+    path = str(tmp_path / "table")
+    rows = [("b", "//n:y", {"n": "urn:n"}), ("a", "//x", None)]
+    schema = "id string, xpath string, namespaces map<string,string>"
+    table = SparkSubscriptions(spark, "parquet", {"path": path})
+    spark.createDataFrame(rows, schema).coalesce(1).write.parquet(path)
+    version = table.version()
+    assert table.rows() == [
+        SubscriptionRow("a", "a", "//x", {}, "document"),
+        SubscriptionRow("b", "b", "//n:y", {"n": "urn:n"}, "document"),
+    ]
+    spark.createDataFrame(rows[::-1], schema).coalesce(1).write.mode("overwrite").parquet(path)
+    assert table.version() == version
+    spark.createDataFrame(rows[:1], schema).coalesce(1).write.mode("overwrite").parquet(path)
+    assert table.version() != version

@@ -1,14 +1,14 @@
 """The process that Spark forks its Python workers from, with what they need already imported.
 
 Without it each worker imports pandas, pyarrow and twigcast by itself, before its first document: more than a
-second of a core, and memory that is now shared.  Nothing here may start a thread: a fork does not copy it.
+second of a core, and memory that is now shared.  Nothing here may start a thread that does not know of forks.
 """
 
 from __future__ import annotations
 
 import os
 
-# One matching thread for each worker is all there is to do; a pool of threads would only be forked wrong.
+# Nothing in a worker multiplies matrices; the threads for it would be forked with it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pandas  # noqa: F401

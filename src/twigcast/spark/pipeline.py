@@ -298,7 +298,7 @@ class Pipeline(_Table):
 
     @classmethod
     def of(cls, table: Mapping[str, Any], *, folder: Path | None = None, path: str = "") -> Pipeline:
-        """The pipeline of a table as ``tomllib`` gives it; ``folder`` (here) is where relative paths begin."""
+        """The pipeline of a table as ``tomllib`` gives it; relative paths begin at ``folder`` (here)."""
         context = {"folder": str(folder)} if folder else None
         try:
             return cls.model_validate(dict(table), context=context)

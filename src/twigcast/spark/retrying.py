@@ -38,8 +38,8 @@ def retry(
 ) -> list[BatchMetrics]:
     """Run open dead letters again; the figures of the retries that were run, none where no letter was open.
 
-    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large to be
-    read are read now; other letters without a body, as of broken archives, stay open: there is nothing to run.
+    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large to
+    be read are read now; other letters without a body, as of broken archives, stay open.
     """
     lock(spark, pipeline.work.path / "retry.lock")
     desk = Desk.of(spark, pipeline)

@@ -209,16 +209,14 @@ class SparkSubscriptions:
         """A hash of the rows, whatever their order."""
         from pyspark.sql import functions as F
 
-        hashed = F.xxhash64(*self._columns())
-        row = (
-            self._read()
-            .agg(
-                F.count("*").alias("count"),
-                F.bit_xor(hashed).alias("mixed"),
-                F.sum((hashed % F.lit(1 << 31)).cast("long")).alias("sum"),
-            )
-            .first()
-        )
+        table = self._table()
+        # A null adds nothing to a hash: without a text in its place, columns could change roles unseen.
+        hashed = F.xxhash64(*(F.coalesce(F.col(name), F.lit("\0")) for name in table.columns))
+        row = table.agg(
+            F.count("*").alias("count"),
+            F.bit_xor(hashed).alias("mixed"),
+            F.sum((hashed % F.lit(1 << 31)).cast("long")).alias("sum"),
+        ).first()
         assert row is not None
         return f"h{row['count']}-{(row['mixed'] or 0) % (1 << 64):016x}{(row['sum'] or 0) % (1 << 64):016x}"
 
@@ -232,27 +230,24 @@ class SparkSubscriptions:
                 json.loads(row["namespaces"] or "{}"),
                 row["deliver"] or "document",
             )
-            for row in self._read().select(*self._columns()).orderBy("id").toLocalIterator()
+            for row in self._table().orderBy("id").toLocalIterator()
         ]
 
-    def _read(self) -> DataFrame:
-        return self._spark.read.format(self._format).options(**self._options).load()
-
-    def _columns(self) -> list[Column]:
+    def _table(self) -> DataFrame:
+        """The five columns as text, null where the table has no such column."""
         from pyspark.sql import functions as F
         from pyspark.sql.types import MapType
 
-        schema = self._read().schema
-        there = set(schema.names)
+        table = self._spark.read.format(self._format).options(**self._options).load()
         columns: list[Column] = []
         for name in ("id", "subscriber", "xpath", "namespaces", "deliver"):
-            if name not in there:
+            if name not in table.columns:
                 columns.append(F.lit(None).cast("string").alias(name))
-            elif isinstance(schema[name].dataType, MapType):
-                columns.append(F.to_json(F.col(name)).alias(name))
+            elif isinstance(table.schema[name].dataType, MapType):
+                columns.append(F.to_json(name).alias(name))
             else:
                 columns.append(F.col(name).cast("string").alias(name))
-        return columns
+        return table.select(*columns)
 
 
 _SELECT = "SELECT id, subscriber, xpath, namespaces, deliver FROM subscriptions"

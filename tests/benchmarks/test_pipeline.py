@@ -1,0 +1,46 @@
+"""The benchmarks of the pipeline: one tiny run on Spark, and what they are made of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from benchmarks import default_names, named
+from benchmarks.pipeline import Counts, Size, by_threads, in_halves, throughput
+from twigcast import Index
+
+TINY = Size(documents=60, subscriptions=50, passes=1, partitions=2, sample=5, by_xpath=3, by_lxml=10)
+
+
+@pytest.fixture
+def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
+    monkeypatch.setenv("TWIGCAST_BENCH_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("_apart")
+def test_a_tiny_run_has_figures_and_no_wrong_answer() -> None:
+    """Pipeline, threads and rivals agree on every document, and each was timed."""
+    pytest.importorskip("pyspark")
+    steps: list[str] = []
+    outcome = throughput(steps.append, TINY)
+    assert outcome.wrong == ()
+    assert min(outcome.figures.values()) > 0
+    assert outcome.figures["pairs_checked"] == 5 * (3 + 10)
+    assert any("news" in step for step in steps)
+
+
+def test_two_threads_count_what_one_index_finds() -> None:
+    """Each document is matched once, whatever the batches, and one that is unreadable is counted as such."""
+    index = Index([("a", "/a"), ("b", "//b")])
+    arrays = [pa.array([b"<a/>", b"<a><b/></a>", b"<a>"], pa.binary()), pa.array([b"<b/>"], pa.binary())]
+    assert by_threads(index, in_halves(arrays, 2)) == Counts(documents=4, matches=4, errors=1)
+
+
+def test_the_pipeline_runs_only_when_named() -> None:
+    """A group that has no usual members stands for all of them."""
+    assert not any(name.startswith("pipeline-") for name in default_names())
+    assert named(["pipeline"])[0] == "pipeline-throughput"
+    assert "pipeline-records-1gb" in named(["pipeline"])
