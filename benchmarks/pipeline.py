@@ -47,11 +47,11 @@ class Size:
     """How often everything is timed, after it was warmed."""
     partitions: int = 16
     """Those of the table in memory."""
-    sample: int = 200
+    sample: int = 500
     """Documents for the rivals."""
     by_xpath: int = 20
     """Subscriptions for ``xpath_boolean``."""
-    by_lxml: int = 1_000
+    by_lxml: int = 2_000
     """Subscriptions for lxml: so many that parsing, which is not repeated for each, hardly counts."""
 
 
