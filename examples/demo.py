@@ -68,7 +68,7 @@ master = "local[2]"
 def main() -> None:
     parser = argparse.ArgumentParser(description="A generated news feed through a pipeline on local Spark.")
     parser.add_argument("--documents", type=int, default=2000)
-    parser.add_argument("--subscriptions", type=int, default=6000)
+    parser.add_argument("--subscriptions", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("out/demo"))
     arguments = parser.parse_args()

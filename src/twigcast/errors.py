@@ -141,11 +141,11 @@ class PipelineError(TwigcastError):
 class StageError(TwigcastError):
     """A stage of a pipeline that cannot run on what it was given.
 
-    Codes: ``no-java`` (none is found that Spark can run on), ``columns`` (a table lacks what the stage needs),
+    Codes: ``no-java`` (none is found that Spark can run on), ``columns`` (a table lacks what it needs),
     ``options`` (a source does not know an option, or needs one), ``index-version`` (a folder is no index
     version, or not the one that the documents were matched against).
-    In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive or a member of it cannot be
-    read).
+    In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
+    other file cannot be read).
     """
 
     code = "stage"

@@ -111,6 +111,19 @@ def test_another_version_is_refused(spark: SparkSession, tmp_path: Path) -> None
         outs.collect()
 
 
+def test_documents_may_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    """By reference, a delivery has the id it always has, and only a part has content."""
+    rows = [SubscriptionRow("s", "u", "/a"), SubscriptionRow("t", "v", "/a/b", None, "part")]
+    version = IndexVersion.write(tmp_path, 1, rows)
+    hits = tc.match(documents(spark, [b"<a><b/></a>"]), version)
+    found = {row.subscription: row for row in tc.deliveries(hits, version, content="reference").collect()}
+    assert (found["s"].content, bytes(found["t"].content)) == (None, b"<b/>")
+    inline = {row.subscription: row for row in tc.deliveries(hits, version).collect()}
+    assert {id: row.delivery_id for id, row in found.items()} == {
+        id: row.delivery_id for id, row in inline.items()
+    }
+
+
 def test_an_index_delivers_to_its_ids(spark: SparkSession) -> None:
     """Without rows of a table, each subscription is its own subscriber."""
     index = Index([("s", "/a"), ("t", "/b")])

@@ -28,6 +28,7 @@ from twigcast import Index
 from twigcast.spark.delivering import delivery_id
 from twigcast.spark.journal import Journal
 from twigcast.spark.subscriptions import SubscriptionTable
+from twigcast.spark.versions import SubscriptionRow
 
 KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
@@ -67,6 +68,7 @@ class World:
     good: dict[str, bytes] = field(default_factory=dict)
     bad: dict[str, bytes] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=lambda: dict(FIXED))
+    plain: dict[int, tuple[dict[str, SubscriptionRow], Index]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         (self.folder / "feed").mkdir()
@@ -119,8 +121,7 @@ class World:
         entries = self.journal.entries()
         for name, batch in batches.items():
             body = self.good[name]
-            rows = {row.id: row for row in self.table.rows(int(entries[batch].version))}
-            index = Index((row.id, row.xpath, row.namespaces) for row in rows.values())
+            rows, index = self.subscribed(int(entries[batch].version))
             for id in index.match(body).ids:
                 row = rows[str(id)]
                 if row.deliver == "document":
@@ -129,6 +130,13 @@ class World:
                 for part, node in enumerate(index.select(body, id)):
                     wanted[batch, row.subscriber, row.id, name, part, body[node.start : node.end]] += 1
         return wanted
+
+    def subscribed(self, version: int) -> tuple[dict[str, SubscriptionRow], Index]:
+        """The subscriptions at a version, and a plain index of them."""
+        if version not in self.plain:
+            rows = {row.id: row for row in self.table.rows(version)}
+            self.plain[version] = rows, Index((row.id, row.xpath, row.namespaces) for row in rows.values())
+        return self.plain[version]
 
 
 @dataclass

@@ -20,14 +20,12 @@ import struct
 import tempfile
 import zlib
 from array import array
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast, overload
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from twigcast.errors import IndexFileError, SubscriptionError
 from twigcast.filtering.kernel._kernel import Segment
@@ -129,7 +127,7 @@ def read_index(path: Path) -> StoredIndex:
         inexact = [int(position) for position in contents["inexact"]]
         if any(not 0 <= position < len(ids) for position in inexact):
             raise ValueError("a position out of range")
-    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
+    except (ValueError, KeyError, TypeError, IndexError) as error:
         raise IndexFileError(f"{path} is not a sound index: {error}", code="altered") from error
     return StoredIndex(segment, ids, texts, inexact)
 
@@ -170,28 +168,46 @@ class StoredTexts(Sequence[str]):
             ) from error
 
 
-class _StoredIds(Sequence[Hashable]):
-    """Ids in an Arrow array over the mapped file."""
+class _StoredNumbers(Sequence[Hashable]):
+    """Ids that are numbers, eight bytes each in the mapped file."""
 
-    def __init__(self, values: Any, packed: bool) -> None:
-        self._array = values
-        self._packed = packed
+    def __init__(self, numbers: memoryview) -> None:
+        self._numbers = numbers.cast("q")
 
     def __len__(self) -> int:
-        return len(self._array)
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, position: int) -> int: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[int]: ...
+    def __getitem__(self, position: int | slice) -> int | list[int]:
+        return self._numbers[position].tolist() if isinstance(position, slice) else self._numbers[position]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers.tolist())
 
     def find(self, id: Hashable) -> int | None:
         """The position of an id, found by looking at all of them."""
-        try:
-            value = json.dumps(_packed(id)) if self._packed else pa.scalar(id, self._array.type)
-        except (pa.ArrowException, OverflowError, SubscriptionError):
+        if type(id) is not int or not -(2**63) <= id < 2**63:
             return None
-        found: int = pc.index(self._array, value).as_py()
-        return found if found >= 0 else None
+        sought, numbers, at = struct.pack("<q", id), bytes(self._numbers), -1
+        while (at := numbers.find(sought, at + 1)) >= 0:
+            if at % 8 == 0:
+                return at // 8
+        return None
 
-    def __iter__(self) -> Iterator[Hashable]:
-        values = self._array.to_pylist()
-        return iter([_unpacked(json.loads(value)) for value in values] if self._packed else values)
+
+class _StoredWords(Sequence[Hashable]):
+    """Ids as text in the mapped file, and where each begins; as JSON where they are not plain strings."""
+
+    def __init__(self, starts: memoryview, text: memoryview, packed: bool) -> None:
+        self._starts = starts.cast("q")
+        self._text = text
+        self._packed = packed
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
 
     @overload
     def __getitem__(self, position: int) -> Hashable: ...
@@ -200,8 +216,25 @@ class _StoredIds(Sequence[Hashable]):
     def __getitem__(self, position: int | slice) -> Hashable | list[Hashable]:
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
-        value: Hashable = self._array[position].as_py()
-        return _unpacked(json.loads(str(value))) if self._packed else value
+        word = str(self._text[self._starts[position] : self._starts[position + 1]], "utf-8")
+        return _unpacked(json.loads(word)) if self._packed else word
+
+    def find(self, id: Hashable) -> int | None:
+        """The position of an id, found by looking at all of them."""
+        try:
+            word = json.dumps(_packed(id)) if self._packed else id
+        except SubscriptionError:
+            return None
+        if not isinstance(word, str):
+            return None
+        sought, text, at = word.encode(), bytes(self._text), -1
+        while (at := text.find(sought, at + 1)) >= 0:
+            position = bisect_left(self._starts, at)
+            while position < len(self) and self._starts[position] == at:  # an empty word may stand before it
+                if self._starts[position + 1] == at + len(sought):
+                    return position
+                position += 1
+        return None
 
 
 def _encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
@@ -215,18 +248,17 @@ def _encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
 
 
 def _text_buffers(texts: list[bytes]) -> list[bytes]:
-    """Offsets and bytes, as Arrow keeps text; ``pyarrow.array`` would load pandas first."""
+    """Where each word begins, and the words."""
     return [array("q", accumulate(map(len, texts), initial=0)).tobytes(), b"".join(texts)]
 
 
 def _decode_ids(contents: dict[str, Any], mapped: memoryview) -> StoredIds:
     kind, count = contents["kind"], int(contents["count"])
-    buffers = [pa.py_buffer(_part(mapped, place)) for place in contents["buffers"]]
-    values = pa.Array.from_buffers(
-        pa.int64() if kind == "int" else pa.large_string(), count, [None, *buffers]
-    )
-    values.validate(full=True)
-    return _StoredIds(values, kind == "packed")
+    first, *rest = [_part(mapped, place) for place in contents["buffers"]]
+    ids = _StoredNumbers(first) if kind == "int" else _StoredWords(first, rest[0], kind == "packed")
+    if len(ids) != count:
+        raise ValueError("ids without positions")
+    return ids
 
 
 def _packed(id: Hashable) -> Any:

@@ -12,7 +12,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pandas  # noqa: F401
-import pyarrow.compute
+import pyarrow.compute  # noqa: F401
 import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 

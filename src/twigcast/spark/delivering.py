@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -26,15 +26,20 @@ from twigcast.spark.inheriting import Shift, joined
 from twigcast.spark.shapes import ARROW_DELIVERIES, DELIVERIES, require
 from twigcast.spark.versions import AnyIndexes, Ship, Shipped, shipped, version_text
 
+Carried: TypeAlias = Literal["inline", "reference"]
+
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 10_000
 
 
-def deliveries(hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path") -> DataFrame:
+def deliveries(
+    hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path", content: Carried = "inline"
+) -> DataFrame:
     """One row for each delivery of the hits; ``index`` is what they were matched against.
 
     ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected, byte
-    for byte as it was published.
+    for byte as it was published.  A document that hundreds ask for is copied hundreds of times; with
+    ``content="reference"`` a whole document is left out (null), to be looked up by its ``doc_id``.
     """
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
@@ -42,7 +47,8 @@ def deliveries(hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path") -> Da
     if "prolog" in hits.columns:
         needed.append("prolog")
     matched = hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
-    return matched.mapInArrow(partial(_deliver, shards=shards, version=version_text(shards)), DELIVERIES)
+    stage = partial(_deliver, shards=shards, version=version_text(shards), content=content)
+    return matched.mapInArrow(stage, DELIVERIES)
 
 
 def dead_letters(hits: DataFrame) -> DataFrame:
@@ -86,7 +92,7 @@ def _framed(text: str) -> bytes:
 
 
 def _deliver(
-    batches: Iterator[pa.RecordBatch], *, shards: tuple[Shipped, ...], version: str
+    batches: Iterator[pa.RecordBatch], *, shards: tuple[Shipped, ...], version: str, content: Carried
 ) -> Iterator[pa.RecordBatch]:
     """The stage, in a worker."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
@@ -95,7 +101,7 @@ def _deliver(
             if other != version:
                 message = f"the documents were matched against index version {other}, not {version}"
                 raise StageError(message, code="index-version")
-        yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version)
+        yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
         parts = _Wanted.of(batch, table, _wants_part)
         if len(parts):
             yield from _parts(batch, parts, version)
@@ -132,7 +138,9 @@ def _wants_part(patterns: Any) -> Any:
     return patterns.is_valid()
 
 
-def _whole(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.RecordBatch]:
+def _whole(
+    batch: pa.RecordBatch, wanted: _Wanted, version: str, content: Carried
+) -> Iterator[pa.RecordBatch]:
     """The deliveries of whole documents."""
     bodies, doc_ids = batch.column("body"), batch.column("doc_id")
     documents = list(map(_document_key, doc_ids.to_pylist(), bodies.to_pylist()))
@@ -141,7 +149,9 @@ def _whole(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.
         [_id(documents[row], key) for row, key in zip(rows.to_pylist(), wanted.keys, strict=True)],
         pa.string(),
     )
-    for start, end in _slices(pc.binary_length(bodies).take(rows)):
+    if content == "reference":
+        bodies = pa.nulls(len(bodies), pa.binary())
+    for start, end in _slices(pc.fill_null(pc.binary_length(bodies), 0).take(rows)):
         some = rows.slice(start, end - start)
         yield pa.RecordBatch.from_arrays(
             [
