@@ -24,7 +24,7 @@ setup(
                 extra_compile_args=[
                     "-std=c++17",
                     "-O3",
-                    "-g",
+                    "-g0",
                     *MACHINE,
                     *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", "")),
                 ],
