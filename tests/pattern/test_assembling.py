@@ -31,6 +31,8 @@ def test_equals_the_parser() -> None:
         "/a[b='x']",
         "/a[c][b][c]",
         "/a[b and c][b]",
+        "/a[.//b[@id='n1']/c]",
+        '/a[b[@id<7]//*][@lang!="en"]',
     ],
 )
 def test_usual_texts_are_assembled(text: str) -> None:
@@ -63,6 +65,30 @@ def test_usual_texts_are_assembled(text: str) -> None:
 def test_others_are_left_to_the_parser(text: str) -> None:
     """Whatever is not a row of names and flat predicates."""
     assert assembled(text, None, parse_alone) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/a[@b<'5']",
+        "/a[@b=05]",
+        "/a[@b='x\"y']",
+        "/a[or]",
+        "/a[b/*[@c>=3]]",
+        "/a[*]",
+        "/a[.//*]",
+    ],
+)
+def test_new_predicates_equal_the_parsers(text: str) -> None:
+    """A predicate is read alike whether the parser or its shape decides, the first time and the second."""
+    for _ in range(2):
+        try:
+            found = parse(text)
+        except PatternError as error:
+            with pytest.raises(PatternError, match=error.code):
+                parse_alone(text)
+        else:
+            assert found == parse_alone(text)
 
 
 @pytest.mark.parametrize("text", ["/a[b='x][c']", "/a[b=']']"])

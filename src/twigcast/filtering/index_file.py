@@ -3,7 +3,7 @@
     head 64 bytes | segment | ids | expressions | table of contents (JSON)
 
 The segment is what matching reads, straight from the mapped pages.  Expressions are kept in compressed blocks
-(about ten bytes each), for ``select``, ``explain`` and for going on from a file.  The head carries the
+(6 to 13 bytes each), for ``select``, ``explain`` and for going on from a file.  The head carries the
 format's version, the length and a checksum of the rest: a file that was cut, altered, or written by another
 version is refused, and the segment's tables are checked once more by the kernel, so that no file can crash a
 process.
@@ -12,6 +12,7 @@ process.
 from __future__ import annotations
 
 import base64
+import bz2
 import contextlib
 import json
 import mmap
@@ -22,6 +23,7 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -32,9 +34,10 @@ from twigcast.filtering.kernel._kernel import Segment
 from twigcast.filtering.roster import StoredIds
 
 MAGIC = b"twigcast"
-VERSION = 1
+VERSION = 2
 _HEAD = struct.Struct("<8sIIQQQ24x")  # magic, version, checksum, length, place and length of the contents
-_BLOCK = 512  # expressions compressed together
+_BLOCK = 1024  # expressions compressed together: bz2 needs 12.5 bytes each with many values, zlib 17.8
+_COMPRESSORS = 2  # threads: half a second for 100,000 expressions on one
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ def write_index(
     kind, encoded_ids = _encode_ids(ids)
     parts: list[bytes] = [segment, *encoded_ids]
     starts = range(0, len(texts), _BLOCK)
-    blocks = [zlib.compress("\0".join(texts[i : i + _BLOCK]).encode(), 6) for i in starts]
+    with ThreadPoolExecutor(_COMPRESSORS) as pool:
+        blocks = list(pool.map(lambda i: bz2.compress("\0".join(texts[i : i + _BLOCK]).encode()), starts))
     parts += blocks
     places: list[tuple[int, int]] = []
     at = _HEAD.size
@@ -159,10 +163,10 @@ class StoredTexts(Sequence[str]):
         open_number, texts = self._open
         try:
             if open_number != number:
-                texts = zlib.decompress(self._blocks[number]).decode().split("\0")
+                texts = bz2.decompress(self._blocks[number]).decode().split("\0")
                 self._open = (number, texts)
             return texts[within]
-        except (zlib.error, UnicodeDecodeError, IndexError) as error:
+        except (OSError, ValueError, IndexError) as error:
             raise IndexFileError(
                 f"the expressions of the index cannot be read: {error}", code="altered"
             ) from error
