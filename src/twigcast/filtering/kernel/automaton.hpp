@@ -35,7 +35,8 @@ class Automaton {
     };
     struct State {
         u32 blocks = 0, joins = 0;  // lists: blocks of ends; components with rows
-        u32 flags = 0, uses = 0, program = NONE;
+        u32 flags = 0, uses = 0;
+        u32 programs[2] = {NONE, NONE};  // for the rows without and with value predicates
     };
     struct Component {
         u32 block, flags;

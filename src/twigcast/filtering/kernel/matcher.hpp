@@ -61,7 +61,6 @@ class Matcher {
         needs_text_ = false;
         for (u32 p = 0; p < segment.predicate_count(); ++p)
             needs_text_ = needs_text_ || segment.predicates[p].kind != ON_ATTRIBUTE;
-        programs_.clear();
     }
     Matcher(const Matcher&) = delete;
 
@@ -73,6 +72,7 @@ class Matcher {
         if (automaton_.bytes() + cache_bytes() > tuning_.cache_bytes || instance_ > MOST_INSTANCES ||
             document_ == NONE)
             flush(), document_ = 0;
+        if (values_.full()) values_.clear();
         ++document_;
         ++stats.documents;
         sampling_ = stats.documents <= 64 || (stats.documents & 15) == 0;
@@ -117,7 +117,8 @@ class Matcher {
         }
         frame.needs = node.flags;
         if (node.flags & NEEDS_ATTRIBUTES)
-            for (; *attributes; attributes += 2) predicates_.on_attribute(attributes[0], attributes[1], frame.predicates);
+            for (; *attributes; attributes += 2)
+                if (u32 groups = predicates_.groups_of(attributes[0])) on_attribute(frame, groups, attributes[1]);
         if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) {
             if (collecting_++ == 0) {
                 text_.clear();
@@ -212,7 +213,8 @@ class Matcher {
     struct Frame {
         u32 node = 0, symbol = 0, instance = 0, needs = 0, text_nodes = 0;
         std::size_t string_start = 0, text_start = 0, occurrence_start = 0;
-        std::vector<u32> blocks, atoms, predicates;
+        std::vector<u32> blocks, atoms;       // satisfied atoms: shared blocks of them, and single ones
+        std::vector<u32> values, predicates;  // satisfied predicates, likewise
     };
     struct MarkWord {
         u32 word;
@@ -221,24 +223,18 @@ class Matcher {
     struct WordSpan {
         u32 from, to;
     };
-    // Rows by key, the keys as a sparse bit set over the literals:  marks & mask  finds those that matter, 64 at a time.
-    // A row with one literal beside its key is a pair; any other is  count, payload, literals.
-    struct Word {
-        u32 word, key;  // key: the number of the mask's first
-        u64 mask;
+    // A program is rows by key, the keys as a sparse bit set over the literals:  marks & mask  finds those that
+    // matter, 64 at a time.  A row with one literal beside its key is a pair; any other is  count, payload, literals.
+    // All programs lie in `code_`, each in one piece, what nearly every run ends with first: the words.
+    //
+    //   Head | word * words | (mask low, high, number of its first key) * words | Key * keys + 1 | pairs | rows | always
+    struct Head {
+        u32 words, pairs, rows, always, end;  // offsets from the head, but for `words`, a count
     };
     struct Key {
-        u32 pairs, rows;
+        u32 pair, row;  // offsets from the head; those of the next key are the ends
     };
-    struct Program {
-        std::vector<Word> words;
-        std::vector<Key> keys;
-        std::vector<u32> pairs, rows, always;
-        std::size_t bytes() const {
-            return words.capacity() * sizeof(Word) + keys.capacity() * sizeof(Key) +
-                   (pairs.capacity() + rows.capacity() + always.capacity()) * 4;
-        }
-    };
+    static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2;
 
     static constexpr u32 MOST_INSTANCES = 0xF0000000u;
     static constexpr u32 MEMO_BLOCKS = 8;
@@ -254,8 +250,27 @@ class Matcher {
         frame.needs = 0;
         frame.blocks.clear();
         frame.atoms.clear();
+        frame.values.clear();
         frame.predicates.clear();
         ++stats.elements;
+    }
+
+    void on_attribute(Frame& frame, u32 groups, const char* value) {
+        std::size_t length = std::strlen(value);
+        if (length > ValueMemo::LONGEST || !tuning_.memo) {
+            predicates_.on_attribute(groups, value, length, frame.predicates);
+            return;
+        }
+        u32 block = values_.find(groups, value, length);
+        if (block == NONE) {
+            std::vector<u32>& found = found_;
+            found.clear();
+            predicates_.on_attribute(groups, value, length, found);
+            unique(found);
+            block = automaton_.blocks.intern(found);
+            if (!values_.full()) values_.insert(block);
+        }
+        if (block) frame.values.push_back(block);
     }
 
     void end_text_node(Frame& frame) {
@@ -281,7 +296,8 @@ class Matcher {
         }
         bool any = !frame.blocks.empty() || !frame.atoms.empty();
         bool pure = (needs & HAS_PURE) && (any || (needs & ALWAYS_PURE));
-        bool valued = (needs & HAS_PREDICATE) && (!frame.predicates.empty() || (needs & ALWAYS_PREDICATE));
+        bool predicates = !frame.values.empty() || !frame.predicates.empty();
+        bool valued = (needs & HAS_PREDICATE) && (predicates || (needs & ALWAYS_PREDICATE));
         if (!pure && !valued) return;
         ++stats.closes;
         // Sorted for the memo only; twice the same block is marked twice, which is cheaper than looking for it.
@@ -385,10 +401,7 @@ class Matcher {
     void mark(Frame& frame, bool with_predicates) {
         marked_ = true;
         touched_.clear();
-        for (u32 block : frame.blocks) {
-            WordSpan span = words_of(block);
-            for (u32 i = span.from; i < span.to; ++i) mark_word(block_words_[i].word, block_words_[i].mask);
-        }
+        mark_blocks(frame.blocks);
         for (u32 atom : frame.atoms) mark_word(atom >> 6, 1ull << (atom & 63));
         if (sampling_) sample(0);
         if (with_predicates) mark_predicates(frame);
@@ -396,8 +409,16 @@ class Matcher {
 
     void mark_predicates(Frame& frame) {
         std::size_t before = touched_.size();
+        mark_blocks(frame.values);
         for (u32 literal : frame.predicates) mark_word(literal >> 6, 1ull << (literal & 63));
         if (sampling_) sample(before);
+    }
+
+    void mark_blocks(const std::vector<u32>& blocks) {
+        for (u32 block : blocks) {
+            WordSpan span = words_of(block);
+            for (u32 i = span.from; i < span.to; ++i) mark_word(block_words_[i].word, block_words_[i].mask);
+        }
     }
 
     void mark_word(u32 word, u64 mask) {
@@ -417,19 +438,19 @@ class Matcher {
                 ++seen_[touched_[from] * 64 + static_cast<u32>(__builtin_ctzll(word))];
     }
 
-    // A block of atoms as words of a bit set, made when it is first marked.
+    // A block of literals as words of a bit set, made when it is first marked.
     WordSpan words_of(u32 block) {
         if (block >= words_of_.size()) words_of_.resize(automaton_.blocks.count() + 64, WordSpan{0, 0});
         WordSpan& span = words_of_[block];
         if (span.to == 0 && block) {
-            Span atoms = automaton_.blocks[block];
-            std::vector<u32> sorted(atoms.begin(), atoms.end());
+            Span literals = automaton_.blocks[block];
+            std::vector<u32> sorted(literals.begin(), literals.end());
             std::sort(sorted.begin(), sorted.end());
             span.from = static_cast<u32>(block_words_.size());
-            for (u32 atom : sorted) {
-                if (block_words_.size() == span.from || block_words_.back().word != atom >> 6)
-                    block_words_.push_back(MarkWord{atom >> 6, 0});
-                block_words_.back().mask |= 1ull << (atom & 63);
+            for (u32 literal : sorted) {
+                if (block_words_.size() == span.from || block_words_.back().word != literal >> 6)
+                    block_words_.push_back(MarkWord{literal >> 6, 0});
+                block_words_.back().mask |= 1ull << (literal & 63);
             }
             span.to = static_cast<u32>(block_words_.size());
         }
@@ -442,36 +463,46 @@ class Matcher {
     template <bool TO_RESULT>
     void run(u32 id, bool pure) {
         Automaton::State& state = automaton_.state(id);
-        if (state.program == NONE) {
+        if (state.programs[0] == NONE) {
             if (!tuning_.programs || state.uses++ < PROGRAM_AFTER) {
                 for (u32 component : automaton_.components_with_rows(id))
                     for (u32 node : automaton_.trie_nodes(component)) test_rows<TO_RESULT>(node, pure);
                 return;
             }
-            make_program(id);
+            make_programs(id);
         }
-        const Program& program = programs_[automaton_.state(id).program + (pure ? 0 : 1)];
+        const u32* program = code_.data() + automaton_.state(id).programs[pure ? 0 : 1];
+        const Head& head = *reinterpret_cast<const Head*>(program);
+        const u32 *words = program + HEAD, *last = words + head.words;
         const u64* marks = marks_.words().data();
-        if (touched_.size() * 8 < program.words.size()) {
+        if (touched_.size() * 8 < head.words) {
             for (u32 touched : touched_) {
-                auto at = std::lower_bound(program.words.begin(), program.words.end(), touched,
-                                           [](const Word& word, u32 value) { return word.word < value; });
-                if (at == program.words.end() || at->word != touched) continue;
-                for (u64 hit = marks[touched] & at->mask; hit; hit &= hit - 1) test_key<TO_RESULT>(program, *at, hit & -hit);
+                const u32* word = std::lower_bound(words, last, touched);
+                if (word != last && *word == touched)
+                    test_word<TO_RESULT>(program, static_cast<u32>(word - words), marks[touched]);
             }
         } else {
-            for (const Word& word : program.words)
-                for (u64 hit = marks[word.word] & word.mask; hit; hit &= hit - 1) test_key<TO_RESULT>(program, word, hit & -hit);
+            for (const u32* word = words; word < last; ++word)
+                if (u64 marked = marks[*word]) test_word<TO_RESULT>(program, static_cast<u32>(word - words), marked);
         }
-        for (std::size_t at = 0; at < program.always.size();) at = test_row<TO_RESULT>(program.always.data(), at);
+        for (u32 at = head.always; at < head.end;) at = test_row<TO_RESULT>(program, at);
     }
 
     template <bool TO_RESULT>
-    void test_key(const Program& program, const Word& word, u64 bit) {
-        u32 key = word.key + static_cast<u32>(__builtin_popcountll(word.mask & (bit - 1)));
-        const Key &from = program.keys[key], &to = program.keys[key + 1];
+    void test_word(const u32* program, u32 number, u64 marked) {
+        const Head& head = *reinterpret_cast<const Head*>(program);
+        const u32* entry = program + HEAD + head.words + number * MASK;
+        u64 mask = u64(entry[1]) << 32 | entry[0];
+        const u32* keys = program + HEAD + head.words * (1 + MASK) + entry[2] * KEY;
+        for (u64 hit = marked & mask; hit; hit &= hit - 1)
+            test_key<TO_RESULT>(program, keys + __builtin_popcountll(mask & ((hit & -hit) - 1)) * KEY);
+    }
+
+    template <bool TO_RESULT>
+    void test_key(const u32* program, const u32* keys) {
+        const Key &from = reinterpret_cast<const Key*>(keys)[0], &to = reinterpret_cast<const Key*>(keys)[1];
         const u64* marks = marks_.words().data();
-        const u32 *pair = program.pairs.data() + from.pairs, *end = program.pairs.data() + to.pairs;
+        const u32 *pair = program + from.pair, *end = program + to.pair;
         // Whether the literal of a pair holds is a coin toss, so there is no branch on it.
         if (TO_RESULT) {
             for (; pair < end; pair += 2) {
@@ -488,11 +519,11 @@ class Matcher {
             }
             emitted_.take(out);
         }
-        for (std::size_t at = from.rows; at < to.rows;) at = test_row<TO_RESULT>(program.rows.data(), at);
+        for (u32 at = from.row; at < to.row;) at = test_row<TO_RESULT>(program, at);
     }
 
     template <bool TO_RESULT>
-    std::size_t test_row(const u32* rows, std::size_t at) {
+    u32 test_row(const u32* rows, u32 at) {
         u32 count = rows[at], payload = rows[at + 1];
         const u32* literal = rows + at + 2;
         bool all = true;
@@ -523,11 +554,8 @@ class Matcher {
     }
 
     // Two programs, for the rows without and with value predicates.  A row stands under its rarest positive literal.
-    void make_program(u32 id) {
-        struct Keyed {
-            u32 key, at;
-        };
-        std::vector<Keyed> keyed[2];
+    void make_programs(u32 id) {
+        for (std::vector<Keyed>& rows : keyed_) rows.clear();
         for (u32 component : automaton_.components_with_rows(id))
             for (u32 node : automaton_.trie_nodes(component))
                 for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
@@ -539,46 +567,64 @@ class Matcher {
                         if (!(literal & NEGATIVE) && (key == NONE || rarer(number, key))) key = number;
                         if (literal & LAST) break;
                     }
-                    keyed[valued].push_back(Keyed{key, from});
+                    keyed_[valued].push_back(Keyed{key, from});
                 }
-        automaton_.state(id).program = static_cast<u32>(programs_.size());
-        for (std::vector<Keyed>& rows : keyed) {
+        for (u32 valued = 0; valued < 2; ++valued) {
+            std::vector<Keyed>& rows = keyed_[valued];
             std::sort(rows.begin(), rows.end(),
                       [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.at < b.at; });
-            programs_.emplace_back();
-            Program& program = programs_.back();
-            u32 last = NONE;
-            std::vector<u32> others;
-            for (const Keyed& row : rows) {
-                u32 at = row.at, payload = segment_.rows[at++];
-                others.clear();
-                for (;;) {
-                    u32 literal = segment_.rows[at++];
-                    if ((literal & ~LAST) != row.key) others.push_back(literal & ~LAST);
-                    if (literal & LAST) break;
-                }
-                if (row.key == NONE) {
-                    append_row(program.always, payload, others);
-                    continue;
-                }
-                if (row.key != last) {
-                    last = row.key;
-                    if (program.words.empty() || program.words.back().word != last >> 6)
-                        program.words.push_back(Word{last >> 6, static_cast<u32>(program.keys.size()), 0});
-                    program.words.back().mask |= 1ull << (last & 63);
-                    program.keys.push_back(Key{static_cast<u32>(program.pairs.size()), static_cast<u32>(program.rows.size())});
-                }
-                if (others.empty()) others.push_back(row.key);
-                if (others.size() == 1 && !(others[0] & NEGATIVE)) {
-                    program.pairs.push_back(others[0]);
-                    program.pairs.push_back(payload);
-                } else {
-                    append_row(program.rows, payload, others);
-                }
-            }
-            program.keys.push_back(Key{static_cast<u32>(program.pairs.size()), static_cast<u32>(program.rows.size())});
-            program_bytes_ += program.bytes();
+            append_program(rows);
+            automaton_.state(id).programs[valued] = program_at_;
         }
+    }
+
+    struct Keyed {
+        u32 key, at;  // a row's rarest positive literal, NONE if it has none; where it stands in the file
+    };
+
+    // The rows are sorted by key, so those without one come last.
+    void append_program(const std::vector<Keyed>& sorted) {
+        auto& [words, masks, keys, pairs, rows, always, others] = parts_;
+        for (std::vector<u32>& part : parts_) part.clear();
+        u32 last = NONE;
+        for (const Keyed& row : sorted) {
+            u32 at = row.at, payload = segment_.rows[at++];
+            others.clear();
+            for (;;) {
+                u32 literal = segment_.rows[at++];
+                if ((literal & ~LAST) != row.key) others.push_back(literal & ~LAST);
+                if (literal & LAST) break;
+            }
+            if (row.key == NONE) {
+                append_row(always, payload, others);
+                continue;
+            }
+            if (row.key != last) {
+                last = row.key;
+                if (words.empty() || words.back() != last >> 6) {
+                    words.push_back(last >> 6);
+                    masks.insert(masks.end(), {0, 0, static_cast<u32>(keys.size()) / KEY});
+                }
+                masks[masks.size() - MASK + (last >> 5 & 1)] |= 1u << (last & 31);
+                keys.insert(keys.end(), {static_cast<u32>(pairs.size()), static_cast<u32>(rows.size())});
+            }
+            if (others.empty()) others.push_back(row.key);
+            if (others.size() == 1 && !(others[0] & NEGATIVE)) pairs.insert(pairs.end(), {others[0], payload});
+            else append_row(rows, payload, others);
+        }
+        keys.insert(keys.end(), {static_cast<u32>(pairs.size()), static_cast<u32>(rows.size())});
+        Head head{};
+        head.words = static_cast<u32>(words.size());
+        head.pairs = static_cast<u32>(HEAD + words.size() + masks.size() + keys.size());
+        head.rows = head.pairs + static_cast<u32>(pairs.size());
+        head.always = head.rows + static_cast<u32>(rows.size());
+        head.end = head.always + static_cast<u32>(always.size());
+        for (std::size_t k = 0; k < keys.size(); k += KEY) keys[k] += head.pairs, keys[k + 1] += head.rows;
+        program_at_ = static_cast<u32>(code_.size());
+        const u32* first = reinterpret_cast<const u32*>(&head);
+        code_.insert(code_.end(), first, first + HEAD);
+        for (const std::vector<u32>* part : {&words, &masks, &keys, &pairs, &rows, &always})
+            code_.insert(code_.end(), part->begin(), part->end());
     }
 
     static void append_row(std::vector<u32>& rows, u32 payload, const std::vector<u32>& literals) {
@@ -601,14 +647,13 @@ class Matcher {
 
     void rekey() {
         next_rekey_ *= 8;
-        for (u32 s = 0; s < automaton_.state_count(); ++s) automaton_.state(s).program = NONE;
-        programs_.clear();
-        program_bytes_ = 0;
+        for (u32 s = 0; s < automaton_.state_count(); ++s) automaton_.state(s).programs[0] = NONE;
+        code_.clear();
         ++stats.rekeys;
     }
 
     std::size_t cache_bytes() const {
-        return sets_.bytes() + memo_.bytes() + program_bytes_ + block_words_.capacity() * sizeof(MarkWord) +
+        return sets_.bytes() + memo_.bytes() + values_.bytes() + code_.capacity() * sizeof(u32) + block_words_.capacity() * sizeof(MarkWord) +
                words_of_.capacity() * sizeof(WordSpan);
     }
 
@@ -616,10 +661,10 @@ class Matcher {
         automaton_.clear();
         sets_.clear();
         memo_.clear();
-        programs_.clear();
+        values_.clear();
+        code_ = {};
         accepted_in_.clear();
         block_words_ = {}, words_of_ = {};
-        program_bytes_ = 0;
         instance_ = 0;
         flush_check_ = CHECK_EVERY;
         ++stats.flushes;
@@ -638,6 +683,9 @@ class Matcher {
                 for (u32 atom : automaton_.blocks[block]) frame.atoms.push_back(atom);
             frame.blocks.clear();
             unique(frame.atoms);
+            for (u32 block : frame.values)
+                for (u32 predicate : automaton_.blocks[block]) frame.predicates.push_back(predicate);
+            frame.values.clear();
         }
         flush();
         u32 node = Automaton::DOCUMENT;
@@ -660,13 +708,17 @@ class Matcher {
     Automaton automaton_;
     PredicateIndex predicates_;
     Tuning tuning_;
-    std::size_t program_bytes_ = 0, flush_check_ = CHECK_EVERY;
+    std::size_t flush_check_ = CHECK_EVERY;
     std::vector<Frame> frames_;
     ListPool sets_;
     FlatMap memo_;
-    std::vector<Program> programs_;
+    ValueMemo values_;
+    std::vector<u32> code_;  // the programs
+    u32 program_at_ = 0;     // where the last one begins
+    std::vector<Keyed> keyed_[2];   // while programs are made
+    std::vector<u32> parts_[7];
     Bits marks_;
-    std::vector<u32> touched_, accepted_, accepted_in_, seen_;
+    std::vector<u32> touched_, accepted_, accepted_in_, seen_, found_;
     Output emitted_;
     std::vector<MarkWord> block_words_;  // of blocks that were marked, as words
     std::vector<WordSpan> words_of_;     // by block

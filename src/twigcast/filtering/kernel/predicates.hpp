@@ -251,6 +251,32 @@ class NameTests {
     u32 any_ = NONE;
 };
 
+// What short values satisfied before: attributes take few values, and these come again.
+class ValueMemo {
+  public:
+    static constexpr std::size_t LONGEST = 56, MOST = 1 << 16;
+
+    // The block remembered for a value that the groups look at, or NONE; a call of `insert` refers to the same value.
+    u32 find(u32 groups, const char* value, std::size_t length) {
+        std::memcpy(key_, &groups, sizeof groups);
+        std::memcpy(key_ + sizeof groups, value, length);
+        length_ = length + sizeof groups;
+        hash_ = hash_bytes(key_, length_);
+        return blocks_.find(key_, length_, hash_);
+    }
+    void insert(u32 block) { blocks_.insert(key_, length_, hash_, block); }
+
+    bool full() const { return blocks_.size() >= MOST; }
+    std::size_t bytes() const { return blocks_.bytes(); }
+    void clear() { blocks_.clear(); }
+
+  private:
+    NameTable blocks_;
+    char key_[sizeof(u32) + LONGEST];
+    std::size_t length_ = 0;
+    u64 hash_ = 0;
+};
+
 class PredicateIndex {
   public:
     PredicateIndex(const Segment& segment, const NameTests& names) : names_(names) {
@@ -273,7 +299,8 @@ class PredicateIndex {
         for (PredicateGroup& group : attribute_) group.seal();
     }
 
-    void on_attribute(const char* name, const char* value, std::vector<u32>& out) {
+    // The groups that look at attributes of this name; 0 for none.
+    u32 groups_of(const char* name) {
         std::size_t length = std::strlen(name);
         u64 hash = hash_bytes(name, length);
         u32 groups = attribute_names_.find(name, length, hash);
@@ -289,9 +316,11 @@ class PredicateIndex {
             if (attribute_names_.size() > MOST_NAMES) attribute_names_.clear();
             attribute_names_.insert(name, length, hash, groups);
         }
-        if (groups == 0) return;
-        std::size_t value_length = std::strlen(value);
-        for (u32 group : group_lists_[groups]) attribute_[group].evaluate(value, value_length, out);
+        return groups;
+    }
+
+    void on_attribute(u32 groups, const char* value, std::size_t length, std::vector<u32>& out) {
+        for (u32 group : group_lists_[groups]) attribute_[group].evaluate(value, length, out);
     }
 
     void on_text(u32 kind, const char* value, std::size_t length, std::vector<u32>& out) {

@@ -1,7 +1,8 @@
 // Which of many strings occur in a text: one pass, whatever their number (Aho and Corasick's automaton).
 //
-// States are numbered breadth-first; the children of a state stand side by side and are searched in order (most
-// states have one), the root has a table.  A scan can stop anywhere and go on later, so that the text of a whole
+// States are numbered breadth-first, so the first are the ones near the root, where a scan nearly always is: these
+// have a table of their steps by class of bytes.  The children of the others stand side by side and are searched in
+// order; most have one.  A scan can stop anywhere and go on later, so that the text of a whole
 // document is read once for all elements that ask what their string-value contains.
 #pragma once
 
@@ -51,13 +52,22 @@ class SubstringIndex {
             }
         }
         first_child_.push_back(static_cast<u32>(ranges.size()));
-        root_.assign(256, 0);
-        for (u32 child = first_child_[0]; child < first_child_[1]; ++child) root_[bytes_[child]] = child;
+        for (u32 state = 1; state < ranges.size(); ++state)
+            if (class_[bytes_[state]] == 0) class_[bytes_[state]] = static_cast<std::uint16_t>(++classes_);  // class 0: in none of the strings
+        ++classes_;
         fail_.assign(ranges.size(), 0);
         output_.assign(ranges.size(), 0);
-        for (u32 state = 1; state < ranges.size(); ++state) {
+        tabled_ = static_cast<u32>(std::min(ranges.size(), TABLE / classes_));
+        table_.assign(std::size_t(tabled_) * classes_, 0);
+        for (u32 state = 0; state < ranges.size(); ++state) {
+            // A state's failure is nearer to the root, so its steps are known.
             if (parent[state] != 0) fail_[state] = step(fail_[parent[state]], bytes_[state]);
             output_[state] = literal_[state] != NONE ? state : output_[fail_[state]];
+            if (state >= tabled_) continue;
+            u32* steps = &table_[std::size_t(state) * classes_];
+            if (state) std::copy_n(&table_[std::size_t(fail_[state]) * classes_], classes_, steps);
+            for (u32 child = first_child_[state]; child < first_child_[state + 1]; ++child)
+                steps[class_[bytes_[child]]] = child;
         }
     }
 
@@ -73,17 +83,21 @@ class SubstringIndex {
 
   private:
     u32 step(u32 state, u8 byte) const {
-        while (state) {
+        while (state >= tabled_) {
             for (u32 child = first_child_[state], end = first_child_[state + 1]; child < end; ++child)
                 if (bytes_[child] == byte) return child;
             state = fail_[state];
         }
-        return root_[byte];
+        return table_[std::size_t(state) * classes_ + class_[byte]];
     }
 
+    static constexpr std::size_t TABLE = 1 << 18;  // steps: a megabyte
+
     std::vector<std::pair<std::string, u32>> words_;
-    std::vector<u32> first_child_, literal_, depth_, fail_, output_, root_;
+    std::vector<u32> first_child_, literal_, depth_, fail_, output_, table_;
     std::vector<u8> bytes_;
+    std::uint16_t class_[256] = {};
+    u32 classes_ = 0, tabled_ = 0;
 };
 
 }  // namespace twigcast
