@@ -199,7 +199,8 @@ class Reader {
         const char* at = bytes_ + from;
         const char* end = at + XML_GetCurrentByteCount(parser_);
         while ((at = static_cast<const char*>(std::memchr(at, '&', static_cast<std::size_t>(end - at))))) {
-            const char* stop = static_cast<const char*>(std::memchr(++at, ';', static_cast<std::size_t>(end - at)));
+            ++at;
+            const char* stop = static_cast<const char*>(std::memchr(at, ';', static_cast<std::size_t>(end - at)));
             if (!stop) return false;
             if (*at != '#' && !entities_.count(std::string(at, stop))) return true;
         }
