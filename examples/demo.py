@@ -160,6 +160,7 @@ def documents(graph: ElementGraph, count: int, seed: int) -> Iterator[bytes]:
 
 FAULTS = (
     lambda body: body[: len(body) // 2],
+    lambda body: b"",
     lambda body: body[:-20] + b"\xff\xfe" + body[-20:],
     lambda body: b'<!DOCTYPE feed [<!ENTITY e SYSTEM "file:///etc/hostname">]><feed>&e;</feed>',
     lambda body: bomb(),

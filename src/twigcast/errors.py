@@ -9,6 +9,7 @@ happened.  A batch never stops at one of them: it collects them and goes on.
     ├── IndexFileError    an index file that is truncated, altered, or of another version
     ├── SubscriptionError an id that is unknown, or already there
     ├── SchemaError       a schema that cannot be read, or used for what was asked
+    ├── RoutingError      a router, a network or a scenario asked for what it cannot do: the name at fault
     ├── SourceError       a file of subscriptions or documents that cannot be read: path, line
     ├── PipelineError     a pipeline file that cannot be used: path, key, what was expected there
     ├── StageError        a stage of a pipeline that cannot run on what it was given
@@ -111,6 +112,20 @@ class SchemaError(TwigcastError):
     code = "schema"
 
 
+class RoutingError(TwigcastError):
+    """What a router or a network refuses; ``name`` is the link, id, broker or key at fault.
+
+    Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
+    as those that routers make), ``unexpected-message`` (a link does not send such), ``unknown-broker``,
+    ``duplicate-broker``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs what is not there),
+    ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not describe a simulation).
+    """
+
+    def __init__(self, message: str, *, code: str, name: str = "") -> None:
+        super().__init__(message, code=code)
+        self.name = name
+
+
 class SourceError(TwigcastError):
     """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
 
@@ -142,8 +157,9 @@ class StageError(TwigcastError):
     """A stage of a pipeline that cannot run on what it was given.
 
     Codes: ``no-java`` (none is found that Spark can run on), ``columns`` (a table lacks what it needs),
-    ``options`` (a source does not know an option, or needs one), ``index-version`` (a folder is no index
-    version, or not the one that the documents were matched against).
+    ``options`` (a source does not know an option, or needs one), ``no-stream`` (a source that can be read as
+    a batch only), ``index-version`` (a folder is no index version, or not the one that the documents were
+    matched against).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
     other file cannot be read).
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -55,10 +56,12 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return Ran(pipeline, twigcast("run", pipeline, "--json"))
 
 
-def twigcast(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, for Spark sessions are one to a process."""
+def twigcast(*arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, for Spark sessions are one to a process; ``path`` has modules."""
     command = [*TWIGCAST, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    paths = [*([str(path)] if path else []), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=env)
 
 
 def test_a_run_says_what_each_batch_did(ran: Ran) -> None:
@@ -113,6 +116,23 @@ def test_dead_letters_are_tried_again(ran: Ran, run: RunCommand) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "1 dead letters tried again: 1 can be read now (1 deliveries), 0 cannot" in done.stderr
     assert [line.split("\t")[1] for line in run("dead-letters", pipeline).lines] == ["malformed"]
+
+
+def test_a_function_that_fails_is_one_line(ran: Ran) -> None:
+    """It names the function, the batch and the cause; nothing of Spark's own is around it."""
+    folder = ran.pipeline.parent
+    (folder / "mail.py").write_text("def send(table):\n    raise ValueError('no server')\n")
+    pipeline = folder / "mail.toml"
+    pipeline.write_text(
+        'work = "mail"\n[sink]\nkind = "callable"\nfunction = "mail:send"\n[spark]\nmaster = "local[1]"\n'
+        '[dead_letters]\npath = "mail/letters"\n[metrics]\npath = "mail/metrics"\n'
+    )
+    done = twigcast("run", pipeline, path=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    ours = [line for line in done.stderr.splitlines() if not line.startswith("WARNING: Using incubator")]
+    assert ours == [
+        "error: the function mail:send failed in batch 0: ValueError: no server (mail.py, line 2)"
+    ]
 
 
 def test_once_and_stream_exclude_each_other(run: RunCommand, write: Write) -> None:

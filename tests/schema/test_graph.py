@@ -8,12 +8,14 @@ import pytest
 
 from twigcast.errors import SchemaError
 from twigcast.schema import (
+    Attribute,
     Cardinality,
     Child,
     Choice,
     Content,
     Element,
     ElementGraph,
+    Presence,
     Sequence,
     element_graph,
 )
@@ -124,3 +126,26 @@ def test_graphs_are_values() -> None:
     assert graph.recursive == frozenset()
     assert pickle.loads(pickle.dumps(graph)) == graph
     assert graph.rooted("b") != graph
+
+
+@pytest.mark.parametrize(
+    ("name", "namespaces", "declared", "expanded"),
+    [
+        ("a", (), (), ("", "a")),
+        ("a", (("", "urn:u"),), (), ("urn:u", "a")),
+        ("p:a", (("p", "urn:p"),), (), ("urn:p", "a")),
+        ("p:a", (), (), (None, "a")),
+        ("a", (), (Attribute("xmlns", presence=Presence.FIXED, default="urn:u"),), ("urn:u", "a")),
+        ("p:a", (), (Attribute("xmlns:p", presence=Presence.FIXED, default="urn:p"),), ("urn:p", "a")),
+        ("p:a", (), (Attribute("xmlns:p"),), (None, "a")),
+    ],
+)
+def test_names_are_expanded(
+    name: str,
+    namespaces: tuple[tuple[str, str], ...],
+    declared: tuple[Attribute, ...],
+    expanded: tuple[str | None, str],
+) -> None:
+    """A prefix is bound by the graph or by an attribute with a fixed value; else its namespace is unknown."""
+    graph = element_graph([Element(name, attributes=declared)], namespaces=namespaces)
+    assert graph.expanded(name) == expanded

@@ -118,9 +118,12 @@ def test_one_sink_may_be_a_table(tmp_path: Path) -> None:
     assert [sink.kind for sink in load(tmp_path, '[sink]\nkind = "jsonl"\npath = "out"').sink] == ["jsonl"]
 
 
-def test_a_format_that_has_no_folder_needs_no_path() -> None:
-    """Kafka is a place by its options."""
-    sink = {"format": "kafka", "options": {"topic": "news"}}
+@pytest.mark.parametrize(
+    ("format", "options"), [("kafka", {"topic": "news"}), ("jdbc", {"dbtable": "news"}), ("noop", {})]
+)
+def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[str, str]) -> None:
+    """Its options name the place."""
+    sink = {"format": format, "options": options}
     assert Pipeline.of({"sink": sink}).sink[0].path is None
 
 
@@ -141,7 +144,11 @@ def test_a_format_that_has_no_folder_needs_no_path() -> None:
         ({"source": 3}, "source", "expected a table, got 3"),
         ({"sink": []}, "sink", "expected at least one"),
         ({"sink": 3}, "sink", "expected one or more tables, got 3"),
-        ({"sink": [{}]}, "sink[0].path", "expected the folder to write to"),
+        ({"sink": [{}]}, "sink[0].path", 'expected the folder to write to, since format is "parquet"'),
+        ({"sink": {"format": "ORC"}}, "sink[0].path", 'since format is "ORC"'),
+        ({"sink": {"kind": "jsonl"}}, "sink[0].path", 'since kind is "jsonl"'),
+        ({"source": {"table": "t"}}, "source.table", 'expected it with kind "table"'),
+        ({"source": {"kind": "table", "table": "t", "path": "p"}}, "source.table", "without path and format"),
         ({"sink": [{"kind": "callable", "function": "f"}]}, "sink[0].function", 'expected "module:function"'),
         (
             {"sink": [{"kind": "files", "path": "s3a://b"}]},

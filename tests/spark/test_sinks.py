@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from twigcast.errors import RunError
 from twigcast.spark.pipeline import Sink
-from twigcast.spark.sinks import remove_batch, subscriber_folder, write_deliveries
+from twigcast.spark.sinks import as_messages, remove_batch, subscriber_folder, write_deliveries
 
 SCHEMA = (
     "delivery_id string, subscriber string, subscription string, doc_id string, part int, content binary,"
@@ -51,6 +53,41 @@ def test_a_table_may_have_another_format(spark: SparkSession, tmp_path: Path) ->
     sink = Sink(kind="format", path=str(tmp_path / "t"), format="orc", options={"compression": "zlib"})
     write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
     assert spark.read.orc(str(tmp_path / "t")).count() == 1
+
+
+def test_a_database_is_a_sink_by_its_options(
+    spark: SparkSession, tmp_path: Path, derby: Callable[[str], dict[str, str]]
+) -> None:
+    """Rows are appended, and have the number of their batch."""
+    options = derby("deliveries")
+    sink = Sink(kind="format", format="jdbc", options=options)
+    assert write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0) == 1
+    assert write_deliveries(deliveries(spark, ("2", "ada", b"\xff"), ("3", "bob", b"<b/>")), sink, 1) == 2
+    rows = spark.read.format("jdbc").options(**options).load().collect()
+    assert sorted((row.batch, row.delivery_id, row.subscriber, bytes(row.content)) for row in rows) == [
+        (0, "1", "ada", b"<a/>"),
+        (1, "2", "ada", b"\xff"),
+        (1, "3", "bob", b"<b/>"),
+    ]
+
+
+def test_what_has_no_place_at_all_is_counted(spark: SparkSession) -> None:
+    """As when one only wants to know how fast it is."""
+    sink = Sink(kind="format", format="noop")
+    assert write_deliveries(deliveries(spark, ("1", "ada", b""), ("2", "bob", b"")), sink, 0) == 2
+
+
+def test_messages_have_the_columns_of_kafka(spark: SparkSession) -> None:
+    """Key and content, and what else is known as headers; Kafka itself is not among the tests."""
+    (row,) = as_messages(deliveries(spark, ("1", "ada", b"<a/>"))).collect()
+    assert (row.key, bytes(row.value)) == ("1", b"<a/>")
+    assert {header.key: header.value and bytes(header.value) for header in row.headers} == {
+        "subscriber": b"ada",
+        "subscription": b"s",
+        "doc_id": b"d",
+        "part": None,
+        "index_version": b"1",
+    }
 
 
 def test_a_batch_can_be_taken_out_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
@@ -127,6 +164,27 @@ def test_a_function_is_called_with_tables(spark: SparkSession, tmp_path: Path) -
     sink = Sink(kind="callable", function="kept_by_test:keep")
     assert write_deliveries(deliveries(spark, ("1", "ada", content), ("2", "bob", content)), sink, 4) == 2
     assert written(calls) == {"1": b"4", "2": b"4"}
+
+
+@pytest.mark.parametrize(
+    ("function", "cause"),
+    [
+        ("failing_by_test:send", r"ValueError: no server: refused \(failing_by_test.py, line 2\)"),
+        ("failing_by_test:none", r"AttributeError: module 'failing_by_test' has no attribute 'none'"),
+        ("no_such_module:send", r"ModuleNotFoundError: No module named 'no_such_module'"),
+    ],
+)
+def test_a_function_that_fails_is_named_with_its_batch_and_cause(
+    spark: SparkSession, tmp_path: Path, function: str, cause: str
+) -> None:
+    """In a sentence."""
+    module = tmp_path / "failing_by_test.py"
+    module.write_text("def send(table):\n    raise ValueError('no server:\\nrefused')\n")
+    spark.sparkContext.addPyFile(str(module))
+    sink = Sink(kind="callable", function=function)
+    one = deliveries(spark, ("1", "ada", b"<a/>")).coalesce(1)
+    with pytest.raises(RunError, match=f"^the function {function} failed in batch 7: {cause}$"):
+        write_deliveries(one, sink, 7)
 
 
 @pytest.mark.parametrize(

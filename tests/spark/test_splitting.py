@@ -15,7 +15,7 @@ from twigcast.spark.splitting import Record, Splitter
 def split(data: bytes, name: str = "r", *, piece: int = 0, limit: int = 1 << 20) -> list[Record]:
     splitter = Splitter(name, limit=limit)
     found: list[Record] = []
-    for start in range(0, len(data), piece or len(data)):
+    for start in range(0, len(data), piece or len(data) or 1):
         found += splitter.feed(data[start : start + (piece or len(data))])
     return [*found, *splitter.finish()]
 
@@ -154,11 +154,24 @@ def test_a_file_that_is_no_xml_is_an_error() -> None:
     """It is told once; nothing is taken for a record."""
     (record,) = split(b"PK\x03\x04 nothing here")
     assert (record.body, record.error and record.error.code) == (None, "malformed")
-    (record,) = split("<f><r/></f>".encode("utf-16"))
-    assert (record.body, record.error and record.error.code) == (None, "encoding")
     (record,) = split(b"<f><r/>")[1:]
     assert record.error is not None
     assert record.error.code == "truncated"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_a_file_in_wide_characters_is_an_error(encoding: str) -> None:
+    """One, which says why and what to do."""
+    (record,) = split("<f><r/><r/></f>".encode(encoding))
+    assert (record.body, record.error and record.error.code) == (None, "encoding")
+    assert "UTF-16" in str(record.error)
+
+
+@pytest.mark.parametrize("data", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_a_file_of_nothing_is_empty(data: bytes) -> None:
+    """It is told from one that was cut short."""
+    (record,) = split(data)
+    assert (record.body, record.error and record.error.code) == (None, "empty")
 
 
 def test_another_splitter_can_go_on() -> None:

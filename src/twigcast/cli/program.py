@@ -23,6 +23,7 @@ from twigcast.cli import (
     index,
     match,
     run,
+    simulate,
     subscribe,
     subscribed,
     unsubscribe,
@@ -83,6 +84,7 @@ app.command("subscribe", epilog=subscribe.EXAMPLES)(subscribe.command)
 app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
 app.command("subscriptions", epilog=subscribed.EXAMPLES)(subscribed.command)
 app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
+app.command("simulate", epilog=simulate.EXAMPLES)(simulate.command)
 app.command("bench", epilog=bench.EXAMPLES)(bench.command)
 
 

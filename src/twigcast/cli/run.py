@@ -82,7 +82,8 @@ def command(
 def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> bool:
     """Run the pipeline; true where it was asked to stop before it ended by itself."""
     from twigcast.spark.operating import operating, task_counts, wait
-    from twigcast.spark.streaming import start, stream
+    from twigcast.spark.running import begin
+    from twigcast.spark.streaming import stream
 
     writes = json or not sys.stdout.isatty()
 
@@ -96,10 +97,10 @@ def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> boo
     with operating(plan) as spark:
         display.tasks = partial(task_counts, spark)
         display.say("Waiting for documents" if streaming else "Matching")
-        query = (
-            stream(spark, plan, on_batch=show) if streaming else start(spark, plan, show, availableNow=True)
+        query = stream(spark, plan, on_batch=show) if streaming else begin(spark, plan, show)
+        stopped = query is not None and wait(
+            query, lambda: display.say("Finishing the batch (Ctrl-C again to give it up)")
         )
-        stopped = wait(query, lambda: display.say("Finishing the batch (Ctrl-C again to give it up)"))
         display.tasks = None
         display.say("Stopping Spark")
     return stopped

@@ -1,9 +1,10 @@
 """What documents can look like.
 
-graph = read_dtd("nitf.dtd")
+graph = read_dtd("nitf.dtd")   or read_xsd("catalogue.xsd")
 graph.root                     'nitf'
 graph.children("nitf")         head once, body once
 graph.recursive                elements that can contain themselves
+count_label_paths(graph, 10)   how many paths of names documents have, to a depth
 """
 
 from twigcast.schema.dtd import read_dtd
@@ -22,6 +23,8 @@ from twigcast.schema.graph import (
     element_graph,
     particle_height,
 )
+from twigcast.schema.label_paths import count_label_paths, label_children, label_path_counts, label_paths
+from twigcast.schema.xsd import read_xsd
 
 __all__ = [
     "Attribute",
@@ -35,7 +38,12 @@ __all__ = [
     "Particle",
     "Presence",
     "Sequence",
+    "count_label_paths",
     "element_graph",
+    "label_children",
+    "label_path_counts",
+    "label_paths",
     "particle_height",
     "read_dtd",
+    "read_xsd",
 ]

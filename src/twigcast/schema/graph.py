@@ -164,6 +164,14 @@ class ElementGraph:
         """The declared children of an element, in the order of its content model."""
         return self._children[name]
 
+    def expanded(self, name: str) -> tuple[str | None, str]:
+        """The namespace and the local name of an element; None for a namespace that is not known.
+
+        Prefixes are bound by ``namespaces``, or by an ``xmlns`` attribute whose value the schema fixes.
+        """
+        prefix, _, local = name.rpartition(":")
+        return self._bound.get(prefix, None if prefix else ""), local
+
     @cached_property
     def roots(self) -> tuple[str, ...]:
         """The elements that stand in no other element (not counting elements that admit any)."""
@@ -203,6 +211,17 @@ class ElementGraph:
             if not found:
                 return heights
             heights.update(found)
+
+    @cached_property
+    def _bound(self) -> dict[str, str | None]:
+        """The namespace of each prefix, None for a prefix that elements bind differently."""
+        declared: dict[str, set[str | None]] = {}
+        for element in self.elements:
+            for attribute in element.attributes:
+                if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
+                    declared.setdefault(attribute.name[6:], set()).add(attribute.default)
+        bound = {prefix: next(iter(uris)) if len(uris) == 1 else None for prefix, uris in declared.items()}
+        return {**bound, **dict(self.namespaces)}
 
     @cached_property
     def _by_name(self) -> dict[str, Element]:

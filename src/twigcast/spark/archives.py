@@ -18,33 +18,32 @@ from pathlib import PurePosixPath
 from typing import IO, Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
-from twigcast.spark.opening import UNREADABLE, decompressed, files, is_compressed, open_file, plain_path
+from twigcast.spark.opening import UNREADABLE, Opener, decompressed, is_compressed, open_file, plain_path
 from twigcast.spark.shapes import SOURCED, SourcedRow, batched, error_row, placeless
 
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 _BROKEN = (*UNREADABLE, zipfile.BadZipFile, tarfile.TarError, zlib.error, RuntimeError, NotImplementedError)
 
 
-def archives(
-    spark: SparkSession, source: str, options: dict[str, str], *, streaming: bool = False
-) -> DataFrame:
-    """The members of archives: ``doc_id`` is the path of the archive, ``!``, and the member.
+def archives(options: dict[str, str]) -> Opener:
+    """From files to the members of archives: ``doc_id`` is the path of the archive, ``!``, and the member.
 
-    Options, beside those of Spark's files: ``memberGlobFilter`` (only members whose name fits) and
-    ``maxBytes`` (of one member).
+    Takes its own options out of those of Spark's files: ``memberGlobFilter`` (only members whose name fits)
+    and ``maxBytes`` (of one member).
     """
-    own = {"memberGlobFilter": "*", "maxBytes": str(DocumentLimits().bytes)}
-    given = {name: options.get(name, default) for name, default in own.items()}
-    rest = {name: value for name, value in options.items() if name not in own}
-    found = files(spark, source, rest, streaming=streaming)
-    paths = found.select(plain_path(F.col("path")).alias("path"))
-    stage = partial(_expand, fitting=given["memberGlobFilter"], limit=int(given["maxBytes"]))
-    return paths.mapInArrow(stage, SOURCED).drop("prolog")
+    fitting = options.pop("memberGlobFilter", "*")
+    limit = int(options.pop("maxBytes", DocumentLimits().bytes))
+
+    def opened(found: DataFrame) -> DataFrame:
+        paths = found.select(plain_path(F.col("path")).alias("path"))
+        return paths.mapInArrow(partial(_expand, fitting=fitting, limit=limit), SOURCED).drop("prolog")
+
+    return opened
 
 
 def members(path: str, fitting: str, limit: int) -> Iterator[SourcedRow]:

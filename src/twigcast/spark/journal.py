@@ -62,7 +62,7 @@ class Journal:
         return Entry(found["batch"], found["version"], datetime.fromisoformat(found["time"]))
 
     def finish(self, batch: int) -> None:
-        """Note that a batch is done.  The stream's own are noted by Spark; this is for retries."""
+        """Note that a batch is done.  Those of a stream are noted by Spark; this is for the others."""
         _write(self._file(batch).with_suffix(".done"), {"batch": batch})
 
     def is_finished(self, batch: int) -> bool:

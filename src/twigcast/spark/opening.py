@@ -6,26 +6,34 @@ import bz2
 import gzip
 import lzma
 import re
-from collections.abc import Callable
-from typing import IO, Any
+from collections.abc import Callable, Mapping
+from typing import IO, Any, TypeAlias
 from urllib.parse import quote
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+
+from twigcast.spark.empty import FILES, with_empty_files
 
 _COMPRESSED: dict[str, Callable[[Any], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
 }
-BINARY_FILES = "path string, modificationTime timestamp, length long, content binary"
+
+Opener: TypeAlias = Callable[[DataFrame], DataFrame]
+"""From a table of files to the documents in them."""
 
 
-def files(spark: SparkSession, source: str, options: dict[str, str], *, streaming: bool) -> DataFrame:
-    """The files below ``source`` (a file, a folder, or a pattern of either) as Spark finds them."""
+def files(spark: SparkSession, source: str, options: Mapping[str, str], *, streaming: bool) -> DataFrame:
+    """The files below ``source`` (a file, a folder, or a pattern of either) as Spark finds them.
+
+    A stream has them without those of no bytes, which its batches have: see ``empty``.
+    """
     reader: Any = spark.readStream if streaming else spark.read
     given = {"recursiveFileLookup": "true", **options}
-    return reader.format("binaryFile").schema(BINARY_FILES).options(**given).load(source)  # type: ignore[no-any-return]
+    found: DataFrame = reader.format("binaryFile").schema(FILES).options(**given).load(source)
+    return found if streaming else with_empty_files(found)
 
 
 def plain_path(path: Column) -> Column:

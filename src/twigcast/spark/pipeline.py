@@ -47,6 +47,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError
+from twigcast.spark.formats import is_of_files
 
 SourceKind = Literal["directory", "archives", "records", "table", "format"]
 SinkKind = Literal["format", "files", "jsonl", "callable"]
@@ -92,12 +93,14 @@ class Source(_Table):
 
     ``directory`` has one document in each file, ``archives`` many in each ``.zip``, ``.tar.gz`` or ``.gz``,
     ``records`` many in each file, one for each element ``record``; ``table`` is a Parquet folder (or that of
-    ``format``) with the columns ``doc_id`` and ``body``; ``format`` is any format of Spark with its options.
+    ``format``, or the ``table`` of that name in the catalogue) with the columns ``doc_id`` and ``body``;
+    ``format`` is any format of Spark with its options.
     """
 
     kind: SourceKind = "directory"
     path: Place | None = None
     format: str | None = None
+    table: str | None = None
     options: Options = Field(default_factory=dict)
     record: str | None = None
     doc_id: str = "doc_id"
@@ -109,10 +112,10 @@ class Source(_Table):
     def _with_defaults(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        defaults: dict[str, str] = {} if value.get("kind") == "format" else {"path": "feed"}
-        if value.get("kind") == "table":
-            defaults["format"] = "parquet"
-        return defaults | value
+        if value.get("kind") == "format" or value.get("table"):
+            return value
+        formats = {"format": "parquet"} if value.get("kind") == "table" else {}
+        return {"path": "feed", **formats} | value
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -122,6 +125,8 @@ class Source(_Table):
             )
         if self.kind == "format" and not self.format:
             raise _wrong("format", 'expected a format of Spark such as "kafka", since kind is "format"')
+        if self.table and (self.kind != "table" or self.path or self.format):
+            raise _wrong("table", 'expected it with kind "table", and without path and format')
         return self
 
 
@@ -142,9 +147,9 @@ class Subscriptions(_Table):
 class Sink(_Table):
     """Where deliveries go.
 
-    ``format`` writes Parquet (or ``format``, without ``path`` where that has none), ``files`` one file for
-    each delivery in a folder for each subscriber, ``jsonl`` one file of lines for each batch, ``callable``
-    calls ``function`` with Arrow tables.
+    ``format`` writes Parquet, or any other ``format`` of Spark, to its ``path`` or, where that has none, to
+    what its options name; ``files`` one file for each delivery in a folder for each subscriber, ``jsonl`` one
+    file of lines for each batch, ``callable`` calls ``function`` with Arrow tables.
     """
 
     kind: SinkKind = "format"
@@ -158,10 +163,10 @@ class Sink(_Table):
         if self.kind == "callable":
             if not self.function or not re.fullmatch(r"[\w.]+:[\w.]+", self.function):
                 raise _wrong("function", 'expected "module:function", since kind is "callable"')
-        elif not self.path and (self.kind, self.format) == ("format", "parquet"):
-            raise _wrong("path", "expected the folder to write to, or another format than parquet")
         elif not self.path and self.kind != "format":
-            raise _wrong("path", "expected the folder to write to")
+            raise _wrong("path", f'expected the folder to write to, since kind is "{self.kind}"')
+        elif not self.path and is_of_files(self.format):
+            raise _wrong("path", f'expected the folder to write to, since format is "{self.format}"')
         if self.kind in ("files", "jsonl") and self.path and "://" in self.path:
             raise _wrong(
                 "path", f'expected a folder of this machine or a mounted one, since kind is "{self.kind}"'

@@ -12,9 +12,10 @@ to the dead letters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from pyspark.errors import AnalysisException, PySparkException, UnsupportedOperationException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, StringType
@@ -22,7 +23,10 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 from twigcast.document import DocumentLimits
 from twigcast.errors import StageError
 from twigcast.spark.archives import archives
-from twigcast.spark.opening import files, plain_path
+from twigcast.spark.empty import empty_files_of_batch
+from twigcast.spark.formats import is_of_files
+from twigcast.spark.opening import Opener, files, plain_path
+from twigcast.spark.places import is_file
 from twigcast.spark.records import records
 from twigcast.spark.shapes import ERROR
 
@@ -43,32 +47,54 @@ def read(
     ``value`` or ``content``, or the only one that is binary or text, and the id is its column ``doc_id``, the
     place in Kafka, or else the hash of the body.
     ``options`` go to Spark, but for those of ``archives`` and ``records``, and ``maxBytes`` of files.
+    As a stream, files of no bytes are not in the table, but ``left_out`` has those of a batch.
+    Raises ``StageError``, with the code ``no-stream`` where a source can be read as a batch only.
     """
     given = {name: str(value) for name, value in (options or {}).items()}
-    if format == "records":
-        return records(spark, _place(source, format), given, streaming=streaming)
-    if format == "archives":
-        return archives(spark, _place(source, format), given, streaming=streaming)
-    if format == "binaryFile":
-        return _whole_files(spark, _place(source, format), given, streaming=streaming)
+    if format in _OPENERS:
+        opened = _OPENERS[format](given)
+        return opened(files(spark, _place(source, format), given, streaming=streaming))
     return _as_documents(_table(spark, source, format, given, streaming=streaming), doc_id, body)
 
 
-def _whole_files(spark: SparkSession, source: str, options: dict[str, str], *, streaming: bool) -> DataFrame:
+def left_out(
+    spark: SparkSession, batch: DataFrame, *, format: str = "binaryFile", options: Mapping[str, str]
+) -> DataFrame | None:
+    """What belongs to a batch of such a stream and Spark has left out, read likewise; often none.
+
+    ``spark`` is the session that ``read`` had, ``batch`` what Spark gives to ``foreachBatch``.
+    """
+    if format not in _OPENERS:
+        return None
+    found = empty_files_of_batch(spark, batch)
+    return None if found is None else _OPENERS[format](dict(options))(found)
+
+
+def _whole_files(options: dict[str, str]) -> Opener:
     """Each file as a document; one that is too large is an error, and not read at all.
 
     Spark looks at the length before it opens a file, but only where a filter says so: hence two branches.
     """
     limit = int(options.pop("maxBytes", DocumentLimits().bytes))
-    found = files(spark, source, options, streaming=streaming)
-    doc_id = plain_path(F.col("path")).alias("doc_id")
-    small = found.where(F.col("length") <= limit).select(
-        doc_id, F.col("content").alias("body"), F.lit(None).cast(ERROR).alias("error")
-    )
-    large = found.where(F.col("length") > limit).select(
-        doc_id, F.lit(None).cast("binary").alias("body"), _too_large(limit).cast(ERROR).alias("error")
-    )
-    return small.unionByName(large)
+
+    def opened(found: DataFrame) -> DataFrame:
+        doc_id = plain_path(F.col("path")).alias("doc_id")
+        small = found.where(F.col("length") <= limit).select(
+            doc_id, F.col("content").alias("body"), F.lit(None).cast(ERROR).alias("error")
+        )
+        large = found.where(F.col("length") > limit).select(
+            doc_id, F.lit(None).cast("binary").alias("body"), _too_large(limit).cast(ERROR).alias("error")
+        )
+        return small.unionByName(large)
+
+    return opened
+
+
+_OPENERS: Mapping[str, Callable[[dict[str, str]], Opener]] = {
+    "binaryFile": _whole_files,
+    "archives": archives,
+    "records": records,
+}
 
 
 def _too_large(limit: int) -> Column:
@@ -83,23 +109,46 @@ def _too_large(limit: int) -> Column:
     )
 
 
-_FILE_FORMATS = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
-
-
 def _table(
     spark: SparkSession, source: str | None, format: str, options: dict[str, str], *, streaming: bool
 ) -> DataFrame:
     schema: Any = options.pop("schema", None)
+    if streaming and is_of_files(format):
+        if is_file(spark, _place(source, format)):
+            options["recursiveFileLookup"] = "true"  # else Spark wants a folder, to find columns in its path
+        if schema is None:
+            # A stream of files must know its columns before the first file; those that are there tell.
+            schema = _columns_of_files(spark, _place(source, format), format, options)
     reader: Any = spark.readStream if streaming else spark.read
-    if format == "table":
-        return reader.options(**options).table(_place(source, format))  # type: ignore[no-any-return]
-    if streaming and schema is None and format.lower() in _FILE_FORMATS:
-        # A stream of files must know its columns before the first file; those that are there tell.
-        schema = spark.read.format(format).options(**options).load(source).schema
     if schema is not None:
         reader = reader.schema(schema)
-    reader = reader.format(format).options(**options)
-    return reader.load() if source is None else reader.load(source)  # type: ignore[no-any-return]
+    reader = reader.options(**options)
+    try:
+        if format == "table":
+            return reader.table(_place(source, format))  # type: ignore[no-any-return]
+        reader = reader.format(format)
+        return reader.load() if source is None else reader.load(source)  # type: ignore[no-any-return]
+    except PySparkException as error:
+        if streaming and (
+            isinstance(error, UnsupportedOperationException) or error.getCondition() == _VIEW_OF_A_BATCH
+        ):
+            what = f"the table {source}" if format == "table" else format
+            raise StageError(f"{what} can be read as a batch only", code="no-stream") from error
+        raise
+
+
+_VIEW_OF_A_BATCH = "_LEGACY_ERROR_TEMP_1008"
+
+
+def _columns_of_files(spark: SparkSession, source: str, format: str, options: dict[str, str]) -> Any:
+    try:
+        return spark.read.format(format).options(**options).load(source).schema
+    except AnalysisException as error:
+        if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
+            raise
+        message = f"{source} has no {format} file yet that tells the columns of a stream"
+        hint = 'put one there, or give the option "schema", such as "doc_id string, body binary"'
+        raise StageError(f"{message}: {hint}", code="options") from None
 
 
 def _as_documents(table: DataFrame, doc_id: str | None, body: str | None) -> DataFrame:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from twigcast.errors import StageError
 from twigcast.spark.opening import (
     UNREADABLE,
+    Opener,
     decompressed,
-    files,
     is_compressed,
     open_file,
     plain_path,
@@ -33,26 +33,26 @@ PIECE_BYTES = 16 << 20
 _READ_BYTES = 1 << 20
 
 
-def records(
-    spark: SparkSession, source: str, options: dict[str, str], *, streaming: bool = False
-) -> DataFrame:
-    """The records of files: ``doc_id`` is the path, ``#``, and the offset of the record's first byte.
+def records(options: dict[str, str]) -> Opener:
+    """From files to their records: ``doc_id`` is the path, ``#``, and the offset of the record's first byte.
 
-    Options, beside those of Spark's files: ``record`` (the name of the element, as written), ``maxBytes`` (of
-    one record) and ``pieceBytes`` (about how much one task reads at a time).
+    Takes its own options out of those of Spark's files: ``record`` (the name of the element, as written),
+    ``maxBytes`` (of one record) and ``pieceBytes`` (about how much one task reads at a time).
     """
-    own = {"record": "", "maxBytes": str(LIMIT), "pieceBytes": str(PIECE_BYTES)}
-    given = {name: options.get(name, default) for name, default in own.items()}
-    if not given["record"]:
+    record = options.pop("record", "")
+    if not record:
         message = 'records need the option "record": the name of the element that is one document'
         raise StageError(message, code="options")
-    settings = Settings(given["record"], int(given["maxBytes"]), int(given["pieceBytes"]))
-    rest = {name: value for name, value in options.items() if name not in own}
-    found = files(spark, source, rest, streaming=streaming)
-    named = found.select(plain_path(F.col("path")).alias("path"), "length")
-    pieces = named.mapInArrow(partial(_plan, settings=settings), _PIECES)
-    spread = pieces.repartition(4 * spark.sparkContext.defaultParallelism)
-    return spread.mapInArrow(partial(_split, settings=settings), SOURCED)
+    limit, piece = int(options.pop("maxBytes", LIMIT)), int(options.pop("pieceBytes", PIECE_BYTES))
+    settings = Settings(record, limit, piece)
+
+    def opened(found: DataFrame) -> DataFrame:
+        named = found.select(plain_path(F.col("path")).alias("path"), "length")
+        pieces = named.mapInArrow(partial(_plan, settings=settings), _PIECES)
+        spread = pieces.repartition(4 * found.sparkSession.sparkContext.defaultParallelism)
+        return spread.mapInArrow(partial(_split, settings=settings), SOURCED)
+
+    return opened
 
 
 @dataclass(frozen=True, slots=True)

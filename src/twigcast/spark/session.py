@@ -38,19 +38,24 @@ LOCAL_SETTINGS = {
 def session(
     name: str = "twigcast", master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session on ``master``, else on what was submitted, else on all cores of this machine."""
-    from pyspark import SparkConf
+    """A session on what ``spark-submit`` says, else on ``master``, else on all cores of this machine.
+
+    Of the settings too, those of ``spark-submit`` stand above ``conf``.
+    """
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
-    if not submitted:
+    if submitted:
+        SparkContext._ensure_initialized()  # else what was submitted is not known here, and overwritten
+    else:
         os.environ["JAVA_HOME"] = str(java_home())
     settings = SparkConf()
-    for key, value in (conf or {}).items():
-        settings.set(key, str(value))
+    asked = {**(conf or {}), **({"spark.master": master} if master is not None else {})}
+    for key, value in asked.items():
+        if not (submitted and settings.contains(key)):
+            settings.set(key, str(value))
     settings.setIfMissing("spark.app.name", name)
-    if master is not None:
-        settings.set("spark.master", master)
     settings.setIfMissing("spark.master", "local[*]")
     defaults = dict(SETTINGS)
     if settings.get("spark.master", "local").startswith("local"):

@@ -1,6 +1,7 @@
 """Where deliveries go, so that a batch which is written again leaves what it would have left once.
 
     format      <path>/batch=12/…                       the batch's folder is overwritten
+                without a path: JDBC, Kafka, …          at least once: the rows have batch and delivery_id
     files       <path>/<subscriber>/<delivery id>.xml   the same delivery is the same file
     jsonl       <path>/batch=12.jsonl                   the batch's file is replaced
     callable    module:function(table)                  at least once: the table has batch and delivery_id
@@ -17,7 +18,10 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import shutil
+import textwrap
+import traceback
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -30,13 +34,16 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from twigcast.errors import RunError
 from twigcast.spark.pipeline import Sink
+from twigcast.spark.places import remove
 
 Batches: TypeAlias = Iterable[Any]  # Arrow record batches
 
 UNFINISHED = ".unfinished"
 COPY_BYTES = 1 << 20
 NAME_BYTES = 200
+CAUSE_LENGTH = 400  # characters of what a function raised
 
 
 def write_deliveries(deliveries: DataFrame, sink: Sink, batch: int) -> int:
@@ -51,9 +58,7 @@ def write_batch(rows: DataFrame, path: str, batch: int, *, format: str = "parque
 
 def remove_batch(spark: SparkSession, path: str, batch: int) -> None:
     """Leave no folder of a batch in a table."""
-    jvm: Any = spark._jvm
-    folder = jvm.org.apache.hadoop.fs.Path(batch_folder(path, batch))
-    folder.getFileSystem(spark._jsc.hadoopConfiguration()).delete(folder, True)
+    remove(spark, batch_folder(path, batch))
 
 
 def batch_folder(path: str, batch: int) -> str:
@@ -80,8 +85,22 @@ def _write_format(deliveries: DataFrame, sink: Sink, batch: int) -> int:
         write_batch(rows, sink.path, batch, format=sink.format, **sink.options)
     else:
         stamped = rows.withColumn("batch", F.lit(batch).cast("long"))
+        if sink.format == "kafka":
+            stamped = as_messages(stamped)
         stamped.write.format(sink.format).options(**sink.options).mode("append").save()
     return int(counted.get["deliveries"])
+
+
+def as_messages(deliveries: DataFrame) -> DataFrame:
+    """Deliveries in the columns that Kafka takes: the id as key, the content, and the others as headers."""
+    others = [name for name in deliveries.columns if name not in ("delivery_id", "content")]
+    headers = [
+        F.struct(F.lit(name).alias("key"), F.col(name).cast("string").cast("binary").alias("value"))
+        for name in others
+    ]
+    return deliveries.select(
+        F.col("delivery_id").alias("key"), F.col("content").alias("value"), F.array(*headers).alias("headers")
+    )
 
 
 def _write_files(deliveries: DataFrame, sink: Sink, batch: int) -> int:
@@ -107,8 +126,26 @@ def _write_jsonl(deliveries: DataFrame, sink: Sink, batch: int) -> int:
 
 
 def _write_callable(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+    """What the function raises comes back as a row: for Spark it would be a task that failed, at length."""
     assert sink.function is not None
-    return _run(deliveries, partial(_calls, sink.function, batch))
+    attempts = _attempts(deliveries.sparkSession)
+    calls = deliveries.mapInArrow(
+        partial(_calls, sink.function, batch, attempts), "count long, failure string"
+    )
+    rows = calls.collect()
+    failures = [row["failure"] for row in rows if row["failure"] is not None]
+    if failures:
+        first = f"; the first of {len(failures)} failures" if failures[1:] else ""
+        raise RunError(f"the function {sink.function} failed in batch {batch}: {failures[0]}{first}")
+    return sum(row["count"] for row in rows)
+
+
+def _attempts(spark: SparkSession) -> int:
+    """How often Spark tries a task."""
+    local = re.fullmatch(r"local(?:\[[^,\]]*(?:,\s*(\d+)\s*)?\])?", str(spark.sparkContext.master))
+    if local is not None:
+        return int(local[1] or 1)
+    return int(spark.sparkContext.getConf().get("spark.task.maxFailures") or 4)
 
 
 _WRITERS: dict[str, Callable[[DataFrame, Sink, int], int]] = {
@@ -173,16 +210,44 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
 _LINE = ["delivery_id", "subscriber", "subscription", "doc_id", "part", "index_version", "content"]
 
 
-def _calls(function: str, number: int, batches: Batches) -> Iterator[int]:
+def _calls(function: str, number: int, attempts: int, batches: Batches) -> Iterator[Any]:
+    """Call the function with each batch; the last attempt says how it failed, those before it just fail."""
+    count, failure = 0, None
+    try:
+        called = _found(function)
+        for batch in batches:
+            if batch.num_rows:
+                stamp = pa.array([number] * batch.num_rows, pa.int64())
+                called(pa.Table.from_batches([batch]).append_column("batch", stamp))
+            count += batch.num_rows
+    except Exception as error:
+        if _task().attemptNumber() + 1 < attempts:
+            raise
+        failure = _cause(error)
+    yield pa.RecordBatch.from_pydict(
+        {"count": pa.array([count], pa.int64()), "failure": pa.array([failure], pa.string())}
+    )
+
+
+def _found(function: str) -> Callable[[Any], object]:
+    """The function of ``module:name``."""
     module, _, name = function.partition(":")
-    called: Any = importlib.import_module(module)
+    found: Any = importlib.import_module(module)
     for part in name.split("."):
-        called = getattr(called, part)
-    for batch in batches:
-        if batch.num_rows:
-            stamp = pa.array([number] * batch.num_rows, pa.int64())
-            called(pa.Table.from_batches([batch]).append_column("batch", stamp))
-        yield batch.num_rows
+        found = getattr(found, part)
+    called: Callable[[Any], object] = found
+    return called
+
+
+def _cause(error: Exception) -> str:
+    """What was raised, in one line, and where: the last place in a file that is not about calling it."""
+    text = " ".join(str(error).split())
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    calling = {__file__, importlib.__file__}
+    places = [frame for frame in frames if frame.filename not in calling and Path(frame.filename).exists()]
+    where = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
+    return textwrap.shorten(said, CAUSE_LENGTH, placeholder=" …") + where
 
 
 def _task() -> TaskContext:

@@ -61,6 +61,7 @@ class Splitter:
         self._too_large: int | None = None  # where a record began whose bytes are not kept
         self._unreadable = False
         self._begun = bool(preamble)
+        self._blank = not preamble  # nothing but space so far
 
     def feed(self, data: bytes) -> Iterator[Record]:
         """The records that end in ``data``, and the errors that show there."""
@@ -68,9 +69,10 @@ class Splitter:
             self._begun = True
             if (self._buffer + data).startswith(_WIDE):
                 self._unreadable = True
-                yield self._fault(_wide_error())
+                yield Record(0, 0, None, None, DocumentError(_WIDE_MESSAGE, code="encoding"))
         if self._unreadable:
             return
+        self._blank = self._blank and not data.removeprefix(_MARK).strip()
         self._buffer += data
         yield from self._scan(final=False)
         self._drop()
@@ -78,6 +80,9 @@ class Splitter:
     def finish(self) -> Iterator[Record]:
         """What is left when the file ends."""
         if self._unreadable:
+            return
+        if self._blank:
+            yield Record(0, 0, None, None, DocumentError("the file is empty", code="empty"))
             return
         yield from self._scan(final=True)
         self._tell(len(self._buffer))
@@ -351,13 +356,13 @@ _DECLARED = (
 _DOCTYPE = re.compile(
     rb"""[^["'>]*+(?:(?:"[^"]*+"|'[^']*+')[^["'>]*+)*+(?:\[(""" + _DECLARED + rb""")\][ \t\r\n]*+)?>"""
 )
-_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00")
 _SIGNATURE = 2
-
-
-def _wide_error() -> DocumentError:
-    message = "a file of records must be in an encoding that contains ASCII, such as UTF-8"
-    return DocumentError(message, code="encoding")
+_WIDE_MESSAGE = (
+    "the file is in UTF-16 or UTF-32, and records can be cut only out of an encoding that contains ASCII:"
+    " make it UTF-8"
+)
+_MARK = b"\xef\xbb\xbf"
 
 
 class _Outside:

@@ -12,15 +12,14 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from twigcast.errors import RunError
+from twigcast.errors import PipelineError, RunError, StageError, TwigcastError
 from twigcast.spark.batches import Desk, run_batch
+from twigcast.spark.failing import PipelineQuery, hold_back_log, release_log
 from twigcast.spark.locking import lock
 from twigcast.spark.metrics import BatchMetrics
-from twigcast.spark.pipeline import Pipeline, Source
-from twigcast.spark.reading import read
-
-FOREVER = "36500d"
-BATCH_BYTES = str(512 << 20)
+from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.places import exists
+from twigcast.spark.sourcing import Request
 
 OnBatch = Callable[[BatchMetrics], None]
 
@@ -29,67 +28,54 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
     """Start the pipeline; it runs until the query is stopped, and goes on where it was when started again.
 
     ``on_batch`` is called with the figures of each batch that is done.
+    Raises ``PipelineError`` where the source can be read as a batch only.
     """
-    return start(spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds")
+    try:
+        return start(spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds")
+    except StageError as error:
+        if error.code != "no-stream":
+            raise
+        key = "source.table" if pipeline.source.table else "source.format"
+        expected = "expected a source that can be a stream, or a run that ends (twigcast run --once, tc.run)"
+        raise PipelineError(f"{key}: {error.message}: {expected}", key=key) from error
 
 
 def start(
     spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None, **trigger: Any
 ) -> StreamingQuery:
     """Start the pipeline with a trigger of Spark."""
-    lock(spark, pipeline.work.path / "stream.lock")
-    desk = Desk.of(spark, pipeline)
-    _refuse_foreign_batches(spark, desk)
+    source = Request.of(pipeline)
+    documents = source.stream(spark)
+    desk = take_desk(spark, pipeline)
+    if desk.journal.is_finished(0):
+        raise RunError(f"{pipeline.work.path} is the work folder of a source that is no stream: name another")
+
+    failures: list[TwigcastError] = []
+    release_log(spark)
 
     def run_each(documents: DataFrame, batch: int) -> None:
-        metrics = run_batch(desk, documents, batch)
+        more = source.left_out(spark, documents)
+        try:
+            metrics = run_batch(desk, documents if more is None else documents.unionByName(more), batch)
+        except TwigcastError as error:
+            failures.append(error)
+            hold_back_log(spark)
+            raise
         if on_batch is not None:
             on_batch(metrics)
 
-    return (
-        documents_of(spark, pipeline)
-        .writeStream.foreachBatch(run_each)
-        .option("checkpointLocation", pipeline.work.checkpoint)
-        .trigger(**trigger)
-        .start()
+    query = documents.writeStream.foreachBatch(run_each).option(
+        "checkpointLocation", pipeline.work.checkpoint
     )
+    return PipelineQuery(query.trigger(**trigger).start(), failures)
 
 
-def documents_of(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
-    """The documents that a pipeline names, as a stream in batches of a bounded size."""
-    source = pipeline.source
-    formats = {"directory": "binaryFile", "archives": "archives", "records": "records"}
-    options = dict(source.options)
-    if source.kind in formats:
-        options = {"maxBytes": str(pipeline.limits.bytes), **options}
-    if source.record:
-        options["record"] = source.record
-    return read(
-        spark,
-        source.path,
-        format=formats.get(source.kind) or source.format or "parquet",
-        doc_id=source.doc_id,
-        body=source.body,
-        options=_bounds(source) | options,
-        streaming=True,
-    )
-
-
-def _bounds(source: Source) -> dict[str, str]:
-    """How much one batch takes, in the words of the source; what the options of the file say stands above it.
-
-    Files have no age at which they are passed over: Spark would ignore one that is a week older than the
-    newest, such as one that was moved in from elsewhere.
-    """
-    if source.kind == "format":
-        return {"maxOffsetsPerTrigger": str(source.max_per_batch)} if source.format == "kafka" else {}
-    bounds = {"maxFileAge": FOREVER}
-    if not {"maxFilesPerTrigger", "maxBytesPerTrigger"} & set(source.options):
-        if source.kind == "directory":
-            bounds["maxFilesPerTrigger"] = str(source.max_per_batch)
-        else:  # files of many documents
-            bounds["maxBytesPerTrigger"] = BATCH_BYTES
-    return bounds
+def take_desk(spark: SparkSession, pipeline: Pipeline) -> Desk:
+    """The desk of a pipeline that no other process works on from now on, and whose outputs are its own."""
+    lock(spark, pipeline.work.path / "stream.lock")
+    desk = Desk.of(spark, pipeline)
+    _refuse_foreign_batches(spark, desk)
+    return desk
 
 
 def _refuse_foreign_batches(spark: SparkSession, desk: Desk) -> None:
@@ -99,14 +85,8 @@ def _refuse_foreign_batches(spark: SparkSession, desk: Desk) -> None:
     pipeline = desk.pipeline
     outputs = [sink.path for sink in pipeline.sink if sink.kind in ("format", "jsonl") and sink.path]
     for path in [*outputs, pipeline.dead_letters.path, pipeline.metrics.path]:
-        if _has_batches(spark, path):
+        if exists(spark, f"{path.rstrip('/')}/batch=[0-9]*"):
             raise RunError(
                 f"{path} has batches of another work folder than {pipeline.work.path}, which this run would"
                 " overwrite: name that work folder, or other folders for the outputs"
             )
-
-
-def _has_batches(spark: SparkSession, path: str) -> bool:
-    jvm: Any = spark._jvm
-    pattern = jvm.org.apache.hadoop.fs.Path(f"{path.rstrip('/')}/batch=[0-9]*")
-    return bool(pattern.getFileSystem(spark._jsc.hadoopConfiguration()).globStatus(pattern))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from twigcast.document import read
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.schema import (
     Attribute,
@@ -52,10 +53,7 @@ def infer(documents: Iterable[bytes]) -> ElementGraph:
         try:
             root = etree.fromstring(body, parser)
         except etree.XMLSyntaxError as error:
-            line, column = error.position
-            raise DocumentError(
-                error.msg or "not XML", code="malformed", line=line, column=max(column, 1)
-            ) from error
+            raise _document_error(body, error) from error
         roots[str(root.tag)] += 1
         for node in root.iter(etree.Element):
             _observe(node, seen, prefixes)
@@ -65,6 +63,16 @@ def infer(documents: Iterable[bytes]) -> ElementGraph:
     elements = [_element(tag, each, namespaces) for tag, each in seen.items()]
     bound = sorted((prefix, uri) for uri, prefix in namespaces.items() if prefix != "xml")
     return element_graph(elements, _name(roots.most_common(1)[0][0], namespaces), bound)
+
+
+def _document_error(body: bytes, error: etree.XMLSyntaxError) -> DocumentError:
+    """What is wrong with a document in the words of ``read``; in lxml's where only lxml refuses it."""
+    try:
+        read(body)
+    except DocumentError as known:
+        return known
+    line, column = error.position
+    return DocumentError(error.msg or "not XML", code="malformed", line=line, column=max(column, 1))
 
 
 _XML = "http://www.w3.org/XML/1998/namespace"

@@ -1,0 +1,187 @@
+"""``twigcast simulate``: a network of brokers in virtual time, one strategy beside the other."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from twigcast.cli.options import AsJson, examples
+from twigcast.cli.terminal import complain, progress, stdout
+from twigcast.errors import ExtraError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from twigcast.simulator import Report, Scenario
+
+EXAMPLES = examples(
+    "twigcast simulate seven",
+    "twigcast simulate seven --strategy with-Adv-with-Cov --json",
+    "twigcast simulate line --subscriptions 1000 --plot line.png",
+    "twigcast simulate my-network.toml",
+)
+WRONG_DELIVERY = 1
+WIDTH = 150  # of a table that goes to a file
+
+
+def command(
+    scenario: Annotated[
+        str | None, typer.Argument(metavar="[NAME|FILE]", help="A scenario by name, or its file (TOML).")
+    ] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option("--strategy", "-s", metavar="NAME", help="Only this strategy; repeatable."),
+    ] = None,
+    dtd: Annotated[
+        Path | None, typer.Option("--dtd", metavar="FILE", help="The schema, instead of the scenario's.")
+    ] = None,
+    root: Annotated[str | None, typer.Option("--root", metavar="NAME", help="The root element.")] = None,
+    subscriptions: Annotated[
+        int | None, typer.Option("--subscriptions", min=0, help="Subscriptions of each subscriber.")
+    ] = None,
+    documents: Annotated[
+        int | None, typer.Option("--documents", min=0, help="Documents that are published.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Where publishers are.")] = None,
+    measured: Annotated[
+        bool, typer.Option("--measured", help="Delay by the time that routers really take.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as PNG and as SVG.")
+    ] = None,
+    list_names: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Run a network of brokers in virtual time: what each strategy costs, and that all deliver the same.
+
+    Messages are those that brokers receive; a document that travels as paths counts as so many.
+    False positives are publications that a broker received and nobody behind it had asked for.
+    The delay follows a stated model, so that the same scenario gives the same figures on any machine.
+    The exit code is 1 if something was delivered that flooding does not deliver, or not what it does.
+    """
+    for library in ("simpy",) if plot is None else ("simpy", "matplotlib"):
+        if find_spec(library) is None:
+            raise ExtraError(library, extra="simulator")
+    if list_names:
+        _list()
+        return
+    if scenario is None:
+        raise typer.BadParameter("give a scenario by name or file, or --list", param_hint="NAME|FILE")
+    chosen = _chosen(_found(scenario), strategy or [], dtd, root, subscriptions, documents, seed)
+    if measured:
+        chosen = replace(chosen, cost=None)
+    reports = _run(chosen)
+    if json:
+        fields = {"scenario": chosen.name, "results": [report.to_json() for report in reports]}
+        typer.echo(json_text.dumps(fields, ensure_ascii=False, indent=2))
+    else:
+        _show(chosen, reports)
+    if plot is not None:
+        from twigcast.simulator.plotting import plot as draw
+
+        for path in draw(reports, plot, chosen.name):
+            complain(f"{path}: drawn")
+    wrong = [report for report in reports if not report.correct]
+    for report in wrong:
+        complain(f"{report.name}: {report.missing:,} deliveries are missing, {report.extra:,} too many")
+    if wrong:
+        raise typer.Exit(WRONG_DELIVERY)
+
+
+def _found(scenario: str) -> Scenario:
+    from twigcast.simulator import load_scenario, named_scenario
+
+    path = Path(scenario)
+    return load_scenario(path) if path.suffix == ".toml" or path.is_file() else named_scenario(scenario)
+
+
+def _chosen(
+    scenario: Scenario,
+    names: list[str],
+    dtd: Path | None,
+    root: str | None,
+    subscriptions: int | None,
+    documents: int | None,
+    seed: int | None,
+) -> Scenario:
+    """A scenario with what was given on the command line."""
+    unknown = [name for name in names if name not in scenario.strategies]
+    if unknown:
+        raise typer.BadParameter(f"choose of {', '.join(scenario.strategies)}", param_hint="--strategy")
+    if names:
+        scenario = replace(scenario, strategies={name: scenario.strategies[name] for name in names})
+    if dtd is not None:
+        scenario = replace(scenario, dtd=dtd, root=None)
+    if root is not None:
+        scenario = replace(scenario, root=root)
+    if subscriptions is not None:
+        scenario = replace(scenario, subscribers=replace(scenario.subscribers, count=subscriptions))
+    if documents is not None:
+        scenario = replace(scenario, publishers=replace(scenario.publishers, documents=documents))
+    if seed is not None:
+        scenario = replace(scenario, seed=seed)
+    return scenario
+
+
+def _run(scenario: Scenario) -> list[Report]:
+    simulations = scenario.simulations()
+    reports = []
+    for simulation in simulations:
+        with progress(simulation.name, simulation.steps(), simulation.length) as steps:
+            for _ in steps:
+                pass
+        report = simulation.report()
+        reports.append(report)
+        complain(f"{report.name}: {report.total:,} messages ({report.wall:.1f} s)")
+    return reports
+
+
+def _show(scenario: Scenario, reports: list[Report]) -> None:
+    from rich.console import Console
+
+    console = stdout() if sys.stdout.isatty() else Console(highlight=False, width=WIDTH)
+    console.print(_table(scenario, reports))
+
+
+def _table(scenario: Scenario, reports: list[Report]) -> Table:
+    from rich.table import Table
+
+    title = f"{scenario.name}: {len(scenario.network.brokers):,} brokers"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
+    table.add_column("strategy", no_wrap=True)
+    columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "in vain", "MB",
+               "rows", "deliveries", "mean ms", "p50", "p99")  # fmt: skip
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for report in reports:
+        kinds = report.messages
+        table.add_row(
+            report.name,
+            f"{report.total:,}",
+            f"{kinds.get('advertisement', 0) + kinds.get('unadvertisement', 0):,}",
+            f"{kinds.get('subscription', 0):,}",
+            f"{kinds.get('unsubscription', 0):,}",
+            f"{kinds.get('publication', 0):,}",
+            f"{100 * report.false_positive_rate:.2f} %",
+            f"{report.bytes / 1e6:,.1f}",
+            f"{report.rows:,}",
+            f"{report.deliveries:,}" + ("" if report.correct else " WRONG"),
+            *(f"{1000 * each:,.1f}" for each in (report.delay.mean, report.delay.p50, report.delay.p99)),
+        )
+    return table
+
+
+def _list() -> None:
+    from twigcast.simulator import SCENARIOS
+
+    for name, scenario in SCENARIOS.items():
+        typer.echo(
+            f"{name}\t{len(scenario.network.brokers)} brokers\t"
+            f"{scenario.subscribers.count} subscriptions each\t{scenario.publishers.documents} documents"
+        )

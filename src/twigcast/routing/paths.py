@@ -1,0 +1,245 @@
+"""A document as its root-to-leaf paths, and back.
+
+``<a x="1"><b>s</b>t<c>u<d/>v</c></a>`` is
+
+    path 0    a[x=1] / b            with "s" in b
+    path 1    a[x=1] / c / d        with "t" in a, "u" and "v" in c
+
+A path ends with an element that has no element in it.  Text travels with the path that comes after it in the
+same element, or else before it, so that there are no more paths than such elements, as the paper counts them.
+Each element of a path carries its attributes and its place in the document, so any set of paths goes together
+again to a document, pruned to them.  A subscription asks for paths by its ``branches``: linear patterns, each
+matched against a path as if that were the whole document.
+
+Invariant, on which ``branches`` rests: let a pruned document hold every path that some branch of a pattern
+matches.  Then the pattern matches it exactly if it matches the whole one.  For each node that a path of the
+pattern selects, be it the main path or one within a condition, lies on paths that the branch of that path
+matches, along with all that is below it; and what no path selects cannot matter, under ``not`` neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from twigcast.document import Attribute, Document, Element, Text
+from twigcast.pattern import (
+    And,
+    AttributeTail,
+    Comparison,
+    Count,
+    Exists,
+    Length,
+    Not,
+    Or,
+    Path,
+    Pattern,
+    Position,
+    Predicate,
+    Step,
+    StringTest,
+)
+
+
+class PathNode(NamedTuple):
+    """An element on a path: its place in document order, its name, its attributes."""
+
+    ordinal: int
+    namespace: str
+    local: str
+    attributes: tuple[tuple[str, str, str], ...]
+    """As (namespace, local, value)."""
+
+
+class PathText(NamedTuple):
+    """A piece of text on a path: its place in document order, how many elements it is in, what it says."""
+
+    ordinal: int
+    depth: int
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPath:
+    """One root-to-leaf path of a document, and the text that travels with it."""
+
+    doc_id: str
+    path_id: int
+    nodes: tuple[PathNode, ...]
+    texts: tuple[PathText, ...] = ()
+    body: bytes = field(default=b"", compare=False, repr=False)
+    """The path as a document of its own, to be matched."""
+
+
+def leaf_paths(doc_id: str, document: Document) -> tuple[LeafPath, ...]:
+    """The paths of a document, in document order."""
+    found: list[tuple[tuple[PathNode, ...], list[PathText]]] = []
+    above: list[PathNode] = []
+    texts: list[PathText] = []  # that no path carries yet
+    waiting: list[Element | Text | None] = [document.root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Text):
+            texts.append(PathText(node.order, len(above), node.value))
+            continue
+        if node is None:
+            if texts:  # after the last element in it
+                found[-1][1].extend(texts)
+                texts = []
+            above.pop()
+            continue
+        above.append(_path_node(node))
+        if any(isinstance(child, Element) for child in node.children):
+            waiting.append(None)
+            waiting += node.children[::-1]
+        else:
+            texts += [PathText(child.order, len(above), child.value) for child in node.children]  # type: ignore[union-attr]
+            found.append((tuple(above), texts))
+            texts = []
+            above.pop()
+    paths = (LeafPath(doc_id, number, nodes, tuple(texts)) for number, (nodes, texts) in enumerate(found))
+    return tuple(replace(path, body=reassemble((path,))) for path in paths)
+
+
+def reassemble(paths: Iterable[LeafPath]) -> bytes:
+    """The document that these paths of one document make up, pruned to them, in document order.
+
+    Pieces of text that had something between them are kept apart by an empty comment.
+    """
+    places: dict[int, tuple[int, PathNode | str]] = {}
+    for path in paths:
+        for depth, node in enumerate(path.nodes):
+            places[node.ordinal] = depth, node
+        for text in path.texts:
+            places[text.ordinal] = text.depth, text.value
+    pieces: list[str] = []
+    open_nodes: list[PathNode] = []
+    after_text = False
+    for ordinal in sorted(places):
+        depth, what = places[ordinal]
+        if len(open_nodes) > depth:
+            after_text = False
+            _close(pieces, open_nodes, depth)
+        if isinstance(what, str):
+            pieces.append(("<!---->" if after_text else "") + _escaped(what))
+            after_text = True
+        else:
+            after_text = False
+            _open(pieces, open_nodes, what)
+    _close(pieces, open_nodes, 0)
+    return "".join(pieces).encode()
+
+
+def branches(pattern: Pattern) -> tuple[Pattern, ...]:
+    """Linear patterns whose paths decide the pattern; a pattern without conditions is its own branch.
+
+    Conditions on attributes alone are kept, for a path says what attributes its elements have.
+    """
+    if len(pattern.alternatives) == 1 and _is_linear(pattern.alternatives[0]):
+        return (pattern,)
+    found: dict[Path, None] = {}
+    for alternative in pattern.alternatives:
+        for branch in _path_branches((), alternative):
+            found[branch] = None
+    return tuple(Pattern((branch,)) for branch in found)
+
+
+# Branches
+
+
+def _is_linear(path: Path) -> bool:
+    return not path.filters and all(_on_attributes(p) for step in path.steps for p in step.predicates)
+
+
+def _path_branches(context: tuple[Step, ...], path: Path) -> Iterator[Path]:
+    """The branches of a path that starts below the elements that these steps lead to."""
+    yield from _predicate_branches(context, path.filters)
+    trunk = context
+    for step in path.steps:
+        plain = replace(step, predicates=tuple(p for p in step.predicates if _on_attributes(p)))
+        trunk = (*trunk, plain)
+        yield from _predicate_branches(trunk, step.predicates)
+    yield Path(trunk, path.tail)
+
+
+def _predicate_branches(context: tuple[Step, ...], predicates: Sequence[Predicate]) -> Iterator[Path]:
+    for predicate in predicates:
+        if _on_attributes(predicate):
+            continue
+        match predicate:
+            case Exists(paths) | Comparison(paths) | StringTest(_, paths) | Length(paths) | Count(paths):
+                for path in paths:
+                    yield from _path_branches(context, path)
+            case And(operands) | Or(operands):
+                yield from _predicate_branches(context, operands)
+            case Not(operand):
+                yield from _predicate_branches(context, (operand,))
+            case Position(test, _, _, among):
+                # Which elements are counted does not depend on the other conditions of the step.
+                twin = Step(context[-1].axis, test, tuple(p for p in among if _on_attributes(p)))
+                twins = (*context[:-1], twin)
+                yield Path(twins)
+                yield from _predicate_branches(twins, among)
+
+
+def _on_attributes(predicate: Predicate) -> bool:
+    """Whether the condition looks at nothing but attributes of the element itself."""
+    match predicate:
+        case Exists(paths) | Comparison(paths) | StringTest(_, paths) | Length(paths) | Count(paths):
+            return all(
+                isinstance(path.tail, AttributeTail) and not path.steps and not path.filters for path in paths
+            )
+        case And(operands) | Or(operands):
+            return all(map(_on_attributes, operands))
+        case Not(operand):
+            return _on_attributes(operand)
+        case _:
+            return False
+
+
+# Writing
+
+
+def _path_node(element: Element) -> PathNode:
+    attributes = tuple(map(_attribute, element.attributes))
+    return PathNode(element.order, element.namespace, element.local, attributes)
+
+
+def _attribute(attribute: Attribute) -> tuple[str, str, str]:
+    return attribute.namespace, attribute.local, attribute.value
+
+
+_XML = "http://www.w3.org/XML/1998/namespace"
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+)
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+def _open(pieces: list[str], open_nodes: list[PathNode], node: PathNode) -> None:
+    outer = next((each.namespace for each in reversed(open_nodes) if each.namespace != _XML), "")
+    pieces.append(f"<{_tag(node)}")
+    if node.namespace not in (outer, _XML):
+        pieces.append(f' xmlns="{_escaped(node.namespace)}"')
+    for number, (namespace, local, value) in enumerate(node.attributes):
+        if namespace == _XML:
+            local = f"xml:{local}"
+        elif namespace:
+            pieces.append(f' xmlns:n{number}="{_escaped(namespace)}"')
+            local = f"n{number}:{local}"
+        pieces.append(f' {local}="{_escaped(value)}"')
+    pieces.append(">")
+    open_nodes.append(node)
+
+
+def _close(pieces: list[str], open_nodes: list[PathNode], depth: int) -> None:
+    while len(open_nodes) > depth:
+        pieces.append(f"</{_tag(open_nodes.pop())}>")
+
+
+def _tag(node: PathNode) -> str:
+    return f"xml:{node.local}" if node.namespace == _XML else node.local

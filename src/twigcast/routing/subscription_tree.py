@@ -1,0 +1,265 @@
+"""Which subscriptions must be forwarded, given those already forwarded.
+
+A SubscriptionTree keeps patterns so that each child is covered by its parent (routing paper, section 4.1):
+
+        /a                  //b               roots: forwarded
+        ├── /a/*             └── //b/c  ◄┄┐
+        │    └── /a/b                     ┊    covered: kept, not forwarded
+        └── /a//b/c ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘    a super pointer, seen from below: //b covers it as well
+
+A new pattern goes down from the roots: below a sibling that covers it (case 3), above those that it covers
+(case 2), beside the others (case 1).  Super pointers lead to patterns covered outside the subtree; when a
+parent leaves, its children move there first, and only those that nothing covers are issued again.
+
+Invariants: a pattern is a root if and only if no stored pattern is known to cover it; patterns that cover
+each other share a node, which is forwarded under one of its ids.
+Cost: a search among siblings at each level, see ``covering_index``.  As in the paper, super pointers are
+found where they come for free, never by a search of their own; they are kept with what they lead to.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+
+from twigcast.filtering.engine import duplicate, unknown
+from twigcast.pattern import Pattern
+from twigcast.routing.change import Change
+from twigcast.routing.covering import Summary, summary, summary_covers
+from twigcast.routing.covering_index import CoveringIndex
+from twigcast.routing.witness import Witness
+
+SUPERS = 2
+"""Of those that cover a new pattern at one level, so many are looked for: a parent and a super pointer."""
+
+DEEPEST = 32
+"""So many levels down is a place looked for; below that, siblings may cover each other."""
+
+
+class Node:
+    """Subscriptions that cover each other, what covers them, and what they cover."""
+
+    __slots__ = ("above", "aliases", "children", "issued", "members", "parent", "summary")
+
+    def __init__(self, summary: Summary) -> None:
+        self.summary = summary
+        self.members: dict[str, Pattern] = {}
+        self.aliases: list[Pattern] = [summary.pattern]
+        """The patterns that were ever its members': all equivalent, few."""
+        self.issued: str | None = None
+        """The member under whose id it is forwarded; None where it is not."""
+        self.parent: Node | None = None
+        self.children = CoveringIndex()
+        self.above: tuple[Node, ...] = ()
+        """Nodes with a super pointer to this one, some of them perhaps gone."""
+
+    @property
+    def pattern(self) -> Pattern:
+        return self.summary.pattern
+
+
+class SubscriptionTree:
+    """Subscriptions by id; ``uncovered`` are those to forward, and each change says how they change."""
+
+    def __init__(self, subscriptions: Iterable[tuple[str, Pattern]] = ()) -> None:
+        self._roots = CoveringIndex()
+        self._nodes: dict[Summary, Node] = {}
+        self._by_pattern: dict[Pattern, Node] = {}
+        self._by_id: dict[str, Node] = {}
+        self._uncovered: dict[str, Pattern] = {}
+        self._before: dict[str, Pattern | None] = {}  # of the ids touched by the change under way
+        self.change(subscriptions, ())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._by_id
+
+    @property
+    def uncovered(self) -> Mapping[str, Pattern]:
+        """What a neighbour has to know: one id and pattern for each root."""
+        return MappingProxyType(self._uncovered)
+
+    @property
+    def roots(self) -> list[Node]:
+        """The nodes that nothing covers."""
+        return [self._nodes[item] for item in self._roots]
+
+    def children(self, node: Node) -> list[Node]:
+        """The nodes right below a node."""
+        return [self._nodes[item] for item in node.children]
+
+    def supers(self, node: Node) -> list[Node]:
+        """The nodes that the super pointers of a node lead to: covered by it, outside its subtree."""
+        return [other for other in self._nodes.values() if node in other.above]
+
+    def node(self, id: str) -> Node:
+        """The node of a subscription."""
+        if id not in self._by_id:
+            raise unknown(id)
+        return self._by_id[id]
+
+    def add(self, id: str, pattern: Pattern) -> Change:
+        """Subscribe."""
+        return self.change([(id, pattern)], ())
+
+    def remove(self, id: str) -> Change:
+        """Unsubscribe; what only this subscription covered is forwarded again."""
+        return self.change((), [id])
+
+    def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
+        """Unsubscribe some, then subscribe others; what is forwarded and withdrawn in the end."""
+        added, removed = list(added), list(removed)
+        self._check(added, removed)
+        with _without_collecting():
+            loose = [orphan for id in removed for orphan in self._taken_out(id)]
+            loose += [node for id, pattern in added for node in self._taken_in(id, pattern)]
+            for node in sorted(loose, key=lambda node: node.summary.least):  # coverers before the covered
+                if node.members:
+                    self._place(node, self._shelter(node))
+        return self._net()
+
+    # The tree
+
+    def _check(self, added: list[tuple[str, Pattern]], removed: list[str]) -> None:
+        gone: set[str] = set()
+        for id in removed:
+            if id not in self._by_id or id in gone:
+                raise unknown(id)
+            gone.add(id)
+        new: set[str] = set()
+        for id, _ in added:
+            if (id in self._by_id and id not in gone) or id in new:
+                raise duplicate(id)
+            new.add(id)
+
+    def _taken_in(self, id: str, pattern: Pattern) -> Iterator[Node]:
+        """The node to be placed, unless one with the same pattern has its place."""
+        node = self._by_pattern.get(pattern)
+        if node is None:
+            found = summary(pattern)
+            node = self._nodes[found] = self._by_pattern[pattern] = Node(found)
+            yield node
+        node.members[id] = pattern
+        self._by_id[id] = node
+
+    def _taken_out(self, id: str) -> Iterator[Node]:
+        """The nodes that lose their parent as a subscription leaves."""
+        node = self._by_id.pop(id)
+        del node.members[id]
+        issued = node.issued == id
+        if issued:
+            self._withdraw(node, id)
+        if node.members:
+            if issued:
+                self._forward(node)
+            return
+        siblings = self._roots if node.parent is None else node.parent.children
+        if node.summary in siblings:  # and not itself on its way to another place
+            siblings.discard(node.summary)
+        del self._nodes[node.summary]
+        for alias in node.aliases:
+            del self._by_pattern[alias]
+        for item in node.children:
+            child = self._nodes[item]
+            child.parent = node.parent  # who covers it too, if he stays
+            yield child
+
+    def _shelter(self, node: Node) -> Node | None:
+        """A node known to cover one that is to be placed, where it can go straight away."""
+        parent = node.parent
+        while parent is not None and not parent.members:
+            parent = parent.parent
+        if parent is not None:
+            return parent
+        node.above = tuple([other for other in node.above if other.members])
+        for other in node.above:
+            above: Node | None = other
+            while above is not None and above is not node:
+                above = above.parent
+            if above is None:
+                return other
+        return None
+
+    def _place(self, node: Node, parent: Node | None) -> None:
+        """Put a node with its subtree at its place below ``parent``, which covers it."""
+        item = node.summary
+        siblings = self._roots if parent is None else parent.children
+        witness = Witness(item.pattern)
+        covered: list[Summary] = []
+        for _ in range(DEEPEST):
+            found = siblings.coverers(item, witness, SUPERS)
+            if not found:
+                covered = siblings.covered(item)
+                break
+            coverer = self._nodes[found[0]]
+            if summary_covers(item, found[0]):
+                self._join(node, coverer)
+                return
+            node.above += tuple([self._nodes[other] for other in found[1:]])
+            parent, siblings = coverer, coverer.children
+        for each in covered:
+            below = self._nodes[each]
+            siblings.discard(each)
+            below.parent = node
+            node.children.add(each)
+            if below.issued is not None:
+                self._withdraw(below, below.issued)
+        node.parent = parent
+        siblings.add(item)
+        if parent is None:
+            self._forward(node)
+
+    def _join(self, node: Node, other: Node) -> None:
+        """Make one node of two that cover each other."""
+        for id in node.members:
+            self._by_id[id] = other
+        other.members |= node.members
+        other.aliases += node.aliases
+        for alias in node.aliases:
+            self._by_pattern[alias] = other
+        node.members = {}
+        del self._nodes[node.summary]
+        for item in node.children:
+            self._place(self._nodes[item], other)
+
+    # What the neighbour knows
+
+    def _forward(self, node: Node) -> None:
+        id, pattern = next(iter(node.members.items()))
+        node.issued = id
+        self._before.setdefault(id, self._uncovered.get(id))
+        self._uncovered[id] = pattern
+
+    def _withdraw(self, node: Node, id: str) -> None:
+        node.issued = None
+        self._before.setdefault(id, self._uncovered.pop(id))
+
+    def _net(self) -> Change:
+        """How ``uncovered`` differs from what it was before this change."""
+        forward = []
+        withdraw = []
+        for id, before in self._before.items():
+            now = self._uncovered.get(id)
+            if now != before:
+                if before is not None:
+                    withdraw.append(id)
+                if now is not None:
+                    forward.append((id, now))
+        self._before.clear()
+        return Change(tuple(forward), tuple(withdraw))
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Many objects are made here, few in cycles; looking for those took a fifth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

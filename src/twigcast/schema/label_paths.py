@@ -1,0 +1,57 @@
+"""The label paths of a schema: the names from the root to a leaf, as documents have them.
+
+A path ends at an element that can stand without children, or, cut there, at a given depth.  The ``list`` of
+``(title?, item+)`` with an ``item`` of text and lists has, to depth 3:
+
+    list/title   list/item   list/item/list
+
+Elements of which no valid tree exists stand on no path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from twigcast.schema.graph import ElementGraph
+
+
+def label_paths(graph: ElementGraph, depth: int) -> Iterator[tuple[str, ...]]:
+    """The label paths no longer than ``depth``, and longer ones cut there; each once, depth first."""
+    onward = label_children(graph)
+    if graph.root not in onward or depth < 1:
+        return
+    waiting: list[tuple[str, ...]] = [(graph.root,)]
+    while waiting:
+        path = waiting.pop()
+        if len(path) == depth or graph.heights[path[-1]] == 1:
+            yield path
+        if len(path) < depth:
+            waiting += [(*path, child) for child in reversed(onward[path[-1]])]
+
+
+def count_label_paths(graph: ElementGraph, depth: int) -> int:
+    """How many ``label_paths`` there are, counted level by level and not one by one."""
+    return label_path_counts(graph, depth)[depth].get(graph.root, 0)
+
+
+def label_path_counts(graph: ElementGraph, depth: int) -> list[dict[str, int]]:
+    """For each depth from 0, how many label paths go down from each element, itself the first on them."""
+    onward = label_children(graph)
+    counts: list[dict[str, int]] = [{}, dict.fromkeys(onward, 1)][: depth + 1]
+    while len(counts) <= depth:
+        shorter = counts[-1]
+        counts.append(
+            {
+                name: (graph.heights[name] == 1) + sum(shorter[child] for child in children)
+                for name, children in onward.items()
+            }
+        )
+    return counts
+
+
+def label_children(graph: ElementGraph) -> dict[str, tuple[str, ...]]:
+    """For each element of which a valid tree exists, those of its children of which one does."""
+    return {
+        name: tuple(child.name for child in graph.children(name) if child.name in graph.heights)
+        for name in graph.heights
+    }

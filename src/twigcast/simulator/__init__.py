@@ -1,0 +1,42 @@
+"""Networks of routers in virtual time: what strategies cost, and that they deliver the same.
+
+network = balanced_tree(2, 3).with_clients({"reader": "b4", "writer": "b7"})
+report = simulate(network, load, STRATEGIES["with-Adv-with-Cov"], cost=CostModel())
+report.messages, report.rows, report.delay, report.correct
+"""
+
+from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.simulator.load import Load
+from twigcast.routing.network import Network
+from twigcast.simulator.report import Delay, Report
+from twigcast.simulator.scenario import (
+    SCENARIOS,
+    Publishers,
+    Scenario,
+    Subscribers,
+    load_scenario,
+    named_scenario,
+)
+from twigcast.simulator.simulation import Simulation, simulate
+from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
+
+__all__ = [
+    "SCENARIOS",
+    "CostModel",
+    "Delay",
+    "LinkModel",
+    "Load",
+    "Network",
+    "Publishers",
+    "Report",
+    "Scenario",
+    "Simulation",
+    "Subscribers",
+    "balanced_tree",
+    "line",
+    "load_scenario",
+    "named_scenario",
+    "random_tree",
+    "simulate",
+    "star",
+]

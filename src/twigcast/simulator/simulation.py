@@ -1,0 +1,259 @@
+"""A network in virtual time: the real routers, with links that take time and brokers that do.
+
+    clients advertise ─► clients subscribe, one after the other ─► documents, at intervals ─► report
+                                                     (some subscriptions are taken back halfway)
+
+A broker takes what arrives in order, one batch at a time, for as long as the cost model says or as the router
+really took.  A link carries one message after the other.  Nothing is random: the same network, load and cost
+model give the same report.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import simpy
+
+from twigcast.document import read
+from twigcast.routing import (
+    Advertise,
+    Deliver,
+    Message,
+    Paths,
+    Pool,
+    Publish,
+    Router,
+    Strategy,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+    leaf_paths,
+)
+from twigcast.routing.aggregating import Selectivity
+from twigcast.schema import ElementGraph
+from twigcast.simulator.cost import CostModel, LinkModel, Sizes
+from twigcast.simulator.load import Load
+from twigcast.routing.network import Network
+from twigcast.simulator.report import Delay, Report
+from twigcast.simulator.truth import ANSWERS, Truth
+
+KINDS: dict[type[Message], str] = {
+    Advertise: "advertisement",
+    Unadvertise: "unadvertisement",
+    Subscribe: "subscription",
+    Unsubscribe: "unsubscription",
+}
+
+
+def simulate(network: Network, load: Load, strategy: Strategy, **options: Any) -> Report:
+    """Run a load on a network; the options are those of ``Simulation``."""
+    simulation = Simulation(network, load, strategy, **options)
+    for _ in simulation.steps():
+        pass
+    return simulation.report()
+
+
+class Simulation:
+    """One strategy on one network; ``steps`` runs it bit by bit, so that someone can watch."""
+
+    def __init__(
+        self,
+        network: Network,
+        load: Load,
+        strategy: Strategy,
+        *,
+        name: str = "",
+        cost: CostModel | None = None,
+        link: LinkModel | None = None,
+        interval: float = 10.0,
+        batch: int | None = None,
+        schema: ElementGraph | None = None,
+        selectivity: Selectivity | None = None,
+    ) -> None:
+        """``cost`` None measures the routers; ``interval`` is between documents, in seconds: by
+        default so long that none has to wait for another.
+
+        ``batch`` is how many subscriptions a client sends at once, all of them if None.  With a cost model
+        the routers share a pool of patterns, which is much faster; to be measured, each has its own.
+        """
+        self.network, self.load, self.strategy = network, load, strategy
+        self.name = name or str(strategy)
+        self._cost, self._link, self._interval, self._batch = cost, link or LinkModel(), interval, batch
+        self._at = dict(network.clients)
+        shared = Pool(answers=ANSWERS) if cost is not None else None
+        self.routers = {
+            broker: Router(
+                broker,
+                network.neighbours(broker),
+                network.clients_of(broker),
+                strategy=strategy,
+                schema=schema,
+                selectivity=selectivity,
+                pool=shared if shared is not None else Pool(),
+            )
+            for broker in network.brokers
+        }
+        self._truth = Truth(network)
+        self._sizes = Sizes()
+        self._environment = simpy.Environment()
+        self._free: dict[tuple[str, str], float] = {}
+        self._inboxes = {broker: simpy.Store(self._environment) for broker in network.brokers}
+        for broker in network.brokers:
+            self._environment.process(self._broker(broker))
+        self._received: Counter[str] = Counter()
+        self._bytes = 0
+        self._false_positives = 0
+        self._published: dict[str, _Published] = {}
+        self._owed: Counter[tuple[str, str, tuple[str, ...]]] = Counter()
+        self._delays: list[float] = []
+        self._tables = [0]
+        self._wall = 0.0
+
+    @property
+    def length(self) -> int:
+        """How many steps there are."""
+        return len(self.load.subscriptions) + len(self.load.documents) + 1
+
+    def steps(self) -> Iterator[None]:
+        """Run: one step for the advertisements, for each client that subscribes, and for each document."""
+        start = time.perf_counter()
+        if self.strategy.advertising:
+            for client, announced in self.load.advertisements.items():
+                self._send(client, self._at[client], [Advertise(each) for each in announced])
+                self._settle()
+        yield
+        for client, wanted in self.load.subscriptions.items():
+            self._truth.subscribe(client, wanted)
+            for first in range(0, len(wanted), self._batch or len(wanted) or 1):
+                part = wanted[first : first + (self._batch or len(wanted))]
+                self._send(client, self._at[client], [Subscribe(id, pattern) for id, pattern in part])
+                self._settle()
+            yield
+        self._tables = [router.table_size for router in self.routers.values()]
+        half = len(self.load.documents) // 2
+        for number, (client, envelope) in enumerate(self.load.documents):
+            if number == half and self.load.leaving:
+                self._leave()
+            self._publish(client, Publish(envelope))
+            self._environment.run(until=self._environment.now + self._interval)
+            yield
+        self._settle()
+        self._wall = time.perf_counter() - start
+
+    def report(self) -> Report:
+        """What was found so far."""
+        return Report(
+            self.name,
+            self.strategy,
+            len(self.routers),
+            dict(self._received),
+            self._bytes,
+            sum(self._tables),
+            max(self._tables),
+            sum(router.advertisement_count for router in self.routers.values()),
+            self._false_positives,
+            len(self._delays),
+            sum(owed for owed in self._owed.values() if owed > 0),
+            -sum(owed for owed in self._owed.values() if owed < 0),
+            Delay.of(self._delays),
+            self._wall,
+        )
+
+    # Within
+
+    def _settle(self) -> None:
+        """Go on until nothing is under way."""
+        self._environment.run()
+
+    def _leave(self) -> None:
+        self._settle()
+        for client, ids in self.load.leaving.items():
+            self._truth.unsubscribe(client, ids)
+            self._send(client, self._at[client], [Unsubscribe(id) for id in ids])
+            self._settle()
+
+    def _publish(self, client: str, message: Publish) -> None:
+        envelope = message.envelope
+        by_paths = self.strategy.publication == "paths"
+        paths = len(leaf_paths(envelope.doc_id, read(envelope.body))) if by_paths else 0
+        self._published[envelope.doc_id] = _Published(client, self._environment.now, paths)
+        for receiver, ids in self._truth.deliveries(envelope.body).items():
+            self._owed[receiver, envelope.doc_id, ids] += 1
+        self._send(client, self._at[client], [message])
+
+    def _send(self, source: str, target: str, messages: Sequence[Message]) -> None:
+        """Put messages on a link, after what is on it already."""
+        size = self._sizes.total(messages)
+        now = self._environment.now
+        self._free[source, target] = free = (
+            max(now, self._free.get((source, target), 0.0)) + size / self._link.bandwidth
+        )
+        arriving = self._environment.timeout(free + self._link.latency - now)
+        arriving.callbacks.append(lambda _: self._arrive(source, target, messages, size))
+
+    def _arrive(self, source: str, target: str, messages: Sequence[Message], size: int) -> None:
+        if target in self._inboxes:
+            self._bytes += size
+            self._inboxes[target].put((source, messages))
+            return
+        for message in messages:
+            assert isinstance(message, Deliver)
+            doc_id = message.envelope.doc_id
+            self._owed[target, doc_id, message.subscriptions] -= 1
+            self._delays.append(self._environment.now - self._published[doc_id].at)
+
+    def _broker(self, broker: str) -> Generator[simpy.Event, Any, None]:
+        """A broker at work."""
+        router, inbox, cost = self.routers[broker], self._inboxes[broker], self._cost
+        while True:
+            source, messages = yield inbox.get()
+            controls, publications = self._count(broker, source, messages)
+            if cost is not None:
+                yield self._environment.timeout(cost.seconds(controls, publications, router.table_size))
+                outgoing = router.exchange(messages, source)
+            else:
+                start = time.perf_counter()
+                outgoing = router.exchange(messages, source)
+                yield self._environment.timeout(time.perf_counter() - start)
+            for target, sent in outgoing.items():
+                self._send(broker, target, sent)
+
+    def _count(self, broker: str, source: str, messages: Sequence[Message]) -> tuple[int, int]:
+        """Take down what a broker received; how many of it were publications, and how many were not."""
+        publications = 0
+        for message in messages:
+            if isinstance(message, Publish):
+                publications += self._count_document(broker, source, message)
+            elif isinstance(message, Paths):
+                publications += len(message.paths)
+                publisher = self._published[message.doc_id].client
+                needed = self._truth.needed_path
+                self._false_positives += sum(broker not in needed(path, publisher) for path in message.paths)
+        kinds = Counter(map(type, messages))
+        controls = 0
+        for kind, name in KINDS.items():
+            if kind in kinds:
+                controls += kinds[kind]
+                self._received[name] += kinds[kind]
+        if publications:
+            self._received["publication"] += publications
+        return controls, publications
+
+    def _count_document(self, broker: str, source: str, message: Publish) -> int:
+        """Of a whole document, as how many publications it counts."""
+        published = self._published[message.envelope.doc_id]
+        if source in self._inboxes:
+            needed = self._truth.needed(message.envelope.body, published.client)
+            self._false_positives += broker not in needed
+        return published.paths or 1
+
+
+class _Published(NamedTuple):
+    """A document as it was published; ``paths`` is as how many it travels, 0 as a whole."""
+
+    client: str
+    at: float
+    paths: int

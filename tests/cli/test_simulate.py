@@ -1,0 +1,91 @@
+"""``twigcast simulate``: a table, JSON, a picture, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("simpy")
+
+SMALL = """
+[network]
+topology = "line"
+brokers = 3
+[subscribers]
+count = 5
+[publishers]
+documents = 2
+elements = 10
+"""
+
+
+def test_a_table_has_a_row_for_each_strategy(run: Any, write: Any) -> None:
+    """With messages first, and deliveries that are right."""
+    done = run("simulate", write("small.toml", SMALL))
+    assert done.exit_code == 0
+    assert done.lines[0].strip() == "small: 3 brokers"
+    rows = [line.split()[0] for line in done.lines[2:] if line.strip()]
+    assert rows[0] == "no-Adv-no-Cov"
+    assert len(rows) == 6
+
+
+def test_json_has_every_figure(run: Any, write: Any) -> None:
+    """Of the strategies that were asked for, in their order."""
+    names = ["with-Adv-with-Cov", "no-Adv-no-Cov"]
+    options = [word for name in names for word in ("--strategy", name)]
+    done = run("simulate", write("small.toml", SMALL), *options, "--json")
+    answer = json.loads(done.stdout)
+    assert answer["scenario"] == "small"
+    assert [each["name"] for each in answer["results"]] == names
+    assert answer["results"][1]["messages"]["subscription"] == 2 * 5 * 3
+    assert all(each["correct"] for each in answer["results"])
+
+
+def test_options_replace_what_the_scenario_says(run: Any, write: Any, tmp_path: Path) -> None:
+    """The schema, how many subscriptions, how many documents."""
+    dtd = write("small.dtd", "<!ELEMENT a (b*)><!ELEMENT b (#PCDATA)>")
+    path = write("small.toml", SMALL)
+    done = run(
+        "simulate", path, "--dtd", dtd, "--subscriptions", 1, "--documents", 1, "--seed", 2,
+        "--strategy", "no-Adv-no-Cov", "--measured", "--json",
+    )  # fmt: skip
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["messages"]["subscription"] == 2 * 3
+
+
+def test_a_picture_is_drawn_beside_the_table(run: Any, write: Any, tmp_path: Path) -> None:
+    """As PNG and as SVG."""
+    pytest.importorskip("matplotlib")
+    done = run("simulate", write("small.toml", SMALL), "--plot", tmp_path / "picture.png")
+    assert "picture.svg: drawn" in done.stderr
+    assert (tmp_path / "picture.png").exists()
+    assert (tmp_path / "picture.svg").exists()
+
+
+def test_scenarios_are_listed(run: Any) -> None:
+    """By name, one a line."""
+    done = run("simulate", "--list")
+    assert [line.split("\t")[0] for line in done.lines] == [
+        "seven",
+        "hundred-and-twenty-seven",
+        "line",
+        "star",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["eight"], "there is no scenario 'eight'"),
+        (["seven", "--strategy", "none"], "choose of no-Adv-no-Cov"),
+        ([], "give a scenario"),
+    ],
+)
+def test_what_cannot_be_run_is_said(run: Any, arguments: list[str], complaint: str) -> None:
+    """With the exit code of commands that cannot run."""
+    done = run("simulate", *arguments)
+    assert done.exit_code == 2
+    assert complaint in " ".join(done.stderr.replace("│", " ").split())

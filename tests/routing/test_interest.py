@@ -1,0 +1,66 @@
+"""What a neighbour is told, stage by stage."""
+
+from __future__ import annotations
+
+import pytest
+
+from twigcast.errors import RoutingError
+from twigcast.pattern import Pattern, parse
+from twigcast.routing.change import Change
+from twigcast.routing.interest import Interest
+from twigcast.routing.strategy import FLOODING, Strategy
+
+
+def patterns(**texts: str) -> dict[str, Pattern]:
+    return {id: parse(text) for id, text in texts.items()}
+
+
+def test_without_stages_all_is_told() -> None:
+    """And nothing is kept here."""
+    interest = Interest(FLOODING)
+    given = patterns(x="/a", y="/a/b")
+    assert interest.change(given, ["z"]) == Change(tuple(given.items()), ("z",))
+    assert interest.known == {}
+
+
+def test_with_covering_the_uncovered_are_told() -> None:
+    """A coverer that goes brings back what it hid."""
+    interest = Interest(Strategy())
+    assert interest.change(patterns(x="/a", y="/a/b"), ()).forward == (("x", parse("/a")),)
+    change = interest.change({}, ["x"])
+    assert change == Change((("y", parse("/a/b")),), ("x",))
+    assert interest.known == patterns(y="/a/b")
+
+
+def test_what_does_not_change_the_outcome_is_not_told() -> None:
+    """A covered one comes and goes in silence."""
+    interest = Interest(Strategy())
+    interest.change(patterns(x="/a"), ())
+    assert not interest.change(patterns(y="/a/b"), ())
+    assert not interest.change({}, ["y"])
+
+
+def test_after_a_restart_the_neighbour_keeps_what_it_knows() -> None:
+    """Until its interest changes; then it is told the difference."""
+    interest = Interest(Strategy())
+    told = patterns(w="//b", x="/a")  # not what this stage would have told
+    interest.restore(patterns(x="/a", y="/a/b"), told)
+    assert interest.known == told
+    assert not interest.change(patterns(z="/a/c"), ())
+    assert interest.change(patterns(v="/c"), ()) == Change((("v", parse("/c")),), ("w",))
+    assert interest.known == patterns(x="/a", v="/c")
+
+
+def test_of_equal_patterns_the_one_that_was_told_is_told_again() -> None:
+    """A restart alone makes no difference."""
+    interest = Interest(Strategy())
+    interest.restore(patterns(x="/a", y="/a"), patterns(y="/a"))
+    assert interest.change({}, ["x"]) == Change()
+
+
+@pytest.mark.parametrize("strategy", [Strategy(merging=0.0), Strategy(aggregation=0.5)])
+def test_a_stage_that_lacks_what_it_needs_is_refused(strategy: Strategy) -> None:
+    """Merging needs a schema, aggregation a selectivity."""
+    with pytest.raises(RoutingError) as refused:
+        Interest(strategy)
+    assert refused.value.code == "strategy"

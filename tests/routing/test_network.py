@@ -1,0 +1,47 @@
+"""Networks: trees of brokers, and what is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from twigcast.errors import RoutingError
+from twigcast.simulator import Network
+
+
+def test_neighbours_leaves_and_clients() -> None:
+    """What stands beside what."""
+    network = Network(("a", "b", "c"), (("a", "b"), ("b", "c"))).with_clients({"x": "a", "y": "a"})
+    assert network.neighbours("b") == ("a", "c")
+    assert network.leaves == ("a", "c")
+    assert network.clients_of("a") == ("x", "y")
+
+
+def test_a_route_is_the_one_way_there_is() -> None:
+    """Both ends included."""
+    network = Network(("a", "b", "c", "d"), (("a", "b"), ("b", "c"), ("b", "d")))
+    assert network.route("d", "a") == ("d", "b", "a")
+    assert network.route("c", "c") == ("c",)
+
+
+@pytest.mark.parametrize(
+    ("brokers", "links", "clients", "code", "name"),
+    [
+        ("abc", ["ab", "bc", "ca"], {}, "cycle", "c - b - a - c"),
+        ("ab", ["ab", "ab"], {}, "cycle", "a - b - a"),
+        ("a", ["aa"], {}, "cycle", "a - a"),
+        ("abc", ["ab"], {}, "disconnected", "c"),
+        ("ab", ["ab", "bz"], {}, "unknown-broker", "z"),
+        ("ab", ["ab"], {"x": "z"}, "unknown-broker", "z"),
+        ("aa", [], {}, "duplicate-broker", "a"),
+        ("ab", ["ab"], {"a": "b"}, "duplicate-broker", "a"),
+        ("", [], {}, "unknown-broker", ""),
+    ],
+)
+def test_what_is_no_tree_is_refused(
+    brokers: str, links: list[str], clients: dict[str, str], code: str, name: str
+) -> None:
+    """The error names the cycle, or the broker."""
+    with pytest.raises(RoutingError) as refused:
+        Network(tuple(brokers), tuple((link[0], link[1]) for link in links), tuple(clients.items()))
+    assert (refused.value.code, refused.value.name) == (code, name)
+    assert name in refused.value.message

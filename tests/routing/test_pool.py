@@ -1,0 +1,81 @@
+"""Pools: patterns held once, and what documents match."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.routing.overlay import any_document, subscription
+from twigcast.document import read
+from twigcast.errors import DocumentError
+from twigcast.pattern import matches, parse
+from twigcast.routing import advertisement, parse_path_expression
+from twigcast.routing.pool import Pool
+
+
+def test_equal_patterns_have_one_number() -> None:
+    """However often they are held."""
+    pool = Pool()
+    assert pool.hold(parse("/a")) == pool.hold(parse("/a")) != pool.hold(parse("/b"))
+    assert len(pool) == 2
+
+
+def test_a_pattern_stays_until_it_is_released_as_often_as_held() -> None:
+    """And then matches nothing any more."""
+    pool = Pool()
+    number = pool.hold(parse("/a"))
+    pool.hold(parse("/a"))
+    pool.release(number)
+    assert pool.match(b"<a/>") == {number}
+    pool.release(number)
+    assert pool.match(b"<a/>") == frozenset()
+
+
+def test_equal_answers_are_one_object() -> None:
+    """So that what follows from them can be remembered by them."""
+    pool = Pool()
+    pool.hold(parse("/a"))
+    assert pool.match(b"<a>1</a>") is pool.match(b"<a>2</a>")
+
+
+def test_only_some_answers_are_remembered() -> None:
+    """The oldest makes room."""
+    pool = Pool(answers=1)
+    number = pool.hold(parse("/a"))
+    assert [pool.match(body) for body in (b"<a/>", b"<b/>", b"<a/>")] == [{number}, frozenset(), {number}]
+
+
+def test_an_unreadable_document_is_an_error_each_time() -> None:
+    """Whether or not it is remembered."""
+    pool = Pool()
+    for _ in range(2):
+        with pytest.raises(DocumentError):
+            pool.match(b"<a>")
+
+
+def test_overlap_is_that_of_the_advertisement_of_today() -> None:
+    """An advertisement with the id of a former one is another one."""
+    pool = Pool()
+    number = pool.hold(parse("/a/b"))
+    assert pool.overlaps(advertisement("x", [parse_path_expression("/a/b")]), number)
+    assert not pool.overlaps(advertisement("x", [parse_path_expression("/a/c")]), number)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_pool_agrees_with_matching_one_by_one(random: Random) -> None:
+    """Through whatever is held and released in between."""
+    pool = Pool(answers=2)
+    held: list[int] = []
+    for _ in range(30):
+        if held and random.randint(0, 2) == 0:
+            pool.release(held.pop(random.randrange(len(held))))
+        else:
+            held.append(pool.hold(subscription(random)))
+        if random.randint(0, 3) == 0:
+            body = any_document(random)
+            document = read(body)
+            assert pool.match(body) == {n for n in held if matches(pool.pattern(n), document)}

@@ -1,0 +1,62 @@
+"""``spark-submit`` to executors in processes of their own, which get the index as files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+from twigcast.spark.java import java_home
+from twigcast.spark.subscriptions import SubscriptionTable
+
+HOME = Path(pyspark.__file__).parent
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+PIPELINE = """
+subscriptions = { ship = "files" }
+[spark]
+master = "local[1]"
+conf = { "spark.sql.shuffle.partitions" = 7, "spark.app.name" = "of the file" }
+"""
+
+
+def test_what_is_submitted_stands_above_the_file(tmp_path: Path) -> None:
+    """Its master and its settings are used, and documents are delivered by executors of that master."""
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "1.xml").write_bytes(b"<x/>")
+    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("s", "/x")
+    (tmp_path / "pipeline.toml").write_text(PIPELINE)
+    done = submit(tmp_path, "--master", "local-cluster[1,1,1024]", "--name", "submitted")
+    assert done.returncode == 0, done.stderr[-4000:]
+    said = json.loads(done.stdout)
+    (batch,) = said.pop("batches")
+    assert (batch["documents"], batch["deliveries"]) == (1, 1)
+    assert said == {
+        "spark.master": "local-cluster[1,1,1024]",
+        "spark.app.name": "submitted",
+        "spark.sql.shuffle.partitions": "7",
+    }
+    assert len(list((tmp_path / "home" / "work").glob("*/0/twigcast-*-index.tci"))) == 1
+
+
+def submit(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Submit the program that runs ``pipeline.toml``; executors work in Spark's home, so it is a copy."""
+    home = folder / "home"
+    home.mkdir()
+    for part in ("bin", "jars", "python"):
+        (home / part).symlink_to(HOME / part)
+    script = Path(__file__).with_name("submitted.py")
+    command = [str(home / "bin" / "spark-submit"), *options, str(script), str(folder / "pipeline.toml")]
+    env = {
+        **os.environ,
+        "JAVA_HOME": str(java_home()),
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "JDK_JAVA_OPTIONS": QUICK_JAVA,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
