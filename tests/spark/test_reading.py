@@ -119,6 +119,7 @@ def test_records(spark: SparkSession, tmp_path: Path) -> None:
     bodies = [b'<r n="%d"><p:x>%s</p:x></r>' % (n, b"y" * (n % 50)) for n in range(400)]
     (feed / "a.xml").write_bytes(head + b"\n".join(bodies) + b"</f>")
     (feed / "b.xml.gz").write_bytes(gzip.compress(b"<f><r>b</r><r></f>"))
+    (feed / "c.xml").write_bytes(("<f>" + "<r/>" * 1000 + "</f>").encode("utf-16"))
     expected = {f"{feed}/b.xml.gz#3": b"<r>b</r>", f"{feed}/b.xml.gz#11": b"<r></f>"}
     at = len(head)
     for body in bodies:
@@ -133,6 +134,7 @@ def test_records(spark: SparkSession, tmp_path: Path) -> None:
     assert {letter.doc_id: letter.code for letter in letters} == {
         f"{feed}/b.xml.gz#11": "truncated",  # the record, and with it
         f"{feed}/b.xml.gz#18": "truncated",  # the file
+        f"{feed}/c.xml#0": "encoding",
     }
     assert hits.where("size(matches) = 2").count() == 400
     stream = tc.read(spark, str(feed), format="records", options=options, streaming=True)

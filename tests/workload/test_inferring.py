@@ -80,11 +80,23 @@ def test_namespaces_have_prefixes(body: bytes, root: str, namespaces: tuple[tupl
     assert etree.fromstring(next(generate_documents(graph, 1))).tag == etree.fromstring(body).tag
 
 
-def test_bad_documents_are_refused_with_their_place() -> None:
-    """A document that is not XML is a document error with line and column."""
+@pytest.mark.parametrize(
+    ("body", "code", "line"),
+    [
+        (b"<a>\n<b></a>", "malformed", 2),
+        (b"<a>\n", "truncated", 2),
+        (b"", "empty", 1),
+        (b" ", "empty", 1),
+        (b"<a>\n\xff</a>", "encoding", 2),
+        (b"<a>\n&nobody;</a>", "undeclared-entity", 2),
+        (b"<a><p:b/></a>", "namespace", 1),
+    ],
+)
+def test_bad_documents_are_refused_with_their_code_and_place(body: bytes, code: str, line: int) -> None:
+    """A document that cannot be read is the error that it is anywhere."""
     with pytest.raises(DocumentError) as caught:
-        infer([b"<a>\n<b></a>"])
-    assert (caught.value.code, caught.value.line) == ("malformed", 2)
+        infer([b"<a/>", body])
+    assert (caught.value.code, caught.value.line) == (code, line)
 
 
 def test_no_documents_are_refused() -> None:

@@ -58,7 +58,7 @@ class Overlay:
             for broker in network.brokers
         }
         self.received: Counter[str] = Counter()
-        """Messages that brokers received so far, by the name of their kind; each path of a document counts."""
+        """Messages that brokers received so far, by the name of their kind; each path counts as one."""
         self._at = dict(network.clients)
 
     def send(self, client: str, *messages: Message) -> list[Delivery]:

@@ -2,10 +2,10 @@
 
 A SubscriptionTree keeps patterns so that each child is covered by its parent (routing paper, section 4.1):
 
-        /a                  //b               roots: forwarded
-        ├── /a/*             └── //b/c  ◄┄┐
-        │    └── /a/b                     ┊    covered: kept, not forwarded
-        └── /a//b/c ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘    a super pointer, seen from below: //b covers it as well
+        /a                  //b ┄┄┄┄┄┄┄┄┐     roots: forwarded
+        ├── /a/*             └── //b/c  ┊
+        │    └── /a/b                   ┊     covered: kept, not forwarded
+        └── /a//b/d ◄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘     a super pointer: //b covers it as well
 
 A new pattern goes down from the roots: below a sibling that covers it (case 3), above those that it covers
 (case 2), beside the others (case 1).  Super pointers lead to patterns covered outside the subtree; when a

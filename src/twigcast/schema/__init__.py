@@ -8,6 +8,7 @@ count_label_paths(graph, 10)   how many paths of names documents have, to a dept
 """
 
 from twigcast.schema.dtd import read_dtd
+from twigcast.schema.files import read_schema
 from twigcast.schema.graph import (
     Attribute,
     AttributeKind,
@@ -45,5 +46,6 @@ __all__ = [
     "label_paths",
     "particle_height",
     "read_dtd",
+    "read_schema",
     "read_xsd",
 ]

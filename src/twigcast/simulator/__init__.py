@@ -5,9 +5,9 @@ report = simulate(network, load, STRATEGIES["with-Adv-with-Cov"], cost=CostModel
 report.messages, report.rows, report.delay, report.correct
 """
 
+from twigcast.routing.network import Network
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
-from twigcast.routing.network import Network
 from twigcast.simulator.report import Delay, Report
 from twigcast.simulator.scenario import (
     SCENARIOS,

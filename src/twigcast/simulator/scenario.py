@@ -40,10 +40,10 @@ from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
 from twigcast.routing import STRATEGIES, Envelope, Strategy, advertisement
 from twigcast.routing.aggregating import Selectivity, sample_selectivity
+from twigcast.routing.network import Network
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
-from twigcast.routing.network import Network
 from twigcast.simulator.simulation import Simulation
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
 from twigcast.workload import (

@@ -33,10 +33,10 @@ from twigcast.routing import (
     leaf_paths,
 )
 from twigcast.routing.aggregating import Selectivity
+from twigcast.routing.network import Network
 from twigcast.schema import ElementGraph
 from twigcast.simulator.cost import CostModel, LinkModel, Sizes
 from twigcast.simulator.load import Load
-from twigcast.routing.network import Network
 from twigcast.simulator.report import Delay, Report
 from twigcast.simulator.truth import ANSWERS, Truth
 

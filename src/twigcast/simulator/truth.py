@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from twigcast.pattern import Pattern
 from twigcast.routing import LeafPath, Pool, branches
-from twigcast.routing.table import LinkTable
 from twigcast.routing.network import Network
+from twigcast.routing.table import LinkTable
 
 ANSWERS = 8192
 

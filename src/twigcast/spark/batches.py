@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.spark.delivering import deliveries
 from twigcast.spark.following import Follower
+from twigcast.spark.hops import hop_metrics, write_hops
 from twigcast.spark.journal import Journal
 from twigcast.spark.letters import write_letters
 from twigcast.spark.matching import match, measures
@@ -25,6 +27,9 @@ from twigcast.spark.metrics import BatchMetrics, write_metrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.sinks import write_deliveries
 from twigcast.spark.subscriptions import SparkSubscriptions, Subscriptions, SubscriptionTable
+
+if TYPE_CHECKING:
+    from twigcast.spark.networking import Networked
 
 SECONDS = "twigcast_seconds"
 
@@ -36,6 +41,7 @@ class Desk:
     pipeline: Pipeline
     journal: Journal
     versions: Follower
+    networked: Networked | None = None
 
     @classmethod
     def of(cls, spark: SparkSession, pipeline: Pipeline) -> Desk:
@@ -45,7 +51,12 @@ class Desk:
             pipeline.work.versions,
             shards=pipeline.subscriptions.shards,
         )
-        return cls(pipeline, Journal(pipeline.work.journal), versions)
+        networked = None
+        if pipeline.network is not None:
+            from twigcast.spark.networking import Networked  # it needs what pipelines without one do not
+
+            networked = Networked(pipeline.network, pipeline.work.versions)
+        return cls(pipeline, Journal(pipeline.work.journal), versions, networked)
 
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> Subscriptions:
@@ -63,7 +74,9 @@ def run_batch(desk: Desk, documents: DataFrame, batch: int) -> BatchMetrics:
     entry = desk.journal.find(batch) or desk.journal.begin(batch, desk.versions.newest())
     index = desk.versions.at(entry.version)
     ship = pipeline.subscriptions.ship
-    hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
+    networked = desk.networked
+    network = networked.at(index[0]) if networked is not None else None
+    hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS, network=network)
     hits = hits.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         measured = hits.agg(*measures(SECONDS)).first()
@@ -71,6 +84,9 @@ def run_batch(desk: Desk, documents: DataFrame, batch: int) -> BatchMetrics:
         outgoing = deliveries(hits, index, ship=ship)
         counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
         write_letters(hits, pipeline.dead_letters.path, batch, entry.time, measured["errors"])
+        if networked is not None:
+            hops = hop_metrics(hits, networked.links)
+            write_hops(documents.sparkSession, hops, networked.table.metrics, batch)
     finally:
         hits.unpersist()
     metrics = BatchMetrics(

@@ -1,7 +1,7 @@
 """The tables of all routers of a network, frozen, as workers use them: many documents at once.
 
                     patterns
-                    0  1  2  3 │ 4            0 … 3  the subscriptions, by position; 4 … what routers made of them
+                    0  1  2  3 │ 4            0 … 3  subscriptions, by position; 4 …  made by routers
     north ─► hub    1  1  .  . │ .            asked: what the hub has told north to send it
     hub ─► south    .  .  .  . │ 1            here a merger of 2 and 3
     home         north north south south      where the subscriber of each position is
@@ -56,7 +56,7 @@ class Forwarding:
     def carry(self, entry: Numbers, everywhere: Flags, rows: Numbers, positions: Numbers) -> Carried:
         """Carry documents that enter at routers ``entry``, ``everywhere`` those that are flooded.
 
-        ``positions[i]`` is a pattern that the document ``rows[i]`` matches; those of a document stand together.
+        ``positions[i]`` is a pattern that the document ``rows[i]`` matches.
         """
         documents = len(entry)
         reached = np.zeros((len(self.routers), documents), dtype=bool)

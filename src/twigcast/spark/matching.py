@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,20 +24,25 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from twigcast.document import DocumentLimits
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, StageError
 from twigcast.filtering import Index
 from twigcast.spark.inheriting import joined, relocated
 from twigcast.spark.shapes import (
     ARROW_ERROR,
     ERROR,
+    HOPS,
     INDEX_VERSION,
     MATCHES,
     SECONDS,
+    VAIN,
     ErrorRow,
     error_row,
     require,
 )
 from twigcast.spark.versions import AnyIndexes, Ship, Shipped, shipped, version_text
+
+if TYPE_CHECKING:
+    from twigcast.spark.networking import ShippedNetwork
 
 
 def match(
@@ -46,12 +52,15 @@ def match(
     ship: Ship = "path",
     limits: DocumentLimits | None = None,
     seconds: str | None = None,
+    network: Path | None = None,
 ) -> DataFrame:
     """The documents, each with ``matches`` (positions in the index), ``index_version`` and ``error``.
 
     ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards: positions then count on from
     shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
     ``seconds`` names a column for the time of parsing and matching, the time of each batch in equal shares.
+    ``network`` is a folder of ``Networked``: documents then go from router to router, all in one stage, and
+    have ``hops`` and ``vain`` beside; it is for one index, not for shards.
     """
     require(docs, ("doc_id", "body"), "match")
     if isinstance(docs.schema["body"].dataType, StringType):
@@ -60,9 +69,17 @@ def match(
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, docs.sparkSession.sparkContext)
     version = version_text(shards)
-    made = {"matches", "index_version", "error", seconds}
+    made = {"matches", "hops", "vain", "index_version", "error", seconds}
     passing = [field for field in docs.schema.fields if field.name not in made]
     fields = [*passing, MATCHES, INDEX_VERSION, StructField("error", ERROR)]
+    routed: ShippedNetwork | None = None
+    if network is not None:
+        if len(shards) > 1:
+            raise StageError("a network routes by one index, not by shards", code="index-version")
+        from twigcast.spark.networking import ShippedNetwork  # it needs what workers without one do not
+
+        routed = ShippedNetwork.of(network, ship, docs.sparkSession.sparkContext)
+        fields += [HOPS, VAIN]
     if seconds is not None:
         fields.append(StructField(seconds, SECONDS))
     schema = StructType(fields)
@@ -71,6 +88,7 @@ def match(
         stage = partial(
             _match,
             shard=shard,
+            routed=routed,
             offset=offset,
             further=number > 0,
             version=version,
@@ -103,6 +121,7 @@ def _match(
     batches: Iterator[pa.RecordBatch],
     *,
     shard: Shipped,
+    routed: ShippedNetwork | None,
     offset: int,
     further: bool,
     version: str,
@@ -111,7 +130,7 @@ def _match(
     seconds: str | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage of one shard, in a worker."""
-    index = shard.open_index(limits)
+    index = shard.open_index(limits) if routed is None else routed.open_index(limits)
     for batch in batches:
         began = time.perf_counter()
         names = batch.schema.names
@@ -120,7 +139,11 @@ def _match(
         given = batch.column("error") if "error" in names else None
         known = given if given is not None and given.null_count < len(given) else None
         found, failures = _answer(index, bodies, prologs, known)
-        matches = _positions(found, offset)
+        ways: list[pa.Array] = []
+        if routed is None:
+            matches = _positions(found, offset)
+        else:
+            matches, *ways = routed.open_routes().carry(batch, found)
         if further:
             matches = _united(batch.column("matches"), matches)
         took = time.perf_counter() - began
@@ -130,6 +153,9 @@ def _match(
         columns.append(pa.repeat(pa.scalar(version, pa.string()), rows))
         columns.append(pa.array(failures, ARROW_ERROR) if failures else pa.nulls(rows, ARROW_ERROR))
         fields = [*passing, "matches", "index_version", "error"]
+        if routed is not None:
+            columns += ways
+            fields += ["hops", "vain"]
         if seconds is not None:
             share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
             columns.append(pc.add(share, batch.column(seconds)) if further else share)

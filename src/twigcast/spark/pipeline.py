@@ -9,6 +9,10 @@
     [subscriptions]
     path = "subscriptions.db"
 
+    [network]                            # routers between them, where there are any
+    routers = ["north", "hub", "south"]
+    links = [["north", "hub"], ["hub", "south"]]
+
     [[sink]]                             # deliveries, any number of times
     kind = "files"
     path = "out/subscribers"
@@ -46,7 +50,8 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from twigcast.document import DocumentLimits
-from twigcast.errors import PipelineError
+from twigcast.errors import PipelineError, RoutingError
+from twigcast.routing import STRATEGIES, Network, Strategy
 from twigcast.spark.formats import is_of_files
 
 SourceKind = Literal["directory", "archives", "records", "table", "format"]
@@ -174,6 +179,67 @@ class Sink(_Table):
         return self
 
 
+class NetworkTable(_Table):
+    """A network of routers that documents go through, from their publishers to their subscribers.
+
+    ``publishers`` and ``subscribers`` say at which router each is; documents of others enter at ``entry``,
+    and other subscribers are at ``home``, both the first router if not said.  A document's publisher is its
+    column ``publisher``.  ``schema`` is the DTD or XSD that publishers advertise; a document outside of it is
+    flooded, unless they are ``trusted`` to publish no such.
+    """
+
+    routers: Annotated[list[str], Field(min_length=1)]
+    links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
+    strategy: str | None = None
+    schema_path: LocalPlace | None = Field(default=None, alias="schema")
+    root: str | None = None
+    entry: str | None = None
+    home: str | None = None
+    publishers: dict[str, str] = Field(default_factory=dict)
+    subscribers: dict[str, str] = Field(default_factory=dict)
+    trusted: bool = False
+    metrics: Place = "out/hops"
+
+    @property
+    def network(self) -> Network:
+        """The routers and links, without clients."""
+        return Network(tuple(self.routers), tuple((one, other) for one, other in self.links))
+
+    @property
+    def entry_router(self) -> str:
+        """Where documents enter whose publisher is not named."""
+        return self.entry or self.routers[0]
+
+    @property
+    def home_router(self) -> str:
+        """Where subscribers are who are not named."""
+        return self.home or self.routers[0]
+
+    @property
+    def chosen_strategy(self) -> Strategy:
+        """The strategy of that name; without one, advertisements where there is a schema, and covering."""
+        return STRATEGIES[self.strategy or f"{'with' if self.schema_path else 'no'}-Adv-with-Cov"]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        try:
+            known = set(self.network.brokers)
+        except RoutingError as error:
+            raise _wrong("links", error.message) from None
+        if self.strategy is not None and self.strategy not in STRATEGIES:
+            raise _wrong("strategy", f"expected one of {', '.join(STRATEGIES)}")
+        chosen = self.chosen_strategy
+        if self.schema_path is None and (chosen.advertising or chosen.merging is not None):
+            raise _wrong("schema", f"expected a DTD or XSD, since strategy is {self.strategy!r}")
+        named = {"entry": self.entry, "home": self.home}
+        named |= {f"publishers.{name}": at for name, at in self.publishers.items()}
+        named |= {f"subscribers.{name}": at for name, at in self.subscribers.items()}
+        for key, router in named.items():
+            if router is not None and router not in known:
+                raise _wrong(key, f"expected one of the routers {', '.join(self.routers)}, got {router!r}")
+        return self
+
+
 class DeadLetters(_Table):
     """Where documents go that cannot be read, with the reason and its place."""
 
@@ -262,6 +328,7 @@ class Pipeline(_Table):
 
     source: Source = _default({})
     subscriptions: Subscriptions = _default({})
+    network: NetworkTable | None = None
     sink: Annotated[tuple[Sink, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]
     )
@@ -278,6 +345,10 @@ class Pipeline(_Table):
         seen: dict[str, str] = {}
         outputs = [(f"sink[{number}].path", sink.path) for number, sink in enumerate(self.sink)]
         outputs += [("dead_letters.path", self.dead_letters.path), ("metrics.path", self.metrics.path)]
+        if self.network is not None:
+            outputs.append(("network.metrics", self.network.metrics))
+            if self.subscriptions.shards > 1:
+                raise _wrong("subscriptions.shards", "expected 1, since there is a network")
         for key, path in outputs:
             if path and (other := seen.setdefault(os.path.normpath(path), key)) != key:
                 raise _wrong(key, f"expected a folder of its own, but {other} is the same")
@@ -353,7 +424,7 @@ def _unknown(place: Sequence[str | int]) -> str:
     for part in place[:-1]:
         if isinstance(part, str) and known is not None:
             known = TABLES.get(part)
-    keys = sorted(known.model_fields) if known else []
+    keys = sorted(field.alias or name for name, field in known.model_fields.items()) if known else []
     near = difflib.get_close_matches(str(place[-1]), keys, n=1)
     return f"unknown key; did you mean {near[0]}?" if near else f"unknown key; expected {', '.join(keys)}"
 
@@ -361,6 +432,7 @@ def _unknown(place: Sequence[str | int]) -> str:
 TABLES: Mapping[str, type[BaseModel]] = {
     "source": Source,
     "subscriptions": Subscriptions,
+    "network": NetworkTable,
     "sink": Sink,
     "dead_letters": DeadLetters,
     "metrics": Metrics,

@@ -3,7 +3,9 @@
 documents   doc_id, body, and whatever else the source has; from some sources also
             prolog  what the body inherits from where it was cut out, see ``inheriting``
             error   why there is no body
-hits        documents, and matches, index_version, error
+hits        documents, and matches, index_version, error; where they went through a network, also
+            hops    the numbers of the links that the document took
+            vain    of these, the ones behind which nobody got it
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 """
 
@@ -49,6 +51,7 @@ SOURCED = StructType(
 """What is cut out of larger files: documents, or why there is none."""
 
 MATCHES = StructField("matches", ArrayType(IntegerType()))
+HOPS, VAIN = (StructField(name, ArrayType(IntegerType())) for name in ("hops", "vain"))
 INDEX_VERSION = StructField("index_version", StringType())
 SECONDS = DoubleType()
 

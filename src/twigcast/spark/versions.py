@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -146,6 +146,16 @@ class Shipped:
         return SparkFiles.get(name)
 
 
+def subscribers_of(version: IndexVersion) -> pa.Table:
+    """The subscribers of a version, mapped, row by position."""
+    return _mapped(version.path / SUBSCRIBERS)
+
+
+def opened_once(path: str, what: str, open_it: Callable[[], Any]) -> Any:
+    """What this process has opened at a path, opened now if it has not."""
+    return _opened((what, *_identity(path)), open_it)
+
+
 Indexes: TypeAlias = IndexVersion | Index
 AnyIndexes: TypeAlias = "Indexes | Iterable[Indexes]"
 
@@ -267,21 +277,23 @@ def _saved(index: Index) -> IndexVersion:
 
 
 def _sent(version: IndexVersion, context: Any) -> Shipped:
-    """The version as files of the context, whose names must be unlike those of any other version."""
+    index, subscribers = (sent_file(version.path / name, context) for name in (INDEX, SUBSCRIBERS))
+    return Shipped(version.version, version.size, index, subscribers, by="files")
+
+
+def sent_file(path: Path, context: Any) -> str:
+    """Send a file to the workers of a context; the name it has there, unlike that of any other content."""
     folder = _temporary_folder() / "sent"
     folder.mkdir(exist_ok=True)
-    names = {}
-    for name in (INDEX, SUBSCRIBERS):
-        unique = f"twigcast-{_digest(version.path / name)}-{name}"
-        copy = folder / unique
-        if not copy.exists():
-            try:
-                os.link(version.path / name, copy)
-            except OSError:
-                shutil.copyfile(version.path / name, copy)
-        context.addFile(str(copy))
-        names[name] = unique
-    return Shipped(version.version, version.size, names[INDEX], names[SUBSCRIBERS], by="files")
+    name = f"twigcast-{_digest(path)}-{path.name}"
+    copy = folder / name
+    if not copy.exists():
+        try:
+            os.link(path, copy)
+        except OSError:
+            shutil.copyfile(path, copy)
+    context.addFile(str(copy))
+    return name
 
 
 def _digest(path: Path) -> str:

@@ -1,0 +1,14 @@
+"""A schema from its file, whatever its language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twigcast.schema.dtd import read_dtd
+from twigcast.schema.graph import ElementGraph
+from twigcast.schema.xsd import read_xsd
+
+
+def read_schema(path: Path, root: str | None = None) -> ElementGraph:
+    """The element graph of an XSD, where the file's name ends so, else of a DTD."""
+    return read_xsd(path, root) if path.suffix.lower() == ".xsd" else read_dtd(path, root)
