@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import batched
+from itertools import islice
 
 from experiments.findings import Watch
 from experiments.routing.sets import subscriptions
@@ -78,4 +78,6 @@ def grow(
 
 
 def _parts(name: str, graph: ElementGraph, size: int, points: int) -> Iterator[list[tuple[str, Pattern]]]:
-    yield from map(list, batched(subscriptions(name, graph, size), -(-size // points)))
+    drawn = subscriptions(name, graph, size)
+    while part := list(islice(drawn, -(-size // points))):
+        yield part
