@@ -1,4 +1,4 @@
-"""Figure 7: how many XPEs a routing table holds with mergers, perfect ones and those of a degree up to 0.1."""
+"""Figure 7: how many XPEs a routing table holds with mergers, perfect ones and those of degree 0.1 at most."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def _table(growing: Growing) -> Table:
 
 WHY = {
     "A": (
-        "Set A is merged far more than the paper's: its XPEs name most of what NITF has at their depth, and a "
-        "merger counts as perfect here if, at any depth, every path of the schema that it selects is selected "
-        "by a part, not only if the parts list all names of one step.",
+        "Set A is merged far more than the paper's: its XPEs name most of what NITF has at their depth, and "
+        "a merger is perfect here if, at any depth, every path of the schema that it selects is one that a "
+        "part selects, not only if the parts list all names of one step.",
         "Where perfect mergers have taken nearly everything, little is left for imperfect ones.",
     ),
     "B": (

@@ -6,12 +6,12 @@ In a network: paths that a broker receives and nobody behind it asked for, the s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
-from experiments.routing.networks import SEVEN, run_all
+from experiments.routing.networks import SEVEN, of_nitf, run_all
 from experiments.routing.schemas import NITF_DOCUMENTS, nitf, publications
-from experiments.routing.sets import SET_A
 from experiments.routing.tables import grow
 from twigcast.pattern import Pattern
 from twigcast.routing import Pool, Strategy
@@ -80,21 +80,22 @@ def _at_a_router(scale: float, watch: Watch) -> list[tuple[Cell, ...]]:
         matched = _asked(merging.patterns.values(), bodies)
         in_vain = sum(now and not was for was, now in zip(asked, matched, strict=True))
         share = 100 * in_vain / max(1, sum(matched))
-        rows.append((degree, len(merging.patterns), sum(matched), in_vain, share, 2.0 if degree == 0.1 else None))
+        rows.append(
+            (degree, len(merging.patterns), sum(matched), in_vain, share, 2.0 if degree == 0.1 else None)
+        )
     return rows
 
 
-def _asked(patterns: object, bodies: list[bytes]) -> list[bool]:
+def _asked(patterns: Iterable[Pattern], bodies: list[bytes]) -> list[bool]:
     """Of each publication, whether some pattern matches it."""
     pool = Pool()
-    assert not isinstance(patterns, Pattern)
-    for pattern in patterns:  # type: ignore[attr-defined]
+    for pattern in patterns:
         pool.hold(pattern)
     return [bool(pool.match(body)) for body in bodies]
 
 
 def _in_a_network(scale: float, watch: Watch) -> tuple[list[tuple[Cell, ...]], tuple[str, ...]]:
-    scenario = SEVEN.of_nitf(scale)
+    scenario = of_nitf(SEVEN, scale)
     strategies = {f"D ≤ {degree}": Strategy(merging=degree, publication="paths") for degree in DEGREES}
     reports = run_all(replace(scenario, strategies=strategies), watch)
     rows: list[tuple[Cell, ...]] = [
@@ -108,7 +109,9 @@ def _in_a_network(scale: float, watch: Watch) -> tuple[list[tuple[Cell, ...]], t
         )
         for degree, report in zip(DEGREES, reports, strict=True)
     ]
-    return rows, tuple(f"{each.name}: deliveries are not those of flooding" for each in reports if not each.correct)
+    return rows, tuple(
+        f"{each.name}: deliveries are not those of flooding" for each in reports if not each.correct
+    )
 
 
 def _row(rows: list[tuple[Cell, ...]], degree: float) -> tuple[Cell, ...]:

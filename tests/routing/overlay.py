@@ -1,24 +1,23 @@
 """Routers joined in one process, and random things for them to do.
 
-An ``Overlay`` hands messages on until none is left.  ``expected`` is what it must deliver: each document
+``expected`` is what it must deliver: each document
 against each live subscription, one by one.  ``story`` draws a network, schemas, subscriptions and documents,
 and what happens in which order.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
+from twigcast import routing
 from twigcast.document import read
 from twigcast.pattern import Pattern, matches, parse
-from twigcast.routing import advertisement
+from twigcast.routing import Network, advertisement
 from twigcast.routing.aggregating import Selectivity
 from twigcast.routing.messages import (
     Advertise,
-    Deliver,
     Envelope,
     Message,
     Publish,
@@ -35,7 +34,7 @@ Delivery = tuple[str, str, tuple[str, ...]]
 
 
 class Overlay:
-    """Routers of one strategy, joined by edges, with clients at some of them."""
+    """An overlay made of edges that remembers what was delivered; its routers can be restarted."""
 
     def __init__(
         self,
@@ -45,37 +44,21 @@ class Overlay:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
     ) -> None:
-        edges = list(edges)
-        names = list(dict.fromkeys([*(name for edge in edges for name in edge), *clients.values()]))
-        self.clients = dict(clients)
+        edges = tuple(edges)
+        names = dict.fromkeys([*(name for edge in edges for name in edge), *clients.values()])
+        network = Network(tuple(names), edges, tuple(clients.items()))
         self.schema, self.selectivity = schema, selectivity
-        self.routers = {
-            name: Router(
-                name,
-                [a if b == name else b for a, b in edges if name in (a, b)],
-                [client for client, router in clients.items() if router == name],
-                strategy=strategy,
-                schema=schema,
-                selectivity=selectivity,
-            )
-            for name in names
-        }
+        self.joined = routing.Overlay(network, strategy, schema=schema, selectivity=selectivity)
         self.deliveries: list[Delivery] = []
-        self.received = 0
+
+    @property
+    def routers(self) -> dict[str, Router]:
+        """The routers by name."""
+        return self.joined.routers
 
     def do(self, client: str, *messages: Message) -> None:
         """A client sends messages together, and everyone answers until all are silent."""
-        waiting: deque[tuple[str, str, Sequence[Message]]] = deque([(self.clients[client], client, messages)])
-        while waiting:
-            name, link, batch = waiting.popleft()
-            self.received += len(batch)
-            for target, sent in self.routers[name].exchange(batch, link).items():
-                if target in self.routers:
-                    waiting.append((target, name, sent))
-                    continue
-                for message in sent:
-                    assert isinstance(message, Deliver)
-                    self.deliveries.append((target, message.envelope.doc_id, message.subscriptions))
+        self.deliveries += self.joined.send(client, *messages)
 
     def restart(self, name: str) -> None:
         """Replace a router by what it saved."""

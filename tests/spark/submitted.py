@@ -1,27 +1,30 @@
-"""A program for ``spark-submit``: it runs a pipeline and says where that was.
+"""A program for ``spark-submit``: it asks for a session, delivers a document, and says where that was.
 
-spark-submit … submitted.py PIPELINE
+spark-submit … submitted.py FOLDER
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from pathlib import Path
 
-from twigcast.spark import Pipeline, run
-from twigcast.spark.operating import start
+from twigcast import spark as tc
+
+KEYS = ("spark.master", "spark.app.name", "spark.sql.shuffle.partitions")
 
 
-def main(path: str) -> None:
-    pipeline = Pipeline.load(path)
-    spark = start(pipeline)
-    conf = {
-        key: spark.conf.get(key) for key in ("spark.master", "spark.app.name", "spark.sql.shuffle.partitions")
-    }
-    print(json.dumps({**conf, "batches": [asdict(batch) for batch in run(spark, pipeline)]}))
+def main(folder: Path) -> None:
+    asked = {"spark.app.name": "asked for", "spark.sql.shuffle.partitions": "7"}
+    spark = tc.session(master="local[1]", conf=asked)
+    version = tc.IndexVersion.write(folder / "versions", 1, [tc.SubscriptionRow("s", "ada", "/x")])
+    documents = spark.sql("select '1' doc_id, '<x/>' body")
+    hits = tc.match(documents, version, ship="files")
+    delivered = tc.deliveries(hits, version, ship="files").collect()
+    said = {key: spark.conf.get(key) for key in KEYS}
+    print(json.dumps({**said, "delivered": [row.subscriber for row in delivered]}))
     spark.stop()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(Path(sys.argv[1]))

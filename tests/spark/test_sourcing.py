@@ -123,11 +123,10 @@ def test_files_of_many_documents_are_dropped_in_over_time(
 @pytest.mark.parametrize(
     ("source", "file", "content"),
     [
-        ({"kind": "archives", "path": "one.tgz"}, "one.tgz", tarred(b"<r>1</r>", b"<r>2</r>")),
         ({"kind": "records", "path": "one.xml", "record": "r"}, "one.xml", b"<f><r>1</r><r>2</r></f>"),
         ({"kind": "format", "format": "text", "path": "one.txt"}, "one.txt", b"<r>1</r>\n<r>2</r>\n"),
     ],
-    ids=["archive", "records", "text"],
+    ids=["records", "text"],
 )
 def test_a_source_may_be_one_file(
     spark: SparkSession, folder: Path, source: dict[str, Any], file: str, content: bytes

@@ -1,7 +1,7 @@
 """The command line: one file per command, nothing on stdout but results.
 
     program          the commands together, and how a run ends
-    match  check  explain  generate  index  simulate  bench      one command each
+    match  check  explain  generate  index  simulate  experiment  bench      one command each
     run  subscribe  unsubscribe  subscribed  dead_letters      those of the pipeline (subscribed lists)
     tables           which pipeline and subscription table a command means
     live             a run as people see it

@@ -18,6 +18,7 @@ from twigcast.cli import (
     bench,
     check,
     dead_letters,
+    experiment,
     explain,
     generate,
     index,
@@ -85,6 +86,7 @@ app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
 app.command("subscriptions", epilog=subscribed.EXAMPLES)(subscribed.command)
 app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.command)
+app.command("experiment", epilog=experiment.EXAMPLES)(experiment.command)
 app.command("bench", epilog=bench.EXAMPLES)(bench.command)
 
 
