@@ -7,7 +7,7 @@ are not the paper's.  A bar is judged in a full run only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 Cell: TypeAlias = int | float | str | None
@@ -76,7 +76,6 @@ class Findings:
     charts: tuple[Chart, ...] = ()
     bars: tuple[Bar, ...] = ()
     wrong: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
         """The findings as JSON can hold them, rows by the names of their columns."""
@@ -92,7 +91,6 @@ class Findings:
             "charts": [asdict(chart) for chart in self.charts],
             "bars": [asdict(bar) | {"met": bar.met} for bar in self.bars],
             "wrong": list(self.wrong),
-            "notes": list(self.notes),
         }
 
 

@@ -41,8 +41,8 @@ def run(scale: float, watch: Watch) -> Findings:
                 ("XPEs", "A", "A left %", "paper A %", "B", "B left %", "paper B %"),
                 tuple(rows),
                 (
-                    "The text has no numbers of the figure but the covering rates, 90 % and 50 %, from which the "
-                    "paper's percentages here follow.",
+                    "The text has no numbers of the figure but the covering rates, 90 % and 50 %: from them "
+                    "the paper's percentages here.",
                     "It does not give p(*) and p(//); our recipes were chosen for these rates at this size.",
                 ),
             ),

@@ -99,7 +99,7 @@ def traffic(
             "of the first",
             "paper",
             "paper, of the first",
-            "subscriptions, adv.",
+            "controls",
             "publications",
             "in vain %",
             "rows",

@@ -164,7 +164,7 @@ def _print_table(console: Console, title: str, columns: Iterable[str], rows: lis
 
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     for number, column in enumerate(columns):
-        table.add_column(column.strip(), justify="right" if number else "left")
+        table.add_column(column.strip(), justify="right" if number else "left", no_wrap=not number)
     for row in rows:
         table.add_row(*row)
     console.print("", table)

@@ -51,8 +51,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError, RoutingError
-from twigcast.routing import STRATEGIES, Network, Strategy
 from twigcast.spark.formats import is_of_files
+
+if TYPE_CHECKING:
+    from twigcast.routing import Network, Strategy
 
 SourceKind = Literal["directory", "archives", "records", "table", "format"]
 SinkKind = Literal["format", "files", "jsonl", "callable"]
@@ -203,6 +205,8 @@ class NetworkTable(_Table):
     @property
     def network(self) -> Network:
         """The routers and links, without clients."""
+        from twigcast.routing import Network  # only files with a network need routers
+
         return Network(tuple(self.routers), tuple((one, other) for one, other in self.links))
 
     @property
@@ -218,6 +222,8 @@ class NetworkTable(_Table):
     @property
     def chosen_strategy(self) -> Strategy:
         """The strategy of that name; without one, advertisements where there is a schema, and covering."""
+        from twigcast.routing import STRATEGIES
+
         return STRATEGIES[self.strategy or f"{'with' if self.schema_path else 'no'}-Adv-with-Cov"]
 
     @model_validator(mode="after")
@@ -226,6 +232,8 @@ class NetworkTable(_Table):
             known = set(self.network.brokers)
         except RoutingError as error:
             raise _wrong("links", error.message) from None
+        from twigcast.routing import STRATEGIES
+
         if self.strategy is not None and self.strategy not in STRATEGIES:
             raise _wrong("strategy", f"expected one of {', '.join(STRATEGIES)}")
         chosen = self.chosen_strategy

@@ -1,0 +1,21 @@
+"""The catalogue: every file of a figure or table is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments import EXPERIMENTS
+
+FOLDER = Path(__file__).parents[2] / "experiments"
+
+
+def test_every_figure_and_table_has_a_name() -> None:
+    """``experiments/routing/table_3.py`` is ``routing/table-3``."""
+    files = [*FOLDER.glob("*/fig_*.py"), *FOLDER.glob("*/table_*.py")]
+    names = {f"{file.parent.name}/{file.stem.replace('_', '-')}" for file in files}
+    assert set(EXPERIMENTS) == names
+
+
+def test_names_are_their_own() -> None:
+    """An experiment is found by the name it has."""
+    assert all(name == each.name for name, each in EXPERIMENTS.items())
