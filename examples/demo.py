@@ -1,4 +1,4 @@
-"""The main job on generated data: news through a pipeline on local Spark, to thousands of subscriptions.
+"""The main job on generated data: news through routers, on local Spark, to thousands of subscriptions.
 
 make demo
 python examples/demo.py --documents 20000 --subscriptions 50000
@@ -30,9 +30,11 @@ from twigcast.workload import (
     generate_documents,
     generate_subscriptions,
     news,
+    news_dtd,
 )
 
 READERS = ("ada", "bo", "chen", "dara", "emil", "fatou", "goran", "hana", "ines", "jun", "kofi", "lena")
+SITES = ("east", "west")
 BATCHES = 4
 PIPELINE = """\
 # Made by examples/demo.py; docs/pipeline.md explains every key.
@@ -45,6 +47,16 @@ max_per_batch = {per_batch}
 
 [subscriptions]
 path = "subscriptions.db"
+
+[network]
+routers = ["wire", "hub", "east", "west"]
+links = [["wire", "hub"], ["hub", "east"], ["hub", "west"]]
+schema = "news.dtd"
+root = "feed"
+metrics = "hops"
+
+[network.subscribers]
+{sites}
 
 [[sink]]
 kind = "format"
@@ -74,8 +86,10 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console()
     folder = fresh(arguments.output)
+    (folder / "news.dtd").write_bytes(news_dtd())
+    sites = "\n".join(f'{reader} = "{SITES[number % 2]}"' for number, reader in enumerate(READERS))
     (folder / "pipeline.toml").write_text(
-        PIPELINE.format(per_batch=max(1, -(-arguments.documents // BATCHES)))
+        PIPELINE.format(per_batch=max(1, -(-arguments.documents // BATCHES)), sites=sites)
     )
     pipeline = tc.Pipeline.load(folder / "pipeline.toml")
     table = tc.SubscriptionTable(pipeline.subscriptions.path)
@@ -120,6 +134,7 @@ def main() -> None:
 
     console.print(by_batch(batches))
     console.print(by_reader(pipeline))
+    console.print(by_link(pipeline))
     console.print(by_fault(pipeline))
     megabytes, seconds = sum(b.bytes for b in batches) / 1e6, sum(b.seconds for b in batches)
     console.print(
@@ -212,6 +227,19 @@ def by_reader(pipeline: tc.Pipeline) -> Table:
     return table
 
 
+def by_link(pipeline: tc.Pipeline) -> Table:
+    """What went from router to router."""
+    assert pipeline.network is not None
+    rows = stored(pipeline.network.metrics, ["source", "target", "documents", "bytes", "vain"])
+    sums = [("documents", "sum"), ("bytes", "sum"), ("vain", "sum")]
+    table = plain("\nFrom router to router", "link", "documents", "MB", "in vain")
+    for row in rows.group_by(["source", "target"]).aggregate(sums).to_pylist():
+        if row["documents_sum"]:
+            link, megabytes = f"{row['source']} → {row['target']}", f"{row['bytes_sum'] / 1e6:,.1f}"
+            table.add_row(link, f"{row['documents_sum']:,}", megabytes, f"{row['vain_sum']:,}")
+    return table
+
+
 def by_fault(pipeline: tc.Pipeline) -> Table:
     """The documents that could not be read, from the dead letters."""
     rows = stored(pipeline.dead_letters.path, ["code", "doc_id", "message", "line", "column"]).sort_by(
@@ -233,7 +261,7 @@ def stored(path: str | None, columns: list[str]) -> pa.Table:
 def plain(title: str, *columns: str) -> Table:
     table = Table(title=title, box=None, title_justify="left", title_style="bold", pad_edge=False)
     for number, column in enumerate(columns):
-        left = column in {"reader", "code", "for example"}
+        left = column in {"reader", "link", "code", "for example"}
         table.add_column(column, justify="left" if left else "right", no_wrap=number == 0)
     return table
 
@@ -243,6 +271,7 @@ def places(folder: Path) -> str:
 [bold]Where to look[/bold]
   {folder}/deliveries        all deliveries, a Parquet table
   {folder}/subscribers       a folder for each reader, a file for each delivery
+  {folder}/hops              what went from router to router in each batch, a Parquet table
   {folder}/dead-letters      what could not be read, with the reason and its place
   {folder}/pipeline.toml     the pipeline: put documents into {folder}/feed and run it again
 

@@ -68,9 +68,8 @@ WHY = {
         "Where perfect mergers have taken nearly everything, little is left for imperfect ones.",
     ),
     "B": (
-        "Imperfect merging gains less than the paper's: the degree of a merger is counted from the patterns "
-        "that a rule makes it of, not from all that it covers, and by paths as well as by how likely "
-        "documents are to have them; few mergers stay within 0.1 by that.",
+        "Imperfect merging gains less than the paper's: few mergers stay within 0.1, their degree being "
+        "counted from the patterns that a rule makes them of and not from all that they cover.",
     ),
 }
 

@@ -63,8 +63,8 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
                 (
                     "The text has no numbers of the figure; it says that below 0.1 at most 2 % are false.",
-                    "Ours are fewer: the degree is also kept by how likely documents are to have the paths "
-                    "that a merger adds, so what is added is hardly ever published.",
+                    "Ours are fewer: few mergers stay within such a degree, which is also kept by how likely "
+                    "documents are to have the paths that a merger adds.",
                     "There are no 100,000 XPEs here, since perfect merging leaves of so many nothing for "
                     "imperfect merging to do.",
                 ),
