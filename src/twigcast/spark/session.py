@@ -23,10 +23,9 @@ SETTINGS = {
     # small, small enough that several fit into a worker beside each other.
     "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
-    # Rows are documents: by Spark's own 4,096 and 10,000 a column would be tens of megabytes, copied as it
-    # grows.  Reading 148 MB of Parquet took 1.15 s so, and takes 0.40 s.
+    # Rows are documents: by Spark's own 4,096 a column would be tens of megabytes, copied as it grows.
+    # Reading 148 MB of Parquet took 1.15 s so, and takes 0.40 s.
     "spark.sql.parquet.columnarReaderBatchSize": "64",
-    "spark.sql.inMemoryColumnarStorage.batchSize": "64",
     "spark.sql.adaptive.enabled": "false",
 }
 """What is set where neither the caller nor spark-submit says otherwise."""
