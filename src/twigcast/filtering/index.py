@@ -11,7 +11,6 @@ when they are.
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 import warnings
@@ -27,6 +26,7 @@ from twigcast.document import Document, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
 from twigcast.filtering.batches import Bodies, Rows
 from twigcast.filtering.bitmaps import has_bit, set_bit, with_bit
+from twigcast.filtering.collecting import without_collecting
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.engine import duplicate, unknown
 from twigcast.filtering.index_file import read_index, write_index
@@ -173,7 +173,7 @@ class Index:
     def add_all(self, subscriptions: Iterable[tuple[Any, ...]]) -> list[RefusedSubscription]:
         """Subscribe many at once; those that cannot be are returned with their errors, the others added."""
         refused: list[RefusedSubscription] = []
-        with self._lock, _without_collecting():
+        with self._lock, without_collecting():
             snapshot = self._snapshot
             roster = snapshot.roster
             positions: list[int] = []
@@ -443,18 +443,6 @@ class Index:
 def _fault(error: tuple[int, int, int, int], body: bytes) -> DocumentError:
     code, line, column, offset = error
     return document_error(code, line, column, offset, body)
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Many objects are made here, none in cycles; looking for cycles among them took a fifth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _text(

@@ -12,27 +12,22 @@ named in full or ``*``, and its predicates are existences of single paths of suc
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeGuard
 
 from twigcast.pattern import (
     ANY,
     And,
     Axis,
-    Comparison,
-    Count,
     Exists,
-    Length,
     NameTest,
     Path,
     Pattern,
     Predicate,
     Step,
-    StringTest,
 )
 from twigcast.pattern.canonical import conjuncts, union
+from twigcast.pattern.demanding import demands_a_node
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,36 +69,11 @@ def _implied(predicate: Predicate) -> Iterator[Predicate]:
     if isinstance(predicate, And):
         for operand in predicate.operands:
             yield from _implied(operand)
-    elif _demands_a_node(predicate) and len(predicate.paths) == 1:
+    elif demands_a_node(predicate) and len(predicate.paths) == 1:
         path = _path(predicate.paths[0])
         yield from path.filters
         if path.steps:
             yield Exists((replace(path, filters=()),))
-
-
-_OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-_Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
-
-
-def _demands_a_node(predicate: Predicate) -> TypeGuard[_Selecting]:
-    match predicate:
-        case Exists() | Comparison():
-            return True
-        case StringTest():
-            return predicate.value != ""
-        case Length() | Count():
-            return not _OPERATORS[predicate.operator](0, predicate.value)
-        case _:
-            return False
 
 
 def _below(predicates: Iterable[Predicate], steps: tuple[Step, ...]) -> tuple[Twig, ...]:

@@ -22,9 +22,8 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
-from twigcast.filtering.engine import duplicate, unknown
 from twigcast.pattern import Axis, Pattern
-from twigcast.routing.change import Change
+from twigcast.routing.change import Change, check_ids, net_change
 from twigcast.routing.covering import Summary, summary
 from twigcast.routing.covering_index import CoveringIndex
 from twigcast.routing.generalizing import common_pattern, shortened
@@ -117,7 +116,7 @@ class Aggregating:
     def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
         """Unsubscribe some, then subscribe others; what is forwarded and withdrawn in the end."""
         added, removed = list(added), list(removed)
-        self._check(added, removed)
+        check_ids(added, removed, self._patterns)
         loose: dict[str, Pattern] = {}
         for id in removed:
             self._allowed -= step_count(self._patterns.pop(id))
@@ -132,18 +131,6 @@ class Aggregating:
             self._settle(id, pattern, {id: pattern})
         self._reduce()
         return self._net()
-
-    def _check(self, added: list[tuple[str, Pattern]], removed: list[str]) -> None:
-        gone: set[str] = set()
-        for id in removed:
-            if id not in self._patterns or id in gone:
-                raise unknown(id)
-            gone.add(id)
-        new: set[str] = set()
-        for id, _ in added:
-            if (id in self._patterns and id not in gone) or id in new:
-                raise duplicate(id)
-            new.add(id)
 
     # Groups
 
@@ -257,15 +244,7 @@ class Aggregating:
     # What the neighbour knows
 
     def _net(self) -> Change:
-        forward = []
-        withdraw = []
-        for id, before in self._before.items():
-            group = self._groups.get(id)
-            now = group.pattern if group else None
-            if now != before:
-                if before is not None:
-                    withdraw.append(id)
-                if now is not None:
-                    forward.append((id, now))
+        groups = {id: self._groups[id] for id in self._before if id in self._groups}
+        change = net_change(self._before, {id: group.pattern for id, group in groups.items()})
         self._before.clear()
-        return Change(tuple(forward), tuple(withdraw))
+        return change

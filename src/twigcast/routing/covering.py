@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from twigcast.pattern import (
     ANY,
@@ -44,7 +44,8 @@ from twigcast.pattern import (
     StringTest,
     Tail,
 )
-from twigcast.pattern.numbers import compare, number
+from twigcast.pattern.demanding import Selecting, demands_a_node
+from twigcast.pattern.numbers import number
 from twigcast.routing.implying import denied, implies, whole_number_implies
 from twigcast.routing.linear import MOST_MASKS, ChainAutomaton, chain, includes
 
@@ -153,7 +154,6 @@ def _proved(p: Summary, q: Summary) -> bool:
 # Facts
 
 
-_Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
 _Valued: TypeAlias = Comparison | StringTest | Length
 
 
@@ -188,20 +188,7 @@ def denials(operand: Predicate) -> Iterator[Predicate]:
                 yield from denials(each)
 
 
-def demands_a_node(predicate: Predicate) -> TypeGuard[_Selecting]:
-    """Whether a predicate holds only where its paths select something."""
-    match predicate:
-        case Exists() | Comparison():
-            return True
-        case StringTest():
-            return predicate.value != ""
-        case Length() | Count():
-            return not compare(0, predicate.operator, predicate.value)
-        case _:
-            return False
-
-
-def _from(fact: _Selecting, path: Path, start: int) -> Predicate:
+def _from(fact: Selecting, path: Path, start: int) -> Predicate:
     """What a fact says of the node on its path after so many steps: the same, of the rest of the path."""
     rest = (Path(path.steps[start:], path.tail),)
     return Exists(rest) if isinstance(fact, Exists | Count) else replace(fact, paths=rest)
@@ -315,7 +302,7 @@ def _tail_includes(general: Tail, special: Tail) -> bool:
     return general == special
 
 
-def _lies_along(path: Path, value: Comparison | None, other: Path, fact: _Selecting) -> bool:
+def _lies_along(path: Path, value: Comparison | None, other: Path, fact: Selecting) -> bool:
     """Whether the steps of ``path`` can be laid along those of ``other``, for all lengths of its gaps.
 
     ``other`` is a path of ``fact``.  As in ``ChainAutomaton.covers``, a mask has a bit for each number of

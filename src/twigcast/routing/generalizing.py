@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 
 from twigcast.pattern import ANY, Axis, Exists, NameTest, Pattern, Position, Predicate
-from twigcast.routing.covering import demands_a_node, follows, known
+from twigcast.pattern.demanding import demands_a_node
+from twigcast.routing.covering import follows, known
 from twigcast.routing.linear import includes
 from twigcast.routing.twig import Twig, pattern_of, predicate_steps, predicates_of, twig
 

@@ -17,7 +17,7 @@ from typing import Protocol
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.aggregating import Aggregating, Selectivity
-from twigcast.routing.change import Change
+from twigcast.routing.change import Change, net_change
 from twigcast.routing.merging import Merging
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.subscription_tree import SubscriptionTree
@@ -58,7 +58,8 @@ class Interest:
             del self.told[id]
         self.told.update(change.forward)
         if self._restored is not None and change:
-            change = _difference(self._restored, self.told)
+            ids = self._restored | self.told
+            change = net_change({id: self._restored.get(id) for id in ids}, self.told)
             self._restored = None
         return change
 
@@ -101,10 +102,3 @@ def _stages(
             )
         stages.append(Aggregating(strategy.aggregation, selectivity))
     return tuple(stages)
-
-
-def _difference(before: Mapping[str, Pattern], after: Mapping[str, Pattern]) -> Change:
-    return Change(
-        tuple((id, pattern) for id, pattern in after.items() if before.get(id) != pattern),
-        tuple(id for id, pattern in before.items() if after.get(id) != pattern),
-    )

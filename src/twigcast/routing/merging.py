@@ -28,12 +28,11 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from twigcast.filtering.engine import duplicate, unknown
 from twigcast.pattern import ANY, Axis, Path, Pattern, Position, Step
 from twigcast.pattern.rendering import render_absolute
 from twigcast.routing.advertising import advertisement
 from twigcast.routing.automaton import DOCUMENT
-from twigcast.routing.change import Change
+from twigcast.routing.change import Change, check_ids, net_change
 from twigcast.routing.counting import DEPTH, Measure, PathCounter
 from twigcast.routing.subscription_tree import SubscriptionTree
 from twigcast.schema import ElementGraph
@@ -109,7 +108,7 @@ class Merging:
             change = self._perfect.change(added, removed)
             added, removed = change.forward, change.withdraw
         coming, going = list(added), list(removed)
-        self._check(coming, going)
+        check_ids(coming, going, self._inputs)
         touched: dict[Key, _Node] = {}
         for id in going:
             node = self._inputs.pop(id)
@@ -123,18 +122,6 @@ class Merging:
         self._settle(touched)
         change = self._told(touched)
         return self._tree.change(change.forward, change.withdraw)
-
-    def _check(self, coming: list[tuple[str, Pattern]], going: list[str]) -> None:
-        held = set(going)
-        for id in going:
-            if id not in self._inputs or id not in held:
-                raise unknown(id)
-            held.discard(id)
-        held = set(self._inputs).difference(going) if coming else set()
-        for id, _ in coming:
-            if id in held:
-                raise duplicate(id)
-            held.add(id)
 
     def _settle(self, touched: dict[Key, _Node]) -> None:
         """Make and unmake mergers, in the fixed order, until each is right; note which nodes that concerns.
@@ -301,10 +288,7 @@ class Merging:
                 node.told = told
             if not node.ids and not node.merged:
                 del self._nodes[key]
-        return Change(
-            tuple((id, pattern) for id, pattern in after.items() if before.get(id) != pattern),
-            tuple(id for id, pattern in before.items() if after.get(id) != pattern),
-        )
+        return net_change({id: before.get(id) for id in before | after}, after)
 
 
 MEMORY = 1_000_000

@@ -12,7 +12,7 @@ by the thousand: both run the same routers.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from twigcast.routing.messages import Deliver, Message, Paths
@@ -45,18 +45,7 @@ class Overlay:
     ) -> None:
         self.network = network
         pool = Pool()
-        self.routers = {
-            broker: Router(
-                broker,
-                network.neighbours(broker),
-                network.clients_of(broker),
-                strategy=strategy,
-                schema=schema,
-                selectivity=selectivity,
-                pool=pool,
-            )
-            for broker in network.brokers
-        }
+        self.routers = join(network, strategy, lambda: pool, schema=schema, selectivity=selectivity)
         self.received: Counter[str] = Counter()
         """Messages that brokers received so far, by the name of their kind; each path counts as one."""
         self._at = dict(network.clients)
@@ -82,3 +71,26 @@ class Overlay:
                     assert isinstance(message, Deliver)
                     delivered.append(Delivery(target, message.envelope.doc_id, message.subscriptions))
         return delivered
+
+
+def join(
+    network: Network,
+    strategy: Strategy | None,
+    pool: Callable[[], Pool],
+    *,
+    schema: ElementGraph | None = None,
+    selectivity: Selectivity | None = None,
+) -> dict[str, Router]:
+    """The routers of a network by name, joined to neighbours and clients; ``pool`` gives each its pool."""
+    return {
+        broker: Router(
+            broker,
+            network.neighbours(broker),
+            network.clients_of(broker),
+            strategy=strategy,
+            schema=schema,
+            selectivity=selectivity,
+            pool=pool(),
+        )
+        for broker in network.brokers
+    }

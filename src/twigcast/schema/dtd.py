@@ -26,6 +26,7 @@ from twigcast.schema.graph import (
     Sequence,
     element_graph,
 )
+from twigcast.schema.source import read_source
 
 
 def read_dtd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
@@ -34,14 +35,7 @@ def read_dtd(source: Path | str | bytes, root: str | None = None) -> ElementGrap
     Without a ``root`` it is the declared element that stands in no other one; of several, the one with most
     elements below it.
     """
-    if isinstance(source, bytes):
-        body, name = source, "the DTD"
-    else:
-        name = str(source)
-        try:
-            body = Path(source).read_bytes()
-        except OSError as error:
-            raise SchemaError(f"{name} cannot be read: {error.strerror}") from error
+    body, name = read_source(source, "the DTD")
     declarations = list(_parse(body, name).iterelements())
     if not declarations:
         raise SchemaError(f"{name} declares no element")

@@ -28,6 +28,7 @@ from twigcast.schema.graph import (
     Sequence,
     element_graph,
 )
+from twigcast.schema.source import read_source
 
 if TYPE_CHECKING:
     from xmlschema import XMLSchema10
@@ -40,14 +41,7 @@ def read_xsd(source: Path | str | bytes, root: str | None = None) -> ElementGrap
     Without a ``root`` it is the global element that stands in no other one; of several, the one with most
     elements below it.
     """
-    if isinstance(source, bytes):
-        body, name = source, "the schema"
-    else:
-        name = str(source)
-        try:
-            body = Path(source).read_bytes()
-        except OSError as error:
-            raise SchemaError(f"{name} cannot be read: {error.strerror}") from error
+    body, name = read_source(source, "the schema")
     schema = _parse(body, name)
     declarations = _declarations(schema)
     if not declarations:

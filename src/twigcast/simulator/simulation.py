@@ -25,7 +25,6 @@ from twigcast.routing import (
     Paths,
     Pool,
     Publish,
-    Router,
     Strategy,
     Subscribe,
     Unadvertise,
@@ -34,6 +33,7 @@ from twigcast.routing import (
 )
 from twigcast.routing.aggregating import Selectivity
 from twigcast.routing.network import Network
+from twigcast.routing.overlay import join
 from twigcast.schema import ElementGraph
 from twigcast.simulator.cost import CostModel, LinkModel, Sizes
 from twigcast.simulator.load import Load
@@ -84,18 +84,13 @@ class Simulation:
         self._cost, self._link, self._interval, self._batch = cost, link or LinkModel(), interval, batch
         self._at = dict(network.clients)
         shared = Pool(answers=ANSWERS) if cost is not None else None
-        self.routers = {
-            broker: Router(
-                broker,
-                network.neighbours(broker),
-                network.clients_of(broker),
-                strategy=strategy,
-                schema=schema,
-                selectivity=selectivity,
-                pool=shared if shared is not None else Pool(),
-            )
-            for broker in network.brokers
-        }
+        self.routers = join(
+            network,
+            strategy,
+            lambda: shared if shared is not None else Pool(),
+            schema=schema,
+            selectivity=selectivity,
+        )
         self._truth = Truth(network)
         self._sizes = Sizes()
         self._environment = simpy.Environment()

@@ -1,0 +1,39 @@
+"""Changes of a set of subscriptions."""
+
+from __future__ import annotations
+
+import pytest
+
+from twigcast.errors import SubscriptionError
+from twigcast.pattern import parse
+from twigcast.routing.change import Change, check_ids, net_change
+
+A, B = parse("/a"), parse("/b")
+
+
+def test_a_net_change_is_what_differs() -> None:
+    """What came is forwarded, what went is withdrawn, what changed is both, the rest is not spoken of."""
+    before = {"same": A, "went": A, "changed": A, "came": None, "never": None}
+    assert net_change(before, {"same": A, "changed": B, "came": B, "other": A}) == Change(
+        (("changed", B), ("came", B)), ("went", "changed")
+    )
+    assert not net_change({"same": A}, {"same": A})
+
+
+@pytest.mark.parametrize(
+    ("added", "removed", "code"),
+    [
+        ([], ["x"], "unknown-id"),
+        ([], ["held", "held"], "unknown-id"),
+        ([("held", A)], [], "duplicate-id"),
+        ([("new", A), ("new", B)], [], "duplicate-id"),
+    ],
+)
+def test_ids_that_do_not_fit_are_refused(
+    added: list[tuple[str, object]], removed: list[str], code: str
+) -> None:
+    """What is not there cannot go, what is there cannot come again."""
+    with pytest.raises(SubscriptionError) as raised:
+        check_ids(added, removed, {"held"})  # type: ignore[arg-type]
+    assert raised.value.code == code
+    check_ids([("held", B)], ["held"], {"held"})
