@@ -90,6 +90,20 @@ class Compiler:
             words += chain
         return Program(array("I", words).tobytes(), self._exact)
 
+    def key(self, step: Step) -> int:
+        """The word for the axis and the name test of a step."""
+        axis = self._keys[step.axis is Axis.DESCENDANT]
+        try:
+            return axis[step.test]
+        except KeyError:
+            axis[step.test] = self._test(step.test) | (_DESCENDANT if step.axis is Axis.DESCENDANT else 0)
+            return axis[step.test]
+
+    def condition(self, predicate: Predicate) -> tuple[Condition, bool]:
+        """What a predicate asks of its node, and whether it asks no less than the predicate."""
+        self._exact = True
+        return self._condition(predicate), self._exact
+
     def _alternative(self, path: Path) -> list[int] | None:
         if path.filters or not path.steps:
             return _chain([], self._at_document(self._path(path, self._target(path.tail))))
@@ -122,12 +136,7 @@ class Compiler:
                     keys = []
                 for predicate in reversed(step.predicates):
                     condition = self._and(self._condition(predicate), condition)
-            axis = self._keys[step.axis is Axis.DESCENDANT]
-            try:
-                keys.append(axis[step.test])
-            except KeyError:
-                axis[step.test] = self._test(step.test) | (_DESCENDANT if step.axis is Axis.DESCENDANT else 0)
-                keys.append(axis[step.test])
+            keys.append(self.key(step))
         return _chain(keys, condition)
 
     def _path(self, path: Path, target: Condition) -> Condition:

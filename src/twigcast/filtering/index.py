@@ -24,6 +24,7 @@ from typing import Any
 
 from twigcast.document import Document, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
+from twigcast.filtering.assembling import Assembler
 from twigcast.filtering.batches import Bodies, Rows
 from twigcast.filtering.bitmaps import has_bit, set_bit, with_bit
 from twigcast.filtering.collecting import without_collecting
@@ -179,15 +180,26 @@ class Index:
             positions: list[int] = []
             programs: list[bytes] = []
             inexact = bytearray(snapshot.inexact)
+            assembler = None
+            if not self.namespaces and self.pattern_limits == PatternLimits():
+                assembler = Assembler(self._compiler)
             for id, xpath, *rest in list(subscriptions):
                 namespaces = rest[0] if rest else None
+                words = None
+                if assembler is not None and not namespaces and isinstance(xpath, str):
+                    words = assembler.assembled(xpath)
                 try:
-                    pattern = self._parsed(xpath, namespaces)
+                    pattern = self._parsed(xpath, namespaces) if words is None else None
                     if roster.find(id) is not None:
                         raise duplicate(id)
                 except (PatternError, SubscriptionError) as error:
                     refused.append(RefusedSubscription(id, error))
                     continue
+                if words is not None:
+                    positions.append(roster.append(id, xpath))
+                    programs.append(words)
+                    continue
+                assert pattern is not None
                 program = self._compiler.compile(pattern)
                 position = roster.append(id, _text(xpath, namespaces, self.namespaces, pattern))
                 positions.append(position)

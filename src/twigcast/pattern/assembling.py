@@ -43,35 +43,47 @@ Reader: TypeAlias = Callable[[str, Mapping[str, str] | None], Pattern]
 
 def assembled(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> Pattern | None:
     """The pattern of ``text`` from its parts, ``read`` where they are new; ``None`` if it has others."""
-    if len(text) > LENGTH:
-        return None
-    parts = _PART.findall(text)
-    if "".join(parts) != text or not parts:
-        return None
-    known_steps, known_predicates = _tables(namespaces)
     steps: list[Step] = []
     conditions: dict[str, Predicate] = {}
-    for part in parts:
+    for part in cut(text):
         if part[0] == "[":
-            found = known_predicates.get(part)
+            found = part_conditions(part, namespaces, read)
             if found is None:
-                found = _new_predicate(part, namespaces, read)
-                if found is None:
-                    return None
+                return None
             conditions.update(found)
             continue
         if conditions:
             _restrict_last(steps, conditions)
             conditions = {}
-        step = known_steps.get(part)
+        step = part_step(part, namespaces, read)
         if step is None:
-            step = _new_step(part, namespaces, read)
-            if step is None:
-                return None
+            return None
         steps.append(step)
     if conditions:
         _restrict_last(steps, conditions)
-    return Pattern((Path(tuple(steps)),))
+    return Pattern((Path(tuple(steps)),)) if steps else None
+
+
+def cut(text: str) -> list[str]:
+    """The steps and predicates of ``text``, in order; none where it is not made of those alone."""
+    if len(text) > LENGTH:
+        return []
+    parts: list[str] = _PART.findall(text)
+    return parts if "".join(parts) == text else []
+
+
+def part_step(part: str, namespaces: Mapping[str, str] | None, read: Reader) -> Step | None:
+    """The step of a part; ``None`` where it is none."""
+    step = _tables(namespaces)[0].get(part)
+    return _new_step(part, namespaces, read) if step is None else step
+
+
+def part_conditions(
+    part: str, namespaces: Mapping[str, str] | None, read: Reader
+) -> dict[str, Predicate] | None:
+    """The conditions in brackets by canonical text; ``None`` if they may look beyond the element."""
+    found = _tables(namespaces)[1].get(part)
+    return _new_predicate(part, namespaces, read) if found is None else found
 
 
 _Steps: TypeAlias = dict[str, Step]
@@ -118,7 +130,6 @@ def _new_step(part: str, namespaces: Mapping[str, str] | None, read: Reader) -> 
 def _new_predicate(
     part: str, namespaces: Mapping[str, str] | None, read: Reader
 ) -> dict[str, Predicate] | None:
-    """The conditions in these brackets by canonical text; ``None`` if they may look beyond the element."""
     if ".." in part or "::" in part:
         return None
     predicates: tuple[Predicate, ...]
