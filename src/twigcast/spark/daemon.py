@@ -2,10 +2,14 @@
 
 Without it each worker imports pandas, pyarrow and twigcast by itself, before its first document: more than a
 second of a core, and memory that is now shared.  Nothing here may start a thread that does not know of forks.
+
+Spark has each worker search for cycles after each task.  What was imported here is left out of the search: it
+took 40 ms of a task, and made copies of all the memory that is shared.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 
 # Nothing in a worker multiplies matrices; the threads for it would be forked with it.
@@ -21,4 +25,6 @@ import twigcast.spark.matching
 import twigcast.spark.reading  # noqa: F401
 
 if __name__ == "__main__":
+    gc.collect()
+    gc.freeze()
     manager()
