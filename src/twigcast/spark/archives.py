@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
+from twigcast.spark.fusing import Opening, remember
 from twigcast.spark.opening import UNREADABLE, Opener, decompressed, is_compressed, open_file, plain_path
 from twigcast.spark.shapes import SOURCED, SourcedRow, batched, error_row, placeless
 
@@ -40,8 +41,12 @@ def archives(options: dict[str, str]) -> Opener:
     limit = int(options.pop("maxBytes", DocumentLimits().bytes))
 
     def opened(found: DataFrame) -> DataFrame:
-        paths = found.select(plain_path(F.col("path")).alias("path"))
-        return paths.mapInArrow(partial(_expand, fitting=fitting, limit=limit), SOURCED).drop("prolog")
+        opening = Opening(
+            found.select(plain_path(F.col("path")).alias("path")),
+            partial(_expand, fitting=fitting, limit=limit),
+        )
+        documents = opening.places.mapInArrow(opening.stage, SOURCED).drop("prolog")
+        return remember(documents, lambda: opening)
 
     return opened
 

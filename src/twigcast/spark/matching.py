@@ -2,6 +2,7 @@
 
 Spark hands a batch of documents to a worker as Arrow memory, the kernel reads the bodies where they lie, and
 the other columns go back as they came.  The index is not shipped: each worker process maps its file, once.
+Where the worker can read the documents itself, it does so in the same stage: see ``fusing``.
 
 Shards are stages behind each other, each in worker processes of its own: a document passes through all of
 them, and no process holds more than one shard.  Rejected: documents × shards as rows, grouped again by
@@ -26,6 +27,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError, StageError
 from twigcast.filtering import Index
+from twigcast.spark.fusing import opening_of
 from twigcast.spark.inheriting import joined, relocated
 from twigcast.spark.shapes import (
     ARROW_ERROR,
@@ -63,6 +65,7 @@ def match(
     have ``hops`` and ``vain`` beside; it is for one index, not for shards.
     """
     require(docs, ("doc_id", "body"), "match")
+    opening = opening_of(docs)
     if isinstance(docs.schema["body"].dataType, StringType):
         docs = docs.withColumn("body", F.col("body").cast("binary"))
     if limits is None:
@@ -96,7 +99,10 @@ def match(
             passing=[field.name for field in passing],
             seconds=seconds,
         )
-        docs = docs.mapInArrow(stage, schema)
+        if opening is not None and number == 0:
+            docs = opening.places.mapInArrow(opening.followed_by(stage), schema)
+        else:
+            docs = docs.mapInArrow(stage, schema)
     return docs
 
 

@@ -13,6 +13,7 @@ to the dead letters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException, UnsupportedOperationException
@@ -25,7 +26,10 @@ from twigcast.errors import StageError
 from twigcast.spark.archives import archives
 from twigcast.spark.empty import empty_files_of_batch
 from twigcast.spark.formats import is_of_files
+from twigcast.spark.fusing import Opening, remember
 from twigcast.spark.opening import Opener, files, plain_path
+from twigcast.spark.parquet import Column as ParquetColumn
+from twigcast.spark.parquet import parquet_opening
 from twigcast.spark.places import is_file
 from twigcast.spark.records import records
 from twigcast.spark.shapes import ERROR
@@ -54,7 +58,13 @@ def read(
     if format in _OPENERS:
         opened = _OPENERS[format](given)
         return opened(files(spark, _place(source, format), given, streaming=streaming))
-    return _as_documents(_table(spark, source, format, given, streaming=streaming), doc_id, body)
+    asked = dict(given)
+    table = _table(spark, source, format, given, streaming=streaming)
+    columns = _document_columns(table, doc_id, body)
+    documents = table.select(*[column.expression.alias(column.name) for column in columns])
+    if format.lower() == "parquet" and not streaming:
+        remember(documents, lambda: _parquet_opening(table, table.inputFiles(), columns, asked))
+    return documents
 
 
 def left_out(
@@ -151,24 +161,54 @@ def _columns_of_files(spark: SparkSession, source: str, format: str, options: di
         raise StageError(f"{message}: {hint}", code="options") from None
 
 
-def _as_documents(table: DataFrame, doc_id: str | None, body: str | None) -> DataFrame:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of documents: what it is in the table, and of which column of that it is only a cast."""
+
+    name: str
+    expression: Column
+    source: str | None
+
+
+def _document_columns(table: DataFrame, doc_id: str | None, body: str | None) -> list[_Column]:
     body_column = _body_column(table, body)
     content = F.col(f"`{body_column}`").cast("binary")
     used = {body_column}
+    id_column: str | None = None
     if doc_id is not None and doc_id in table.columns:
-        identity = F.col(f"`{doc_id}`").cast("string")
-        used.add(doc_id)
+        id_column = doc_id
     elif doc_id not in (None, "doc_id"):
         raise StageError(_missing("doc_id", str(doc_id), table), code="columns")
     elif "doc_id" in table.columns:
-        identity = F.col("doc_id").cast("string")
-        used.add("doc_id")
+        id_column = "doc_id"
     elif {"topic", "partition", "offset"} <= set(table.columns):
         identity = F.concat_ws("/", "topic", "partition", "offset")
     else:
         identity = F.sha2(content, 256)
-    rest = [F.col(f"`{name}`") for name in table.columns if name not in {*used, "doc_id", "body"}]
-    return table.select(identity.alias("doc_id"), content.alias("body"), *rest)
+    if id_column is not None:
+        identity = F.col(f"`{id_column}`").cast("string")
+        used.add(id_column)
+    rest = [name for name in table.columns if name not in {*used, "doc_id", "body"}]
+    return [
+        _Column("doc_id", identity, id_column),
+        _Column("body", content, body_column),
+        *[_Column(name, F.col(f"`{name}`"), name) for name in rest],
+    ]
+
+
+def _parquet_opening(
+    table: DataFrame, uris: list[str], columns: list[_Column], options: Mapping[str, str]
+) -> Opening | None:
+    """How workers read what was selected from a table of Parquet files; none where Spark must."""
+    kinds = {field.name: type(field.dataType) for field in table.schema.fields}
+    sources = [
+        ParquetColumn(column.name, column.source, kinds[column.source])
+        for column in columns
+        if column.source is not None
+    ]
+    if len(sources) < len(columns) or sources[0].kind is not StringType:
+        return None
+    return parquet_opening(table.sparkSession, uris, sources, options)
 
 
 def _body_column(table: DataFrame, body: str | None) -> str:

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from twigcast.errors import StageError
+from twigcast.spark.fusing import Opening, remember
 from twigcast.spark.opening import (
     UNREADABLE,
     Opener,
@@ -50,7 +51,8 @@ def records(options: dict[str, str]) -> Opener:
         named = found.select(plain_path(F.col("path")).alias("path"), "length")
         pieces = named.mapInArrow(partial(_plan, settings=settings), _PIECES)
         spread = pieces.repartition(4 * found.sparkSession.sparkContext.defaultParallelism)
-        return spread.mapInArrow(partial(_split, settings=settings), SOURCED)
+        opening = Opening(spread, partial(_split, settings=settings))
+        return remember(spread.mapInArrow(opening.stage, SOURCED), lambda: opening)
 
     return opened
 
