@@ -80,6 +80,31 @@ def left_out(
     return None if found is None else _OPENERS[format](dict(options))(found)
 
 
+OPENED_BY_WORKERS = frozenset({"archives", "records"})
+"""Formats of which a stream has the places only: its batches are opened where they are matched."""
+
+
+def places(spark: SparkSession, source: str | None, *, format: str, options: Mapping[str, str]) -> DataFrame:
+    """The files of such a format as a stream, each with ``path`` and ``length``; raises ``StageError``."""
+    given = {name: str(value) for name, value in options.items()}
+    _OPENERS[format](given)  # takes its own options out of those of Spark
+    found = files(spark, _place(source, format), given, streaming=True)
+    return found.select(*_PLACE)
+
+
+def open_places(
+    spark: SparkSession, batch: DataFrame, *, format: str, options: Mapping[str, str]
+) -> DataFrame:
+    """The documents in a batch of ``places``, and in those that Spark has left out of it."""
+    more = empty_files_of_batch(spark, batch)
+    if more is not None:
+        batch = batch.unionByName(more.select(*_PLACE))
+    return _OPENERS[format]({name: str(value) for name, value in options.items()})(batch)
+
+
+_PLACE = ("path", "length")
+
+
 def _whole_files(options: dict[str, str]) -> Opener:
     """Each file as a document; one that is too large is an error, and not read at all.
 

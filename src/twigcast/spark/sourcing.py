@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.spark.formats import is_of_files
 from twigcast.spark.pipeline import Pipeline, Source
-from twigcast.spark.reading import left_out, read
+from twigcast.spark.reading import OPENED_BY_WORKERS, left_out, open_places, places, read
 
 FOREVER = "36500d"
 BATCH_BYTES = str(512 << 20)
@@ -38,16 +38,25 @@ class Request:
         return cls(source, source.path, formats.get(source.kind) or source.format or "parquet", options)
 
     def stream(self, spark: SparkSession) -> DataFrame:
-        """The documents as a stream, in batches of a bounded size; raises ``StageError`` if they are none."""
-        return self._read(spark, {**_bounds(self.source), **self.options}, streaming=True)
+        """What there is, as a stream in batches of a bounded size; raises ``StageError`` if it is none.
+
+        ``documents`` makes documents of its batches.
+        """
+        options = {**_bounds(self.source), **self.options}
+        if self.format in OPENED_BY_WORKERS:
+            return places(spark, self.place, format=self.format, options=options)
+        return self._read(spark, options, streaming=True)
+
+    def documents(self, spark: SparkSession, batch: DataFrame) -> DataFrame:
+        """The documents of a batch of the stream, with those that Spark has left out of it."""
+        if self.format in OPENED_BY_WORKERS:
+            return open_places(spark, batch, format=self.format, options=self.options)
+        more = left_out(spark, batch, format=self.format, options=self.options)
+        return batch if more is None else batch.unionByName(more)
 
     def batch(self, spark: SparkSession) -> DataFrame:
         """The documents that are there now."""
         return self._read(spark, self.options, streaming=False)
-
-    def left_out(self, spark: SparkSession, batch: DataFrame) -> DataFrame | None:
-        """What belongs to a batch of the stream and Spark has left out of it."""
-        return left_out(spark, batch, format=self.format, options=self.options)
 
     def _read(self, spark: SparkSession, options: Mapping[str, str], *, streaming: bool) -> DataFrame:
         return read(

@@ -45,7 +45,7 @@ def start(
 ) -> StreamingQuery:
     """Start the pipeline with a trigger of Spark."""
     source = Request.of(pipeline)
-    documents = source.stream(spark)
+    found = source.stream(spark)
     desk = take_desk(spark, pipeline)
     if desk.journal.is_finished(0):
         raise RunError(f"{pipeline.work.path} is the work folder of a source that is no stream: name another")
@@ -53,10 +53,10 @@ def start(
     failures: list[TwigcastError] = []
     release_log(spark)
 
-    def run_each(documents: DataFrame, batch: int) -> None:
-        more = source.left_out(spark, documents)
+    def run_each(some: DataFrame, batch: int) -> None:
+        documents = source.documents(spark, some)
         try:
-            metrics = run_batch(desk, documents if more is None else documents.unionByName(more), batch)
+            metrics = run_batch(desk, documents, batch)
         except TwigcastError as error:
             failures.append(error)
             hold_back_log(spark)
@@ -64,9 +64,7 @@ def start(
         if on_batch is not None:
             on_batch(metrics)
 
-    query = documents.writeStream.foreachBatch(run_each).option(
-        "checkpointLocation", pipeline.work.checkpoint
-    )
+    query = found.writeStream.foreachBatch(run_each).option("checkpointLocation", pipeline.work.checkpoint)
     return PipelineQuery(query.trigger(**trigger).start(), failures)
 
 
