@@ -1,12 +1,12 @@
 """The pipeline's throughput against that of the kernel alone, in one run.
 
-    pipeline   Parquet ─► Spark ─► Arrow ─► worker, worker ─► Arrow ─► Spark: documents and matches counted
-    cached     the same from a table that Spark has in memory
+    pipeline   Parquet ─► workers ─► Arrow ─► Spark: documents and matches counted
+    cached     a table that Spark has in memory ─► Arrow ─► workers ─► Arrow ─► Spark: the same
     threads    Arrow arrays of the same bytes in memory ─► two threads in plain Python ─► matches counted
 
-All match the same documents against the same file of the same subscriptions, in batches of the same number of
-documents, and are warmed by a whole pass; then they take turns, and the best pass of each counts.  What is
-between them is the way to the workers and back, bodies included: a hit carries its document.
+All match the same documents against the same file of the same subscriptions, in batches of about the same
+number of documents, and take turns; after some passes to warm them, the best pass of each counts.  What is
+between them is reading, and the way to the workers and back, bodies included: a hit carries its document.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Size:
 
     documents: int = 50_000
     subscriptions: int = 10_000
+    warming: int = 3
+    """Passes before the first that counts: for a minute the JVM is busy compiling itself."""
     passes: int = 5
     """How often everything is timed, after it was warmed."""
     partitions: int = 16
@@ -105,13 +107,13 @@ def measure(
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
     wrong: list[str] = []
-    for number in range(size.passes + 1):
+    for number in range(1 - size.warming, size.passes + 1):
         counts = {}
         for name, way in ways.items():
-            progress(f"pipeline-throughput: {name}, " + (f"pass {number}" if number else "warming"))
+            progress(f"pipeline-throughput: {name}, " + (f"pass {number}" if number > 0 else "warming"))
             began = time.perf_counter()
             counts[name] = way()
-            if number:
+            if number > 0:
                 times[name].append(time.perf_counter() - began)
         for name, found in counts.items():
             if found != counts["threads"] or found.documents != size.documents or found.errors:

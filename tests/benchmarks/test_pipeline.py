@@ -11,7 +11,9 @@ from benchmarks import default_names, named
 from benchmarks.pipeline import Counts, Size, by_threads, in_halves, throughput
 from twigcast import Index
 
-TINY = Size(documents=60, subscriptions=50, passes=1, partitions=2, sample=5, by_xpath=3, by_lxml=10)
+TINY = Size(
+    documents=60, subscriptions=50, warming=1, passes=1, partitions=2, sample=5, by_xpath=3, by_lxml=10
+)
 
 
 @pytest.fixture
