@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from twigcast.filtering.roster import SEARCHES, Roster
+from twigcast.filtering.roster import AT_ONCE, TABLES, Roster
 
 
 class Stored(list[Hashable]):
@@ -45,13 +45,28 @@ def test_a_roster_goes_on_from_a_stored_one() -> None:
     assert roster[0:2] == ["a", "b"]
 
 
-def test_stored_ids_are_searched_and_then_kept_in_a_table() -> None:
-    """Few changes cost a search each, many a table; the answers are the same."""
-    roster = Roster(Stored(["a", "b", "c"]), ["//a", "//b", "//c"])
-    assert roster.forget("b") == 1
-    for _ in range(SEARCHES + 3):
-        assert [roster.find(id) for id in "abcd"] == [0, None, 2, None]
-    assert roster.append("b", "//x") == 3
-    assert roster.forget("c") == 2
-    assert list(roster.living()) == [("a", 0), ("b", 3)]
-    assert roster.living_count == 2
+def test_stored_ids_are_searched_and_then_kept_in_tables() -> None:
+    """Each search puts some into a table, until none is needed; the answers are the same all the time."""
+    count = AT_ONCE * 3 + 5
+    stored = Stored(range(count))
+    roster = Roster(stored, [""] * count)
+    assert roster.forget(1) == 1
+    for _ in range(6):
+        sought = [0, 1, 2, AT_ONCE, count - 1, count, "0"]
+        assert [roster.find(id) for id in sought] == [0, None, 2, AT_ONCE, count - 1, None, None]
+    stored.find = None  # type: ignore[assignment,method-assign]  # not needed any more
+    assert [roster.find(id) for id in (0, 1, count - 1, count)] == [0, None, count - 1, None]
+    assert roster.append(1, "//x") == count
+    assert roster.find(1) == count
+    assert roster.forget(2) == 2
+    assert [id for id, _ in roster.living()] == [0, *range(3, count), 1]
+    assert roster.living_count == count - 1
+
+
+def test_tables_are_few_however_many_ids_are_stored() -> None:
+    """An id is looked for in each of them."""
+    count = AT_ONCE * TABLES * 3
+    roster = Roster(Stored(range(count)), range(0))  # type: ignore[arg-type]
+    for number in range(TABLES + 1):
+        roster.find(f"not there {number}")
+    assert len(roster._tables) == TABLES

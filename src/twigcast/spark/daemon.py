@@ -14,7 +14,7 @@ import os
 
 # Nothing in a worker multiplies matrices; the threads for it would be forked with it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Arrow's memory goes from batch to batch; given back to the system in between, it cost 2 µs for each document.
+# Arrow's memory goes from batch to batch; given back to the system in between, it cost 2 µs a document.
 os.environ.setdefault("MIMALLOC_PURGE_DELAY", "10000")
 
 import pandas  # noqa: F401
