@@ -340,10 +340,11 @@ class _Hiding:
     start: int
 
 
+# Quantifiers of sets are possessive, those of groups are not: before Python 3.11.5 these matched wrongly.
 _HIDING = {b"<!--": b"--", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _SPACE = rb"[ \t\r\n]"
 _QUOTED = rb"""(?:"[^"<]*+"|'[^'<]*+')"""
-_TAG_END = re.compile(rb"""[^"'<>]*+(?:%s[^"'<>]*+)*+>""" % _QUOTED)
+_TAG_END = re.compile(rb"""[^"'<>]*+(?:%s[^"'<>]*+)*>""" % _QUOTED)
 _SPACE_END = re.compile(_SPACE + rb"*+>")
 _ATTRIBUTE = re.compile(
     _SPACE + rb"++([^ \t\r\n=/>\"'<]++)" + _SPACE + rb"*+=" + _SPACE + rb"*+(?:\"[^\"]*+\"|'[^']*+')"
@@ -351,10 +352,11 @@ _ATTRIBUTE = re.compile(
 _TAG_NAME = re.compile(rb"<[^ \t\r\n/>]++")
 _ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);|#)")
 _DECLARED = (
-    rb"""(?:"[^"]*+"|'[^']*+'|<!--(?:[^-]|-(?!-))*+-->|<\?(?:[^?]|\?(?!>))*+\?>|<(?![?]|!--)|[^]"'<])*+"""
+    rb"""(?:"[^"]*+"|'[^']*+'|<!--[^-]*+(?:-(?!-)[^-]*+)*-->|<\?[^?]*+(?:\?(?!>)[^?]*+)*\?>"""
+    rb"""|<(?![?]|!--)|[^]"'<]++)*"""
 )
 _DOCTYPE = re.compile(
-    rb"""[^["'>]*+(?:(?:"[^"]*+"|'[^']*+')[^["'>]*+)*+(?:\[(""" + _DECLARED + rb""")\][ \t\r\n]*+)?>"""
+    rb"""[^["'>]*+(?:(?:"[^"]*+"|'[^']*+')[^["'>]*+)*(?:\[(""" + _DECLARED + rb""")\][ \t\r\n]*+)?>"""
 )
 _WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00")
 _SIGNATURE = 2
