@@ -144,7 +144,7 @@ class Splitter:
         if self._open and (final or self._base + self._at - self._open[0].start > self._limit):
             yield from self._recover(final=final)
         if not self._open:
-            self._tell(self._at)
+            self._tell(self._at if final else self._whole(self._at))
             yield from self._outside_error()
 
     def _skip_plain(self, record: _Open) -> None:
@@ -299,6 +299,22 @@ class Splitter:
                 self._outside.tell(self._buffer[self._told : place])
             self._told = place
 
+    def _whole(self, place: int) -> int:
+        """How far before ``place`` the outside ends with whole markup.
+
+        Newer versions of expat put off what they have seen a part of, and would tell of it too late.
+        """
+        start = self._told
+        if self._hiding is not None:
+            start = max(start, self._hiding.start - self._base)
+        else:
+            for end in _HIDING.values():
+                start = max(start, self._buffer.rfind(end, start, place))
+            start = self._buffer.rfind(b"<", start, place)
+            if start < 0 or _TAG_END.match(self._buffer, start + 1, place):
+                return place
+        return start if place - start <= self._limit else place
+
     def _outside_error(self) -> Iterator[Record]:
         error = self._outside.take_error()
         if error is not None:
@@ -311,7 +327,7 @@ class Splitter:
 
     def _drop(self) -> None:
         """Forget what is not needed any more."""
-        keep = self._open[0].start - self._base if self._open else self._at
+        keep = self._open[0].start - self._base if self._open else min(self._at, self._told)
         if self._hiding is not None and not self._open:
             start = self._hiding.start - self._base
             if start >= 0 and len(self._buffer) - start <= self._limit:
