@@ -356,7 +356,7 @@ class _Hiding:
     start: int
 
 
-# Quantifiers of sets are possessive, those of groups are not: before Python 3.11.5 these matched wrongly.
+# Quantifiers of sets are possessive, those of groups are not: Python 3.11.2 matches these wrongly.
 _HIDING = {b"<!--": b"--", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 _SPACE = rb"[ \t\r\n]"
 _QUOTED = rb"""(?:"[^"<]*+"|'[^'<]*+')"""
