@@ -71,7 +71,9 @@ def parquet_opening(
     """How workers read the files; none where Spark must."""
     if not 0 < len(uris) <= MOST_FILES or not _asks_nothing_else(spark, options):
         return None
-    if not all(uri.startswith("file:/") and column.kind in _PLAIN for uri in uris for column in columns):
+    if not all(uri.startswith("file:/") for uri in uris):
+        return None
+    if not all(column.kind in _PLAIN for column in columns):
         return None
     extents: list[Extent] = []
     for uri in uris:

@@ -356,8 +356,9 @@ class _Hiding:
     start: int
 
 
-# Quantifiers of sets are possessive, those of groups are not: Python 3.11.2 matches these wrongly.
 _HIDING = {b"<!--": b"--", b"<![CDATA[": b"]]>", b"<?": b"?>"}
+
+# Quantifiers of sets are possessive, those of groups are not: Python 3.11.2 matches possessive groups wrongly.
 _SPACE = rb"[ \t\r\n]"
 _QUOTED = rb"""(?:"[^"<]*+"|'[^'<]*+')"""
 _TAG_END = re.compile(rb"""[^"'<>]*+(?:%s[^"'<>]*+)*>""" % _QUOTED)
