@@ -358,7 +358,7 @@ class _Hiding:
 
 _HIDING = {b"<!--": b"--", b"<![CDATA[": b"]]>", b"<?": b"?>"}
 
-# Quantifiers of sets are possessive, those of groups are not: Python 3.11.2 matches possessive groups wrongly.
+# Sets have possessive quantifiers, groups have not: Python 3.11.2 matches possessive groups wrongly.
 _SPACE = rb"[ \t\r\n]"
 _QUOTED = rb"""(?:"[^"<]*+"|'[^'<]*+')"""
 _TAG_END = re.compile(rb"""[^"'<>]*+(?:%s[^"'<>]*+)*>""" % _QUOTED)
