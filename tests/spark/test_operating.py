@@ -104,6 +104,11 @@ def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.M
         ("one line", "one line"),
         ("first\n\tat a.b.C\n", "first"),
         ("Job aborted\nTraceback (most recent call last):\n  File\nValueError: bad\n", "ValueError: bad"),
+        (
+            "An error occurred while calling o1.load.\n: a.B: job\n\tat a.b\nCaused by: a.C: x is bad\n",
+            "x is bad",
+        ),
+        ("An error occurred while calling o1.load.\n: a.B: no such thing\n\tat a.b.C\n", "no such thing"),
         ("x" * 5000, "x" * 599 + "…"),
     ],
 )

@@ -106,10 +106,19 @@ def task_counts(spark: SparkSession) -> tuple[int, int]:
 
 
 def complaint(text: str) -> str:
-    """The sentence in what Spark says: of a Python error its last line, else the first, without the trace."""
+    """The sentence in what Spark says, without the trace.
+
+    That is the last line of a Python error, the cause of one in Java, and else the first line.
+    """
     raised = re.findall(
         r"^(?:pyspark\.\S+: )?((?:\w+\.)*\w*(?:Error|Exception|Warning): .*)$", text, re.MULTILINE
     )
     python = "Traceback (most recent call last)" in text
-    sentence = raised[-1] if python and raised else text.strip().partition("\n")[0]
+    causes = re.findall(r"^(?:Caused by)?: (?:[\w.$]+: )?(.+)$", text, re.MULTILINE)
+    if python and raised:
+        sentence = raised[-1]
+    elif text.startswith("An error occurred while calling") and causes:
+        sentence = causes[-1]
+    else:
+        sentence = text.strip().partition("\n")[0]
     return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 1]}…"
