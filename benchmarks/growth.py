@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.corpus import available, corpus
-from benchmarks.pipeline import CONF, by_pipeline
+from benchmarks.pipeline import by_pipeline
 from benchmarks.processes import descendants, mapping_bytes, proportional_bytes, resident_bytes
 from benchmarks.results import Outcome, Progress
 from benchmarks.sparking import CORES, glob, index_version, on_spark, require_spark, watched
@@ -51,7 +51,7 @@ def growth(
     progress(f"pipeline-growth: an index of {subscriptions:,} subscriptions for {source} documents")
     version = index_version(source, "linear", subscriptions)
     paths = corpus(source, documents, progress)
-    return on_spark(measure, progress, CONF, paths, version, documents, passes)
+    return on_spark(measure, progress, {}, paths, version, documents, passes)
 
 
 def measure(

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     from twigcast.spark import IndexVersion
 
-CONF = {"spark.sql.files.maxPartitionBytes": "16m"}
-"""Partitions so small that neither core waits long for the other at the end."""
-
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -77,7 +74,7 @@ def throughput(progress: Progress, size: Size = OFFICIAL) -> Outcome:
     texts = subscriptions(source, "branching", size.subscriptions)
     version = index_version(source, "branching", size.subscriptions)
     paths = corpus(source, size.documents, progress)
-    return on_spark(measure, progress, CONF, paths, version, texts, size)
+    return on_spark(measure, progress, {}, paths, version, texts, size)
 
 
 def measure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import randbytes
 from typing import Any
 
 import pyarrow as pa
@@ -76,6 +77,10 @@ def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: P
     table = tc.read(spark, str(tmp_path / "of path"), format="parquet")
     assert opening_of(table) is None
     assert {row.publisher for row in rows(tc.match(table, INDEX))} == {"p"}
+    twice = documents() | {"publisher": pa.array(["other"] * 5)}
+    write(tmp_path / "of both" / "publisher=p", "1.parquet", twice)
+    table = tc.read(spark, str(tmp_path / "of both"), format="parquet")
+    assert {row.publisher for row in rows(tc.match(table, INDEX))} == {"p"}
     write(tmp_path / "some", "1.parquet", documents() | {"more": pa.array(["x"] * 5)})
     write(tmp_path / "some", "2.parquet", documents())
     assert opening_of(tc.read(spark, str(tmp_path / "some"), format="parquet")) is None
@@ -104,16 +109,49 @@ def test_batches_are_bounded_and_in_order(
     assert [id for batch in batches for id in batch.column("doc_id").to_pylist()] == ids
 
 
+MB = 1 << 20
+
+
 @pytest.mark.parametrize(
-    ("sizes", "packed"),
-    [([], []), ([100], [1]), ([5, 5, 5, 5], [2, 2]), ([7, 7, 7], [1, 1, 1]), ([1] * 25, [10, 10, 5])],
+    ("sizes", "cores", "packed"),
+    [
+        ([], 2, []),
+        ([1], 2, [1]),
+        ([1] * 10, 2, [4, 4, 2]),
+        ([7] * 20, 2, [5, 4, 3, 2, 1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5]),
+        ([100], 2, [0.25] * 4),
+        ([100, 1], 2, [0.25, 0.25, 0.25, 0.25, 1]),
+        ([100], 64, [0.25] * 4),
+        ([5, 5, 5, 5], 64, [1, 1, 1, 1]),
+        ([400, 20], 2, [0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25]),
+    ],
 )
-def test_pieces_are_of_about_one_size(sizes: list[int], packed: list[int]) -> None:
-    """Small row groups go together, in order; large ones are alone."""
-    extents = [Extent("x", number, size) for number, size in enumerate(sizes)]
-    pieces = _packed(extents, 10)
-    assert [extent for piece in pieces for extent in piece] == extents
-    assert [len(piece) for piece in pieces] == packed
+def test_pieces_are_large_at_first_and_small_at_the_end(
+    sizes: list[int], cores: int, packed: list[float]
+) -> None:
+    """Row groups go together while much is left; large ones are cut, in parts that are the same rows."""
+    extents = [Extent("x", number, 0, 1000, size * MB) for number, size in enumerate(sizes)]
+    pieces = _packed(extents, cores, 128 * MB)
+    assert [sum(extent.rows for extent in piece) / 1000 for piece in pieces] == packed
+    rows = [
+        (extent.group, extent.first + row) for piece in pieces for extent in piece for row in range(extent.rows)
+    ]
+    assert rows == [(number, row) for number in range(len(sizes)) for row in range(1000)]
+
+
+def test_a_row_group_cut_into_parts_is_read_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Each part has its own rows, wherever it begins; all cores have something to do."""
+    ids = [f"{number:05}" for number in range(1003)]
+    bodies = [randbytes(6000).hex().encode() for _ in ids]
+    write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array(bodies)})
+    opening = opening_of(tc.read(spark, str(tmp_path), format="parquet"))
+    assert opening is not None
+    assert opening.places.count() > 1
+    found = []
+    for number in range(opening.places.count()):
+        for batch in opening.stage(iter([pa.RecordBatch.from_pydict({"id": [number]})])):
+            found += zip(batch.column("doc_id").to_pylist(), batch.column("body").to_pylist(), strict=True)
+    assert found == list(zip(ids, bodies, strict=True))
 
 
 @pytest.mark.parametrize(
