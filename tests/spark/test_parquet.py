@@ -134,7 +134,10 @@ def test_pieces_are_large_at_first_and_small_at_the_end(
     pieces = _packed(extents, cores, 128 * MB)
     assert [sum(extent.rows for extent in piece) / 1000 for piece in pieces] == packed
     rows = [
-        (extent.group, extent.first + row) for piece in pieces for extent in piece for row in range(extent.rows)
+        (extent.group, extent.first + row)
+        for piece in pieces
+        for extent in piece
+        for row in range(extent.rows)
     ]
     assert rows == [(number, row) for number in range(len(sizes)) for row in range(1000)]
 
