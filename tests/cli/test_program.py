@@ -53,6 +53,14 @@ def test_the_version_is_that_of_the_package(run: RunCommand) -> None:
     assert run("--version").stdout == f"twigcast {project['version']}\n"
 
 
+def test_the_package_is_the_program() -> None:
+    """``python -m twigcast`` does what ``twigcast`` does, under its name."""
+    command = [sys.executable, "-m", "twigcast", "mtach"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Usage: twigcast [OPTIONS] COMMAND" in done.stderr
+
+
 def test_help_does_not_wait_for_heavy_libraries() -> None:
     """Help imports neither Arrow nor lxml nor the kernel."""
     script = (
