@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,56 @@ def test_missing_columns_are_named(spark: SparkSession) -> None:
     with pytest.raises(StageError, match="body is not among id, xml") as raised:
         tc.match(spark.createDataFrame([(1, "<a/>")], "id int, xml string"), Index())
     assert raised.value.code == "columns"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("error", "string"),
+        ("Error", "string"),
+        ("matches", "int"),
+        ("Matches", "string"),
+        ("hops", "string"),
+        ("prolog", "string"),
+        ("Prolog", "int"),
+        ("a`b.c", "int"),
+    ],
+)
+def test_columns_of_any_name(spark: SparkSession, tmp_path: Path, name: str, kind: str) -> None:
+    """Those called like what a stage makes are replaced, all others pass, read either way."""
+    rows = [("a", bytearray(b"<r><b/></r>"), "1"), ("b", bytearray(b"<r"), None)]
+    table = spark.createDataFrame(rows, "doc_id string, body binary, own string")
+    table = table.select("doc_id", "body", table["own"].cast(kind).alias(name))
+    table.write.parquet(str(tmp_path / "t"))
+    index = Index([("b", "//b")])
+    read = tc.read(spark, str(tmp_path / "t"), format="parquet")
+    for docs in (table, read, read.where("true")):
+        hits = tc.match(docs, index)
+        found = sorted(hits.collect(), key=lambda row: row.doc_id)
+        assert [row["matches"] for row in found] == [[0], None]
+        assert [row["error"] and row["error"].line for row in found] == [None, 1]
+        passes = name.lower() not in {"error", "matches"}
+        assert [column for column in hits.columns if column.lower() == name.lower()] == (
+            [name] if passes else [name.lower()]
+        )
+        assert [row.doc_id for row in tc.deliveries(hits, index).collect()] == ["a"]
+        assert [row.doc_id for row in tc.dead_letters(hits).collect()] == ["b"]
+
+
+def test_ids_may_be_missing_or_numbers(spark: SparkSession, tmp_path: Path) -> None:
+    """A document without an id has the hash of its body, and is delivered like its neighbours."""
+    body = b"<r><b/></r>"
+    rows = [(None, bytearray(body)), ("b", bytearray(body)), (None, None)]
+    table = spark.createDataFrame(rows, "doc_id string, body binary")
+    table.write.parquet(str(tmp_path / "t"))
+    index = Index([("b", "//b")])
+    read = tc.read(spark, str(tmp_path / "t"), format="parquet")
+    for docs in (table, read, read.where("true")):
+        hits = tc.match(docs, index)
+        delivered = {row.doc_id for row in tc.deliveries(hits, index).collect()}
+        assert delivered == {"b", sha256(body).hexdigest()}
+        assert [row.code for row in tc.dead_letters(hits).collect()] == ["empty"]
+    numbers = spark.createDataFrame([(7, "<r><b/></r>")], "doc_id int, body string")
+    assert [row.doc_id for row in tc.deliveries(tc.match(numbers, index), index).collect()] == ["7"]
+    with pytest.raises(StageError, match="expected bytes or text as body, found int"):
+        tc.match(spark.createDataFrame([("a", 1)], "doc_id string, body int"), index)

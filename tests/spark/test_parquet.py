@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import Index
 from twigcast import spark as tc
+from twigcast.errors import StageError
 from twigcast.spark.fusing import opening_of
 from twigcast.spark.parquet import Extent, _bytes, _packed
 
@@ -107,6 +108,17 @@ def test_batches_are_bounded_and_in_order(
     batches = list(opening.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
     assert [batch.num_rows for batch in batches] == expected
     assert [id for batch in batches for id in batch.column("doc_id").to_pylist()] == ids
+
+
+def test_a_broken_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where only its end, which is read first, is whole."""
+    write(tmp_path, "1.parquet", documents())
+    path = tmp_path / "1.parquet"
+    path.write_bytes(b"PAR1" + b"\xff" * 100 + path.read_bytes()[104:])
+    opening = opening_of(tc.read(spark, str(tmp_path), format="parquet"))
+    assert opening is not None
+    with pytest.raises(StageError, match=r"1\.parquet cannot be read"):
+        list(opening.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
 
 
 MB = 1 << 20

@@ -23,7 +23,7 @@ from twigcast.document import Document, DocumentLimits, read
 from twigcast.errors import DocumentError, StageError
 from twigcast.pattern import Pattern, parse, select
 from twigcast.spark.inheriting import Shift, joined
-from twigcast.spark.shapes import ARROW_DELIVERIES, DELIVERIES, require
+from twigcast.spark.shapes import ARROW_DELIVERIES, DELIVERIES, PROLOG, has, require
 from twigcast.spark.versions import AnyIndexes, Ship, Shipped, shipped, version_text
 
 Carried: TypeAlias = Literal["inline", "reference"]
@@ -44,7 +44,7 @@ def deliveries(
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
     needed = ["doc_id", "body", "matches", "index_version"]
-    if "prolog" in hits.columns:
+    if has(hits, PROLOG):
         needed.append("prolog")
     matched = hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
     stage = partial(_deliver, shards=shards, version=version_text(shards), content=content)
@@ -56,7 +56,7 @@ def dead_letters(hits: DataFrame) -> DataFrame:
     require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
     kept = ["doc_id", "body"]
     reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
-    more = ["prolog"] if "prolog" in hits.columns else []
+    more = ["prolog"] if has(hits, PROLOG) else []
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError, StageError
@@ -31,14 +32,16 @@ from twigcast.spark.fusing import opening_of
 from twigcast.spark.inheriting import joined, relocated
 from twigcast.spark.shapes import (
     ARROW_ERROR,
-    ERROR,
+    ERRORS,
     HOPS,
     INDEX_VERSION,
     MATCHES,
+    PROLOG,
     SECONDS,
     VAIN,
     ErrorRow,
     error_row,
+    has,
     require,
 )
 from twigcast.spark.versions import AnyIndexes, Ship, Shipped, shipped, version_text
@@ -58,6 +61,7 @@ def match(
 ) -> DataFrame:
     """The documents, each with ``matches`` (positions in the index), ``index_version`` and ``error``.
 
+    Other columns stay, but for those of these names.  A document without an id gets the hash of its body.
     ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards: positions then count on from
     shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
     ``seconds`` names a column for the time of parsing and matching, the time of each batch in equal shares.
@@ -65,16 +69,18 @@ def match(
     have ``hops`` and ``vain`` beside; it is for one index, not for shards.
     """
     require(docs, ("doc_id", "body"), "match")
+    names = {_plain(name, number): name for number, name in enumerate(docs.columns)}
+    if docs.columns != list(names):
+        plain = docs.toDF(*names)
+        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds, network=network)
+        return hits.toDF(*[names.get(name, name) for name in hits.columns])
     opening = opening_of(docs)
-    if isinstance(docs.schema["body"].dataType, StringType):
-        docs = docs.withColumn("body", F.col("body").cast("binary"))
+    docs = _of_right_types(docs)
     if limits is None:
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, docs.sparkSession.sparkContext)
     version = version_text(shards)
-    made = {"matches", "hops", "vain", "index_version", "error", seconds}
-    passing = [field for field in docs.schema.fields if field.name not in made]
-    fields = [*passing, MATCHES, INDEX_VERSION, StructField("error", ERROR)]
+    fields = [MATCHES, INDEX_VERSION, ERRORS]
     routed: ShippedNetwork | None = None
     if network is not None:
         if len(shards) > 1:
@@ -85,7 +91,9 @@ def match(
         fields += [HOPS, VAIN]
     if seconds is not None:
         fields.append(StructField(seconds, SECONDS))
-    schema = StructType(fields)
+    made = {field.name.lower() for field in fields}
+    passing = [field for field in docs.schema.fields if field.name.lower() not in made]
+    schema = StructType([*passing, *fields])
     offsets = accumulate((shard.size for shard in shards), initial=0)
     for number, (shard, offset) in enumerate(zip(shards, offsets, strict=False)):
         stage = partial(
@@ -97,12 +105,31 @@ def match(
             version=version,
             limits=limits,
             passing=[field.name for field in passing],
+            inheriting=has(docs, PROLOG),
+            failed=has(docs, ERRORS),
             seconds=seconds,
         )
         if opening is not None and number == 0:
             docs = opening.places.mapInArrow(opening.followed_by(stage), schema)
         else:
             docs = docs.mapInArrow(stage, schema)
+    return docs
+
+
+def _plain(name: str, number: int) -> str:
+    """A column's name, or another where ``mapInArrow`` would take it for a path."""
+    return f"column {number}" if set(name) & {".", "`"} else name
+
+
+def _of_right_types(docs: DataFrame) -> DataFrame:
+    """The documents with text as their ids, and bytes as their bodies."""
+    body, doc_id = docs.schema["body"].dataType, docs.schema["doc_id"].dataType
+    if not isinstance(body, BinaryType | StringType):
+        raise StageError(f"expected bytes or text as body, found {body.simpleString()}", code="columns")
+    if isinstance(body, StringType):
+        docs = docs.withColumn("body", F.col("body").cast("binary"))
+    if not isinstance(doc_id, StringType):
+        docs = docs.withColumn("doc_id", F.col("doc_id").cast("string"))
     return docs
 
 
@@ -133,16 +160,18 @@ def _match(
     version: str,
     limits: DocumentLimits,
     passing: list[str],
+    inheriting: bool,
+    failed: bool,
     seconds: str | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage of one shard, in a worker."""
     index = shard.open_index(limits) if routed is None else routed.open_index(limits)
     for batch in batches:
         began = time.perf_counter()
-        names = batch.schema.names
+        batch = _identified(batch)
         bodies = batch.column("body")
-        prologs = batch.column("prolog") if "prolog" in names else None
-        given = batch.column("error") if "error" in names else None
+        prologs = batch.column("prolog") if inheriting else None
+        given = batch.column("error") if failed else None
         known = given if given is not None and given.null_count < len(given) else None
         found, failures = _answer(index, bodies, prologs, known)
         ways: list[pa.Array] = []
@@ -167,6 +196,18 @@ def _match(
             columns.append(pc.add(share, batch.column(seconds)) if further else share)
             fields.append(seconds)
         yield pa.RecordBatch.from_arrays(columns, fields)
+
+
+def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The documents, of which those without an id have the hash of their body, as in a table without ids."""
+    ids, bodies = batch.column("doc_id"), batch.column("body")
+    if not ids.null_count:
+        return batch
+    made = [
+        sha256(body.as_buffer()).hexdigest() if id is None and body.is_valid else id
+        for id, body in zip(ids.to_pylist(), bodies, strict=True)
+    ]
+    return batch.set_column(batch.schema.names.index("doc_id"), "doc_id", pa.array(made, pa.string()))
 
 
 _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))

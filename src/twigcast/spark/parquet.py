@@ -29,6 +29,7 @@ from pyspark.sql.types import (
     StringType,
 )
 
+from twigcast.errors import StageError
 from twigcast.spark.fusing import Opening
 from twigcast.spark.shapes import BATCH_BYTES, BATCH_ROWS
 
@@ -170,23 +171,31 @@ def _read(
 
 
 def _documents(extent: Extent, columns: tuple[Column, ...]) -> Iterator[pa.RecordBatch]:
+    names = [column.name for column in columns]
+    for batch in _gathered(_rows_of(extent, _batches(extent, columns))):
+        arrays = [batch.column(column.source) for column in columns]
+        arrays = [
+            array.cast(pa.binary()) if name == "body" else array
+            for name, array in zip(names, arrays, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, names)
+
+
+def _batches(extent: Extent, columns: tuple[Column, ...]) -> Iterator[pa.RecordBatch]:
+    """The whole row group of an extent, some rows at a time."""
     from pyarrow import parquet
 
-    names = [column.name for column in columns]
-    with parquet.ParquetFile(extent.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
-        read: Any = file.iter_batches(
-            batch_size=_ROWS,
-            row_groups=[extent.group],
-            columns=list({column.source: None for column in columns}),
-            use_threads=False,
-        )
-        for batch in _gathered(_rows_of(extent, read)):
-            arrays = [batch.column(column.source) for column in columns]
-            arrays = [
-                array.cast(pa.binary()) if name == "body" else array
-                for name, array in zip(names, arrays, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, names)
+    try:
+        with parquet.ParquetFile(extent.path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+            read: Any = file.iter_batches(
+                batch_size=_ROWS,
+                row_groups=[extent.group],
+                columns=list({column.source: None for column in columns}),
+                use_threads=False,
+            )
+            yield from read
+    except (OSError, pa.ArrowException) as error:
+        raise StageError(f"{extent.path} cannot be read: {error}", code="unreadable") from error
 
 
 def _rows_of(extent: Extent, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -197,7 +197,7 @@ class _Column:
 
 def _document_columns(table: DataFrame, doc_id: str | None, body: str | None) -> list[_Column]:
     body_column = _body_column(table, body)
-    content = F.col(f"`{body_column}`").cast("binary")
+    content = _column(body_column).cast("binary")
     used = {body_column}
     id_column: str | None = None
     if doc_id is not None and doc_id in table.columns:
@@ -211,14 +211,20 @@ def _document_columns(table: DataFrame, doc_id: str | None, body: str | None) ->
     else:
         identity = F.sha2(content, 256)
     if id_column is not None:
-        identity = F.col(f"`{id_column}`").cast("string")
+        identity = _column(id_column).cast("string")
         used.add(id_column)
     rest = [name for name in table.columns if name not in {*used, "doc_id", "body"}]
     return [
         _Column("doc_id", identity, id_column),
         _Column("body", content, body_column),
-        *[_Column(name, F.col(f"`{name}`"), name) for name in rest],
+        *[_Column(name, _column(name), name) for name in rest],
     ]
+
+
+def _column(name: str) -> Column:
+    """The column of exactly that name, dots and quotes included."""
+    quoted = name.replace("`", "``")
+    return F.col(f"`{quoted}`")
 
 
 def _parquet_opening(

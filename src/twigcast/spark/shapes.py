@@ -40,12 +40,15 @@ ERROR = StructType(
 )
 """Why a document could not be read, and where."""
 
+ERRORS = StructField("error", ERROR)
+PROLOG = StructField("prolog", BinaryType())
+
 SOURCED = StructType(
     [
         StructField("doc_id", StringType()),
         StructField("body", BinaryType()),
-        StructField("prolog", BinaryType()),
-        StructField("error", ERROR),
+        PROLOG,
+        ERRORS,
     ]
 )
 """What is cut out of larger files: documents, or why there is none."""
@@ -133,6 +136,14 @@ def _batch(rows: list[SourcedRow]) -> pa.RecordBatch:
     columns = zip(zip(*rows, strict=True), ARROW_SOURCED, strict=True)
     return pa.RecordBatch.from_arrays(
         [pa.array(column, field.type) for column, field in columns], schema=ARROW_SOURCED
+    )
+
+
+def has(table: DataFrame, field: StructField) -> bool:
+    """Whether a table has a column as stages mean it: one of another type is somebody's own."""
+    kind = field.dataType.simpleString()
+    return any(
+        other.name == field.name and other.dataType.simpleString() == kind for other in table.schema.fields
     )
 
 
