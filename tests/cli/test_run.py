@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from twigcast.cli.tables import load_pipeline, look_at_table
 from twigcast.spark.subscriptions import SubscriptionTable
 
 Write = Callable[[str, str | bytes], Path]
@@ -155,6 +156,33 @@ def test_a_source_that_is_not_there_is_said_before_spark_starts(
     done = run("run", write("p.toml", ""))
     message = f"error: {tmp_path / 'feed'}: there is no such source of documents\n"
     assert (done.exit_code, done.stderr) == (2, message)
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["run", "--stream"], ["dead-letters", "--retry"]], ids=lambda words: " ".join(words)
+)
+def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
+    run: RunCommand, write: Write, tmp_path: Path, command: list[str]
+) -> None:
+    """A path that is misspelt is one line with what to do, exit code 2; nothing is made, none used up."""
+    write("feed/a.xml", "<a/>")
+    pipeline = write("p.toml", "subscriptions.path = 'subscribers.db'")
+    done = run(*command, pipeline)
+    said = f"there is no such subscription table: twigcast subscribe {pipeline} --id ID XPATH makes it"
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == f"error: {tmp_path / 'subscribers.db'}: {said}\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["feed", "p.toml"]
+
+
+def test_an_empty_subscription_table_is_a_remark(
+    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run goes on."""
+    SubscriptionTable(tmp_path / "subscriptions.db")
+    pipeline = write("p.toml", "")
+    look_at_table(load_pipeline(pipeline), pipeline)
+    remark = "no subscriptions yet (twigcast subscribe), so nothing is delivered"
+    assert capsys.readouterr().err == f"{tmp_path / 'subscriptions.db'}: {remark}\n"
 
 
 def test_without_the_extra_there_is_a_command_to_install_it(

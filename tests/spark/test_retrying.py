@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from twigcast.errors import SourceError
 from twigcast.spark.journal import Journal
 from twigcast.spark.letters import open_letters, read_letters
 from twigcast.spark.pipeline import Pipeline
@@ -103,6 +104,19 @@ def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
 
 def test_without_letters_there_is_nothing_to_retry(spark: SparkSession, tmp_path: Path) -> None:
     """No number is used up."""
+    SubscriptionTable(tmp_path / "subscriptions.db")
     pipeline = pipeline_in(tmp_path)
     assert retry(spark, pipeline) == []
     assert Journal(tmp_path / "work" / "journal").batches() == []
+
+
+def test_without_a_subscription_table_there_is_no_retry(
+    spark: SparkSession, tmp_path: Path, strict: Pipeline
+) -> None:
+    """The letters stay open, and no table is made."""
+    table = tmp_path / "subscriptions.db"
+    table.rename(tmp_path / "moved.db")
+    with pytest.raises(SourceError, match="no such subscription table"):
+        retry(spark, strict)
+    assert not table.exists()
+    assert opened(spark, strict) == [("broken", 0), ("deep", 0), ("long", 0)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from twigcast.errors import RunError
+from twigcast.errors import RunError, SourceError
 from twigcast.spark.journal import Journal
 from twigcast.spark.metrics import BatchMetrics, read_metrics
 from twigcast.spark.pipeline import Pipeline
@@ -185,3 +185,18 @@ def test_batches_of_another_work_folder_are_not_overwritten(
     with pytest.raises(RunError, match="another work folder"):
         run(spark, pipeline_in(tmp_path))
     assert delivered(spark, tmp_path) == [("a", "1.xml", "<x/>")]
+
+
+@pytest.mark.parametrize("start", [run, stream])
+def test_without_a_subscription_table_nothing_is_used_up(
+    spark: SparkSession, tmp_path: Path, feed: Path, start: Callable[..., Any]
+) -> None:
+    """A path that is misspelt is an error; put right, the documents are still there."""
+    publish(feed, "1.xml", b"<x/>")
+    with pytest.raises(SourceError, match="no such subscription table") as caught:
+        start(spark, pipeline_in(tmp_path))
+    path = tmp_path / "subscriptions.db"
+    assert (caught.value.code, caught.value.path, path.exists()) == ("not-found", str(path), False)
+    SubscriptionTable(path).subscribe("a", "/*")
+    (figures,) = run(spark, pipeline_in(tmp_path))
+    assert (figures.documents, figures.deliveries) == (1, 1)

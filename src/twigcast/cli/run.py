@@ -13,7 +13,7 @@ import typer
 
 from twigcast.cli.live import Display, live, size
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.tables import load_pipeline, need
+from twigcast.cli.tables import load_pipeline, look_at_table, need
 from twigcast.cli.terminal import complain
 from twigcast.errors import SourceError
 
@@ -63,7 +63,8 @@ def command(
         raise typer.BadParameter("--once and --stream exclude each other", param_hint="--once")
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
-    _look_at_places(plan)
+    _look_at_source(plan)
+    look_at_table(plan, pipeline)
     with live() as display:
         stopped = _go(plan, display, streaming=stream, json=json)
     totals = display.totals
@@ -115,11 +116,9 @@ def _line(metrics: BatchMetrics, *, json: bool) -> str:
     )
 
 
-def _look_at_places(plan: Pipeline) -> None:
+def _look_at_source(plan: Pipeline) -> None:
     """Say at once what Spark would say after its start."""
-    source, subscriptions = plan.source, plan.subscriptions
+    source = plan.source
     is_here = source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{")
     if is_here and not Path(str(source.path)).exists():
         raise SourceError("there is no such source of documents", code="not-found", path=str(source.path))
-    if subscriptions.format is None and not subscriptions.path.exists():
-        complain(f"{subscriptions.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")

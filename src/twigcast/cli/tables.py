@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from twigcast.cli.terminal import complain
 from twigcast.errors import ExtraError, PipelineError, SourceError
 
 if TYPE_CHECKING:
@@ -54,24 +55,42 @@ def split_pipeline(words: Sequence[str], table: Path | None) -> tuple[Path | Non
 
 def open_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
     """The subscription table to change; it is created where it is not there."""
-    import sqlite3
-
     from twigcast.spark.subscriptions import SubscriptionTable
 
-    path = _table_path(table, pipeline)
-    try:
-        return SubscriptionTable(path)
-    except sqlite3.Error as error:
-        message = f"not a subscription table: {error}"
-        raise SourceError(message, code="unreadable", path=str(path)) from None
+    return _opened(SubscriptionTable, _table_path(table, pipeline))
 
 
 def open_known_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
     """The subscription table to read; raises ``SourceError`` where it is not there."""
-    path = _table_path(table, pipeline)
-    if not path.exists():
-        raise SourceError("there is no such subscription table", code="not-found", path=str(path))
-    return open_table(path, None)
+    from twigcast.spark.subscriptions import SubscriptionTable
+
+    return _opened(SubscriptionTable.open, _table_path(table, pipeline))
+
+
+def look_at_table(plan: Pipeline, pipeline: Path) -> None:
+    """Say before Spark starts that a pipeline has no table, which is an error, or no subscriptions in it."""
+    named = plan.subscriptions
+    if named.format is not None:
+        return
+    try:
+        table = open_known_table(named.path, None)
+    except SourceError as error:
+        if error.code != "not-found":
+            raise
+        message = f"{error.message}: twigcast subscribe {pipeline} --id ID XPATH makes it"
+        raise SourceError(message, code=error.code, path=error.path) from None
+    if not len(table):
+        complain(f"{table.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")
+
+
+def _opened(find: Callable[[Path], SubscriptionTable], path: Path) -> SubscriptionTable:
+    import sqlite3
+
+    try:
+        return find(path)
+    except sqlite3.Error as error:
+        message = f"not a subscription table: {error}"
+        raise SourceError(message, code="unreadable", path=str(path)) from None
 
 
 def _table_path(table: Path | None, pipeline: Path | None) -> Path:

@@ -60,11 +60,11 @@ class Desk:
 
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> Subscriptions:
-    """The subscriptions that a pipeline names."""
+    """The subscriptions that a pipeline names; raises ``SourceError`` where there is no such table."""
     named = pipeline.subscriptions
     if named.format:
         return SparkSubscriptions(spark, named.format, named.options)
-    return SubscriptionTable(named.path)
+    return SubscriptionTable.open(named.path)
 
 
 def run_batch(desk: Desk, documents: DataFrame, batch: int) -> BatchMetrics:

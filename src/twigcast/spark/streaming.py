@@ -28,7 +28,8 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
     """Start the pipeline; it runs until the query is stopped, and goes on where it was when started again.
 
     ``on_batch`` is called with the figures of each batch that is done.
-    Raises ``PipelineError`` where the source can be read as a batch only.
+    Raises ``PipelineError`` where the source can be read as a batch only, and ``SourceError`` where the
+    subscription table is not there.
     """
     try:
         return start(spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds")

@@ -77,6 +77,16 @@ class SubscriptionTable:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _make(self.path)
 
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> SubscriptionTable:
+        """The table of a file that is there; raises ``SourceError``, rather than make one, where it is not.
+
+        A pipeline that made its own where a path is misspelt would use up the documents for nobody.
+        """
+        if not Path(path).exists():
+            raise SourceError("there is no such subscription table", code="not-found", path=str(path))
+        return cls(path)
+
     def subscribe(
         self,
         id: str,
