@@ -98,7 +98,8 @@ class IndexFileError(TwigcastError):
 class SubscriptionError(TwigcastError):
     """A subscription whose id is at fault.
 
-    Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file).
+    Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file, or
+    it or its subscriber to a line of text).
     """
 
     def __init__(self, message: str, *, code: str, id: Hashable) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,24 @@ def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path
     places = [line.split(": ")[1] for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert places == [f"{file}:1", f"{file}:2"]
     assert "1 subscribed or changed, 2 lines refused" in done.stderr
+
+
+def test_a_name_that_a_line_cannot_have_is_refused(run: RunCommand, table: Path) -> None:
+    """Exit code 2, and what is wrong with it."""
+    done = run("subscribe", "-t", table, "--id", "#hash", "//p")
+    message = "error: the id '#hash' begins with #, as a comment does\n"
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
+
+
+def test_such_a_name_in_a_file_does_not_hide_the_others(run: RunCommand, table: Path, write: Write) -> None:
+    """It is reported with its line, and the exit code is 1."""
+    names = ("ada", "n\nl", " lead", "bob")
+    file = write("s.jsonl", "".join(json.dumps({"id": name, "xpath": "//p"}) + "\n" for name in names))
+    done = run("subscribe", "-t", table, "--file", file)
+    assert (done.exit_code, [row.id for row in SubscriptionTable(table).rows()]) == (1, ["ada", "bob"])
+    first, second, _ = done.stderr.splitlines()
+    assert first.startswith(f"error: {file}:2: the id 'n\\nl' has a control character")
+    assert second == f"error: {file}:3: the id ' lead' begins or ends with white space"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -94,6 +95,46 @@ def test_a_bad_expression_is_refused(table: SubscriptionTable, xpath: str) -> No
     with pytest.raises(PatternError):
         table.subscribe("a", xpath)
     assert table.version() == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["a\tb", "n\nl", "a\x00", "a\x85b", "\ud800", " lead", "trail\u00a0", "#hash", " "]
+)
+def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionTable, name: str) -> None:
+    """As an id and as a subscriber, with what is wrong."""
+    for id, subscriber, kind in ((name, "ada", "id"), ("a", name, "subscriber")):
+        with pytest.raises(SubscriptionError, match=f"^the {kind} ") as error:
+            table.subscribe(id, "//x", subscriber=subscriber)
+        assert (error.value.code, error.value.id) == ("unsavable-id", id)
+    assert table.version() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "needs at least one character"),
+        ("a\tb", "has a control character"),
+        ("\ud800", "half of a surrogate pair"),
+        (" a", "begins or ends with white space"),
+        ("#a", "begins with #"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_with_a_name(table: SubscriptionTable, name: str, words: str) -> None:
+    """And shows it."""
+    with pytest.raises(SubscriptionError, match=words) as error:
+        table.subscribe(name, "//x")
+    assert repr(name) in error.value.message
+
+
+def test_names_that_are_there_keep_working(table: SubscriptionTable) -> None:
+    """A table of an earlier time may have any; it is listed, and can be unsubscribed."""
+    table.subscribe("a", "//x")
+    with sqlite3.connect(table.path) as connection:
+        connection.execute("UPDATE subscriptions SET id = '#old', subscriber = ' old'")
+    connection.close()
+    assert [(row.id, row.subscriber) for row in table.rows()] == [("#old", " old")]
+    table.unsubscribe("#old")
+    assert table.rows() == []
 
 
 def test_a_delivery_is_a_document_or_a_part(table: SubscriptionTable) -> None:

@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from unicodedata import category
 
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
@@ -98,7 +99,8 @@ class SubscriptionTable:
     ) -> int:
         """Add a subscription, or replace that subscriber's expression; the version that has it.
 
-        Raises ``PatternError``, and ``SubscriptionError`` where the id is another subscriber's.
+        Raises ``PatternError``, and ``SubscriptionError`` where the id is another subscriber's, or a name has
+        control characters, white space around it, or a ``#`` before it.
         """
         row = _checked(SubscriptionRow(id, subscriber or id, xpath, dict(namespaces or {}), deliver))
         with self._changing() as (connection, version):
@@ -335,12 +337,25 @@ def _checked(row: SubscriptionRow) -> SubscriptionRow:
     """The row, if an index would take it."""
     if row.deliver not in DELIVERABLE:
         raise ValueError(f"expected deliver to be {' or '.join(DELIVERABLE)}, got {row.deliver!r}")
-    if not row.id or not row.subscriber:
-        raise SubscriptionError(
-            "an id and a subscriber need at least one character", code="unsavable-id", id=row.id
-        )
+    for kind, name in (("id", row.id), ("subscriber", row.subscriber)):
+        if wrong := _wrong_with(name):
+            raise SubscriptionError(f"the {kind} {name!r} {wrong}", code="unsavable-id", id=row.id)
     parse(row.xpath, row.namespaces)
     return replace(row, namespaces=dict(row.namespaces or {}))
+
+
+def _wrong_with(name: str) -> str | None:
+    """Why a name could not be read back from a line of text, if so."""
+    if not name:
+        return "needs at least one character"
+    kinds = {category(character) for character in name}
+    if "Cc" in kinds:
+        return "has a control character, such as a tab or a line end"
+    if "Cs" in kinds:
+        return "has half of a surrogate pair, which is no text"
+    if name != name.strip():
+        return "begins or ends with white space"
+    return "begins with #, as a comment does" if name.startswith("#") else None
 
 
 def _put(connection: sqlite3.Connection, row: SubscriptionRow, version: int) -> bool:
