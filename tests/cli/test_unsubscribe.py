@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,5 +57,19 @@ def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) 
 
 
 def test_a_pipeline_alone_is_an_error_of_usage(run: RunCommand) -> None:
-    """An id is needed."""
-    assert run("unsubscribe", "news.toml").exit_code == 2
+    """An id is needed, and the message says what became of the word that was meant as one."""
+    done = run("unsubscribe", "a.toml")
+    words = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
+    assert done.exit_code == 2
+    assert "a.toml was taken for the pipeline file, and no id comes after it" in words
+    assert "name the pipeline file or --table FILE before it" in words
+
+
+def test_an_id_may_end_like_a_pipeline_file(run: RunCommand, table: Path, tmp_path: Path) -> None:
+    """After the pipeline file or ``--table`` it is an id."""
+    pipeline = tmp_path / "news.toml"
+    pipeline.write_text('subscriptions.path = "s.db"')
+    for before in ([pipeline], ["--table", table]):
+        SubscriptionTable(table).subscribe("a.toml", "//p")
+        assert run("unsubscribe", *before, "a.toml").exit_code == 0
+    assert left(table) == ["ada", "bob"]

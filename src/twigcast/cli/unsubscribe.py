@@ -34,7 +34,11 @@ def command(
     """
     pipeline, ids = split_pipeline(words, table)
     if not ids:
-        raise typer.BadParameter("expected the id of a subscription", param_hint="ID")
+        raise typer.BadParameter(
+            f"{pipeline} was taken for the pipeline file, and no id comes after it; "
+            "if it is an id, name the pipeline file or --table FILE before it",
+            param_hint="ID",
+        )
     subscriptions = open_known_table(table, pipeline)
     gone = 0
     for id in ids:
