@@ -19,6 +19,12 @@ def is_file(spark: SparkSession, path: str) -> bool:
     return bool(system.exists(located) and system.getFileStatus(located).isFile())
 
 
+def is_on_this_machine(spark: SparkSession, pattern: str) -> bool:
+    """Whether what fits the pattern is local, and so are all workers."""
+    system, _ = _located(spark, pattern)
+    return str(spark.sparkContext.master).startswith("local") and str(system.getScheme()) == "file"
+
+
 def remove(spark: SparkSession, path: str) -> None:
     """Leave no file or folder there, nor anything below it."""
     system, located = _located(spark, path)

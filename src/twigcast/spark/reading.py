@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException, UnsupportedOperationException
@@ -21,18 +22,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, StringType
 
-from twigcast.document import DocumentLimits
 from twigcast.errors import StageError
 from twigcast.spark.archives import archives
 from twigcast.spark.empty import empty_files_of_batch
 from twigcast.spark.formats import is_of_files
 from twigcast.spark.fusing import Opening, remember
-from twigcast.spark.opening import Opener, files, plain_path
+from twigcast.spark.opening import Opener, files
 from twigcast.spark.parquet import Column as ParquetColumn
 from twigcast.spark.parquet import parquet_opening
-from twigcast.spark.places import is_file
+from twigcast.spark.places import is_file, is_on_this_machine
 from twigcast.spark.records import records
-from twigcast.spark.shapes import ERROR
+from twigcast.spark.whole_files import whole_files
 
 
 def read(
@@ -56,7 +56,7 @@ def read(
     """
     given = {name: str(value) for name, value in (options or {}).items()}
     if format in _OPENERS:
-        opened = _OPENERS[format](given)
+        opened = _opener(spark, source, format, given)
         return opened(files(spark, _place(source, format), given, streaming=streaming))
     asked = dict(given)
     table = _table(spark, source, format, given, streaming=streaming)
@@ -80,68 +80,46 @@ def left_out(
     return None if found is None else _OPENERS[format](dict(options))(found)
 
 
-OPENED_BY_WORKERS = frozenset({"archives", "records"})
-"""Formats of which a stream has the places only: its batches are opened where they are matched."""
+def opened_by_workers(spark: SparkSession, source: str | None, *, format: str) -> bool:
+    """Whether a stream has the places of files only: its batches are opened where they are matched."""
+    if format == "binaryFile":
+        return is_on_this_machine(spark, _place(source, format))
+    return format in _OPENERS
 
 
 def places(spark: SparkSession, source: str | None, *, format: str, options: Mapping[str, str]) -> DataFrame:
-    """The files of such a format as a stream, each with ``path`` and ``length``; raises ``StageError``."""
+    """The files of such a source as a stream, each with ``path`` and ``length``; raises ``StageError``."""
     given = {name: str(value) for name, value in options.items()}
-    _OPENERS[format](given)  # takes its own options out of those of Spark
+    _opener(spark, source, format, given)
     found = files(spark, _place(source, format), given, streaming=True)
     return found.select(*_PLACE)
 
 
 def open_places(
-    spark: SparkSession, batch: DataFrame, *, format: str, options: Mapping[str, str]
+    spark: SparkSession, batch: DataFrame, source: str | None, *, format: str, options: Mapping[str, str]
 ) -> DataFrame:
     """The documents in a batch of ``places``, and in those that Spark has left out of it."""
     more = empty_files_of_batch(spark, batch)
     if more is not None:
         batch = batch.unionByName(more.select(*_PLACE))
-    return _OPENERS[format]({name: str(value) for name, value in options.items()})(batch)
+    return _opener(spark, source, format, {name: str(value) for name, value in options.items()})(batch)
 
 
 _PLACE = ("path", "length")
 
 
-def _whole_files(options: dict[str, str]) -> Opener:
-    """Each file as a document; one that is too large is an error, and not read at all.
-
-    Spark looks at the length before it opens a file, but only where a filter says so: hence two branches.
-    """
-    limit = int(options.pop("maxBytes", DocumentLimits().bytes))
-
-    def opened(found: DataFrame) -> DataFrame:
-        doc_id = plain_path(F.col("path")).alias("doc_id")
-        small = found.where(F.col("length") <= limit).select(
-            doc_id, F.col("content").alias("body"), F.lit(None).cast(ERROR).alias("error")
-        )
-        large = found.where(F.col("length") > limit).select(
-            doc_id, F.lit(None).cast("binary").alias("body"), _too_large(limit).cast(ERROR).alias("error")
-        )
-        return small.unionByName(large)
-
-    return opened
-
-
 _OPENERS: Mapping[str, Callable[[dict[str, str]], Opener]] = {
-    "binaryFile": _whole_files,
+    "binaryFile": partial(whole_files, by_workers=False),
     "archives": archives,
     "records": records,
 }
 
 
-def _too_large(limit: int) -> Column:
-    return F.struct(
-        F.lit("too-large").alias("code"),
-        F.concat(F.lit("the document has "), F.col("length"), F.lit(f" bytes, more than {limit}")).alias(
-            "message"
-        ),
-        F.lit(1).alias("line"),
-        F.lit(1).alias("column"),
-        F.lit(limit).cast("long").alias("offset"),
-    )
+def _opener(spark: SparkSession, source: str | None, format: str, options: dict[str, str]) -> Opener:
+    """What opens the files of a format; takes its own options out of those of Spark."""
+    if format == "binaryFile" and opened_by_workers(spark, source, format=format):
+        return whole_files(options, by_workers=True)
+    return _OPENERS[format](options)
 
 
 def _table(

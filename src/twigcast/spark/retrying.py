@@ -85,8 +85,8 @@ _DOCUMENTS = ("doc_id", "body", "prolog", "error")
 
 
 def _is_file(pipeline: Pipeline) -> Column:
-    """Whether a letter is a file that was not read because it was too large."""
-    return F.lit(pipeline.source.kind == "directory") & (F.col("code") == "too-large")
+    """Whether a letter is a file that was not read, because it was too large or could not be."""
+    return F.lit(pipeline.source.kind == "directory") & F.col("code").isin("too-large", "unreadable")
 
 
 def _fetched(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:

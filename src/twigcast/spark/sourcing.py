@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.spark.formats import is_of_files
 from twigcast.spark.pipeline import Pipeline, Source
-from twigcast.spark.reading import OPENED_BY_WORKERS, left_out, open_places, places, read
+from twigcast.spark.reading import left_out, open_places, opened_by_workers, places, read
 
 FOREVER = "36500d"
 BATCH_BYTES = str(512 << 20)
@@ -43,14 +43,14 @@ class Request:
         ``documents`` makes documents of its batches.
         """
         options = {**_bounds(self.source), **self.options}
-        if self.format in OPENED_BY_WORKERS:
+        if opened_by_workers(spark, self.place, format=self.format):
             return places(spark, self.place, format=self.format, options=options)
         return self._read(spark, options, streaming=True)
 
     def documents(self, spark: SparkSession, batch: DataFrame) -> DataFrame:
         """The documents of a batch of the stream, with those that Spark has left out of it."""
-        if self.format in OPENED_BY_WORKERS:
-            return open_places(spark, batch, format=self.format, options=self.options)
+        if opened_by_workers(spark, self.place, format=self.format):
+            return open_places(spark, batch, self.place, format=self.format, options=self.options)
         more = left_out(spark, batch, format=self.format, options=self.options)
         return batch if more is None else batch.unionByName(more)
 
