@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from twigcast.errors import RunError
-from twigcast.spark.failing import hold_back_log, release_log
+from twigcast.spark.failing import complaint, hold_back_log, release_log
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.running import run
 from twigcast.spark.streaming import stream
@@ -47,3 +49,45 @@ def test_the_log_is_as_it_was_when_it_is_released(spark: SparkSession) -> None:
     release_log(spark)
     release_log(spark)
     assert level(spark) == before
+
+
+def test_what_spark_complains_of_is_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    """With the file that is broken in it; when that is gone, the batch is run with the others."""
+    (tmp_path / "table").mkdir()
+    good = pa.table({"doc_id": ["a"], "body": [b"<x/>"]})
+    parquet.write_table(good, tmp_path / "table" / "1.parquet")
+    (tmp_path / "table" / "2.parquet").write_bytes(b"no Parquet " * 10)
+    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("s", "/x")
+    pipeline = Pipeline.of(
+        {"source": {"kind": "table", "path": "table"}, "sink": {"format": "noop"}}, folder=tmp_path
+    )
+    with pytest.raises(RunError, match=r"2\.parquet") as raised:
+        run(spark, pipeline)
+    assert "\n" not in str(raised.value)
+    (tmp_path / "table" / "2.parquet").unlink()
+    assert sum(figures.deliveries for figures in run(spark, pipeline)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("one line", "one line"),
+        ("first\n\tat a.b.C\n", "first"),
+        ("Job aborted\nTraceback (most recent call last):\n  File\nValueError: bad\n", "ValueError: bad"),
+        (
+            "An error occurred while calling o1.load.\n: a.B: job\n\tat a.b\nCaused by: a.C: x is bad\n",
+            "x is bad",
+        ),
+        ("An error occurred while calling o1.load.\n: a.B: no such thing\n\tat a.b.C\n", "no such thing"),
+        (
+            "Traceback (most recent call last):\np.Py4JJavaError: An error occurred while calling o1.load.\n"
+            ": a.B: job\nCaused by: a.C: x is bad\n"
+            "Caused by: p.P: An exception was raised by the Python Proxy.\n",
+            "x is bad",
+        ),
+        ("x" * 5000, "x" * 599 + "…"),
+    ],
+)
+def test_a_complaint_is_one_sentence(text: str, sentence: str) -> None:
+    """Of a Python error the last line, else the first."""
+    assert complaint(text) == sentence

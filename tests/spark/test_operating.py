@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException
 
 from twigcast.errors import RunError
 from twigcast.spark import operating as room
-from twigcast.spark.operating import complaint, operating, task_counts, wait
+from twigcast.spark.operating import operating, task_counts, wait
 from twigcast.spark.pipeline import Pipeline
 
 
@@ -96,25 +96,6 @@ def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.M
     with pytest.raises(RunError, match=r"^\[PATH_NOT_FOUND\] no such path$"), operating(Pipeline.of({})):
         raise AnalysisException("[PATH_NOT_FOUND] no such path\n\tat org.apache.spark")
     assert stopped == [True]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("one line", "one line"),
-        ("first\n\tat a.b.C\n", "first"),
-        ("Job aborted\nTraceback (most recent call last):\n  File\nValueError: bad\n", "ValueError: bad"),
-        (
-            "An error occurred while calling o1.load.\n: a.B: job\n\tat a.b\nCaused by: a.C: x is bad\n",
-            "x is bad",
-        ),
-        ("An error occurred while calling o1.load.\n: a.B: no such thing\n\tat a.b.C\n", "no such thing"),
-        ("x" * 5000, "x" * 599 + "…"),
-    ],
-)
-def test_a_complaint_is_one_sentence(text: str, sentence: str) -> None:
-    """Of a Python error the last line, else the first."""
-    assert complaint(text) == sentence
 
 
 def test_tasks_of_running_stages_are_counted() -> None:

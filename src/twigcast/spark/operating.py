@@ -5,7 +5,6 @@ What Spark complains of becomes a ``RunError`` in a sentence; Spark's own says i
 
 from __future__ import annotations
 
-import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -20,12 +19,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.errors import RunError
+from twigcast.spark.failing import complaint
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.session import session
 
 POLL_SECONDS = 1
 BETWEEN_SECONDS = 0.05
-LONGEST = 600  # characters of a complaint
 
 
 @contextmanager
@@ -103,22 +102,3 @@ def task_counts(spark: SparkSession) -> tuple[int, int]:
         sum(stage.numCompletedTasks for stage in stages if stage),
         sum(stage.numTasks for stage in stages if stage),
     )
-
-
-def complaint(text: str) -> str:
-    """The sentence in what Spark says, without the trace.
-
-    That is the last line of a Python error, the cause of one in Java, and else the first line.
-    """
-    raised = re.findall(
-        r"^(?:pyspark\.\S+: )?((?:\w+\.)*\w*(?:Error|Exception|Warning): .*)$", text, re.MULTILINE
-    )
-    python = "Traceback (most recent call last)" in text
-    causes = re.findall(r"^(?:Caused by)?: (?:[\w.$]+: )?(.+)$", text, re.MULTILINE)
-    if python and raised:
-        sentence = raised[-1]
-    elif text.startswith("An error occurred while calling") and causes:
-        sentence = causes[-1]
-    else:
-        sentence = text.strip().partition("\n")[0]
-    return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 1]}…"
