@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from twigcast import Index
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError
 from twigcast.spark.pipeline import Pipeline
@@ -161,6 +163,53 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         ({"work": 3}, "work", "expected a table or a path"),
         ({"spark": {"conf": "x"}}, "spark.conf", "expected a table of options, got 'x'"),
         ({"limits": {"depth": "deep"}}, "limits.depth", "expected a whole number, got 'deep'"),
+        ({"limits": {"bytes": 2**62 + 1}}, "limits.bytes", "expected at most 4611686018427387904, got "),
+        ({"limits": {"depth": 2**32}}, "limits.depth", "expected at most 2147483648, got "),
+        ({"limits": {"amplification": 0.5}}, "limits.amplification", "expected at least 1, got 0.5"),
+        ({"limits": {"amplification": 1e30}}, "limits.amplification", "expected at most 4611686018427387904"),
+        ({"stream": {"interval_seconds": math.inf}}, "stream.interval_seconds", "expected a finite number"),
+        ({"stream": {"interval_seconds": math.nan}}, "stream.interval_seconds", "expected a finite number"),
+        ({"source": {"kind": "table", "format": ""}}, "source.format", "expected at least one character"),
+        ({"source": {"kind": "table", "body": ""}}, "source.body", "expected at least one character"),
+        ({"source": {"kind": "table", "doc_id": ""}}, "source.doc_id", "expected at least one character"),
+        ({"source": {"kind": "table", "table": ""}}, "source.table", "expected at least one character"),
+        ({"source": {"format": "kafka"}}, "source.format", 'with kind "table" or "format", not "directory"'),
+        ({"source": {"record": "r"}}, "source.record", 'expected it with kind "records", not "directory"'),
+        ({"source": {"doc_id": "id"}}, "source.doc_id", 'with kind "table" or "format", not "directory"'),
+        ({"source": {"kind": "archives", "body": "b"}}, "source.body", 'not "archives"'),
+        (
+            {"source": {"kind": "format", "format": "x", "table": "t"}},
+            "source.table",
+            'with kind "table", not',
+        ),
+        (
+            {"sink": {"kind": "jsonl", "path": "a", "format": "csv"}},
+            "sink[0].format",
+            'with kind "format", not',
+        ),
+        (
+            {"sink": {"kind": "files", "path": "a", "options": {"b": 1}}},
+            "sink[0].options",
+            'kind "format", not',
+        ),
+        (
+            {"sink": {"path": "a", "function": "m:f"}},
+            "sink[0].function",
+            'with kind "callable", not "format"',
+        ),
+        (
+            {"sink": {"kind": "callable", "function": "m:f", "path": "a"}},
+            "sink[0].path",
+            'expected it with kind "format" or "files" or "jsonl", not "callable"',
+        ),
+        (
+            {"subscriptions": {"path": "s", "format": "csv"}},
+            "subscriptions.path",
+            "expected it without format",
+        ),
+        ({"subscriptions": {"options": {"a": "b"}}}, "subscriptions.options", "expected them with format"),
+        ({"network": {"routers": ["a"], "links": [["a", "b"]]}}, "network.links", "there is no router 'b'"),
+        ({"network": {"routers": ["a", "a"]}}, "network.routers", "the name 'a' is given twice"),
     ],
 )
 def test_an_error_names_the_key_and_what_was_expected(table: dict[str, Any], key: str, words: str) -> None:
@@ -169,6 +218,21 @@ def test_an_error_names_the_key_and_what_was_expected(table: dict[str, Any], key
     assert (error.code, error.path, error.key) == ("pipeline-file", "news.toml", key)
     assert str(error).startswith(f"news.toml: {key}: ")
     assert words in str(error)
+
+
+@pytest.mark.parametrize("path", [1, ["a"], True])
+def test_a_wrong_work_folder_is_one_mistake(path: object) -> None:
+    """Nothing is said of its parts, which nobody wrote."""
+    error = refusal({"work": {"path": path}})
+    assert error.message.startswith("work.path: expected a path, got ")
+    assert "checkpoint" not in error.message
+
+
+def test_the_largest_limits_are_limits() -> None:
+    """What a file may say, an index can take."""
+    limits = {"bytes": 2**62, "depth": 2**31, "attributes": 2**31, "amplification": 2.0**62}
+    largest = Pipeline.of({"limits": limits | {"amplification_threshold": 2**62}}).limits
+    assert Index([("a", "/a/b")], limits=largest).match(b"<a><b/></a>").ids == ["a"]
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:

@@ -41,7 +41,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PositiveFloat,
     PositiveInt,
     ValidationError,
     ValidationInfo,
@@ -52,6 +51,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError, RoutingError
 from twigcast.spark.formats import is_of_files
+from twigcast.spark.separating import clash
 
 if TYPE_CHECKING:
     from twigcast.routing import Network, Strategy
@@ -86,6 +86,9 @@ def _as_text(value: object) -> object:
 
 Place = Annotated[str, AfterValidator(_resolved)]  # a path, or a URL that Spark knows
 LocalPlace = Annotated[Path, BeforeValidator(_local)]  # one that the driver opens itself
+Name = Annotated[str, Field(min_length=1)]
+Size = Annotated[int, Field(gt=0, le=1 << 62)]
+Count = Annotated[int, Field(gt=0, le=1 << 31)]  # the kernel has 32 bits for it
 Options = dict[str, Annotated[str, BeforeValidator(_as_text)]]
 
 
@@ -106,13 +109,19 @@ class Source(_Table):
 
     kind: SourceKind = "directory"
     path: Place | None = None
-    format: str | None = None
-    table: str | None = None
+    format: Name | None = None
+    table: Name | None = None
     options: Options = Field(default_factory=dict)
-    record: str | None = None
-    doc_id: str = "doc_id"
-    body: str = "body"
+    record: Name | None = None
+    doc_id: Name = "doc_id"
+    body: Name = "body"
     max_per_batch: PositiveInt = 10_000
+
+    @property
+    def read_whole(self) -> str | None:
+        """The place of which every file is read, unless only those that a pattern or an option selects."""
+        chosen = any(option.lower() == "pathglobfilter" for option in self.options)
+        return None if chosen or set("*?[{") & set(self.path or "") else self.path
 
     @model_validator(mode="before")
     @classmethod
@@ -126,14 +135,17 @@ class Source(_Table):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        columns = ("table", "format")
+        kinds = {"format": columns, "table": ("table",), "record": ("records",)}
+        _refuse_keys_of_others(self, self.kind, kinds | {"doc_id": columns, "body": columns})
         if self.kind == "records" and not self.record:
             raise _wrong(
                 "record", 'expected the name of the element that is one document, since kind is "records"'
             )
         if self.kind == "format" and not self.format:
             raise _wrong("format", 'expected a format of Spark such as "kafka", since kind is "format"')
-        if self.table and (self.kind != "table" or self.path or self.format):
-            raise _wrong("table", 'expected it with kind "table", and without path and format')
+        if self.table and (self.path or self.format):
+            raise _wrong("table", "expected it without path and format")
         return self
 
 
@@ -145,10 +157,18 @@ class Subscriptions(_Table):
     """
 
     path: LocalPlace = Path("subscriptions.db")
-    format: str | None = None
+    format: Name | None = None
     options: Options = Field(default_factory=dict)
     shards: PositiveInt = 1
     ship: Literal["path", "files"] = "path"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if self.format and "path" in self.model_fields_set:
+            raise _wrong("path", "expected it without format, for which options name the place")
+        if self.options and not self.format:
+            raise _wrong("options", "expected them with format")
+        return self
 
 
 class Sink(_Table):
@@ -161,12 +181,14 @@ class Sink(_Table):
 
     kind: SinkKind = "format"
     path: Place | None = None
-    format: str = "parquet"
+    format: Name = "parquet"
     options: Options = Field(default_factory=dict)
     function: str | None = None
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        kinds = {"format": ("format",), "options": ("format",), "function": ("callable",)}
+        _refuse_keys_of_others(self, self.kind, kinds | {"path": ("format", "files", "jsonl")})
         if self.kind == "callable":
             if not self.function or not re.fullmatch(r"[\w.]+:[\w.]+", self.function):
                 raise _wrong("function", 'expected "module:function", since kind is "callable"')
@@ -228,10 +250,14 @@ class NetworkTable(_Table):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        for end in (end for link in self.links for end in link):
+            if end not in self.routers:
+                raise _wrong("links", f"there is no router {end!r}: expected {', '.join(self.routers)}")
         try:
             known = set(self.network.brokers)
         except RoutingError as error:
-            raise _wrong("links", error.message) from None
+            key = "routers" if error.code == "duplicate-broker" else "links"
+            raise _wrong(key, error.message) from None
         from twigcast.routing import STRATEGIES
 
         if self.strategy is not None and self.strategy not in STRATEGIES:
@@ -279,15 +305,16 @@ class Work(_Table):
             return table
         if not isinstance(table, dict):
             raise PydanticCustomError("path", "expected a table or a path")
-        if not isinstance(path := table.get("path", "work"), str | Path):
-            return table
+        path = table.get("path", "work")
+        if not isinstance(path, str | Path):
+            path = "work"  # whatever it is, the one complaint is about the path
         return {part: str(Path(path, part)) for part in ("checkpoint", "journal", "versions")} | table
 
 
 class Stream(_Table):
     """How a stream goes: the least time from one batch to the next."""
 
-    interval_seconds: PositiveFloat = 1.0
+    interval_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
 
 
 class Spark(_Table):
@@ -300,11 +327,13 @@ class Spark(_Table):
 class Limits(_Table):
     """What is too large for one document: the bounds of ``DocumentLimits``, which it becomes."""
 
-    bytes: PositiveInt = DocumentLimits().bytes
-    depth: PositiveInt = DocumentLimits().depth
-    attributes: PositiveInt = DocumentLimits().attributes
-    amplification: PositiveFloat = DocumentLimits().amplification
-    amplification_threshold: PositiveInt = DocumentLimits().amplification_threshold
+    bytes: Size = DocumentLimits().bytes
+    depth: Count = DocumentLimits().depth
+    attributes: Count = DocumentLimits().attributes
+    amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
+        DocumentLimits().amplification
+    )
+    amplification_threshold: Size = DocumentLimits().amplification_threshold
 
 
 def _limits_table(value: object) -> object:
@@ -349,17 +378,20 @@ class Pipeline(_Table):
 
     @model_validator(mode="after")
     def _without_clashes(self) -> Self:
-        """No two outputs in one folder: each would overwrite the batches of the other."""
-        seen: dict[str, str] = {}
-        outputs = [(f"sink[{number}].path", sink.path) for number, sink in enumerate(self.sink)]
+        """No output in the folder of another, of the source or of what the run keeps."""
+        sinks = {f"sink[{number}].path": sink for number, sink in enumerate(self.sink)}
+        outputs = [(key, sink.path) for key, sink in sinks.items() if sink.path]
         outputs += [("dead_letters.path", self.dead_letters.path), ("metrics.path", self.metrics.path)]
         if self.network is not None:
             outputs.append(("network.metrics", self.network.metrics))
             if self.subscriptions.shards > 1:
                 raise _wrong("subscriptions.shards", "expected 1, since there is a network")
-        for key, path in outputs:
-            if path and (other := seen.setdefault(os.path.normpath(path), key)) != key:
-                raise _wrong(key, f"expected a folder of its own, but {other} is the same")
+        kept = [(f"work.{part}", str(getattr(self.work, part))) for part in Work.model_fields]
+        if not self.subscriptions.format:
+            kept.append(("subscriptions.path", str(self.subscriptions.path)))
+        roomy = [key for key, sink in sinks.items() if sink.kind == "jsonl"]
+        if wrong := clash(outputs, kept, self.source.read_whole, roomy):
+            raise _wrong(*wrong)
         return self
 
     @classmethod
@@ -396,6 +428,14 @@ def _wrong(key: str, message: str) -> PydanticCustomError:
     return PydanticCustomError("wrong", "{message}", {"key": key, "message": message})
 
 
+def _refuse_keys_of_others(table: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:
+    """Raise where a table has a key that is for other kinds, which a run would pass over in silence."""
+    for key, those in kinds.items():
+        if key in table.model_fields_set and getattr(table, key) is not None and kind not in those:
+            named = " or ".join(f'"{each}"' for each in those)
+            raise _wrong(key, f'expected it with kind {named}, not "{kind}"')
+
+
 def _problem(details: ErrorDetails) -> tuple[str, str]:
     """The key that is wrong, as one would write it in the file, and a sentence about it."""
     place, context = details["loc"], details.get("ctx", {})
@@ -416,6 +456,10 @@ _EXPECTED = {
     "int_type": "a whole number",
     "float_type": "a number",
     "greater_than": "more than {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than_equal": "at most {le:.0f}",
+    "finite_number": "a finite number",
+    "string_too_short": "at least one character",
     "dict_type": "a table of options",
     "model_type": "a table",
     "model_attributes_type": "a table",
