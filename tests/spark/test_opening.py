@@ -6,11 +6,12 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable
+from io import BufferedReader, BytesIO
 from pathlib import Path
 
 import pytest
 
-from twigcast.spark.opening import decompressed, is_compressed, open_file
+from twigcast.spark.opening import decompressed, is_compressed, open_file, read_within
 
 
 def test_a_local_file_is_opened_by_path_or_address(tmp_path: Path) -> None:
@@ -41,3 +42,11 @@ def test_compressed_files_are_told_by_their_name(
     with open_file(str(path)) as file:
         assert decompressed(str(path), file).read() == b"<a/>"
     assert not is_compressed("a.xml")
+
+
+@pytest.mark.parametrize(("size", "limit", "read"), [(0, 5, 0), (5, 5, 5), (6, 5, 6), (200_000, 10, 11)])
+def test_no_more_is_read_than_shows_that_it_is_too_much(size: int, limit: int, read: int) -> None:
+    """One byte beyond the limit; a limit beyond any memory costs nothing."""
+    data = bytes(range(256)) * 1000
+    assert read_within(BytesIO(data[:size]), limit) == data[:read]
+    assert read_within(BufferedReader(BytesIO(data)), 1 << 62) == data  # type: ignore[arg-type]

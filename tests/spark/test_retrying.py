@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,27 @@ def test_letters_are_run_again_as_a_batch_of_their_own(
     assert (again.batch, again.documents, again.dead_letters) == (-2, 1, 1)
     assert delivered(spark, tmp_path) == [("deep", -1), ("good", 0), ("long", -1)]
     assert read_letters(spark, lenient).count() == 5
+
+
+def test_a_file_that_could_not_be_read_is_read_when_it_can_be(spark: SparkSession, tmp_path: Path) -> None:
+    """Here a socket, which nobody can open, not even one who may do anything; the other was delivered."""
+    feed = tmp_path / "feed"
+    feed.mkdir()
+    (feed / "fine.xml").write_bytes(b"<a/>")
+    with socket.socket(socket.AF_UNIX) as unreadable:
+        unreadable.bind(str(feed / "other.xml"))
+    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    pipeline = pipeline_in(tmp_path)
+    run(spark, pipeline)
+    (letter,) = open_letters(spark, pipeline).collect()
+    assert (Path(letter.doc_id).name, letter.code, letter.body) == ("other.xml", "unreadable", None)
+    (still,) = retry(spark, pipeline)
+    assert (still.deliveries, still.dead_letters) == (0, 1)
+    (feed / "other.xml").unlink()
+    (feed / "other.xml").write_bytes(b"<a/>")
+    (figures,) = retry(spark, pipeline)
+    assert (figures.deliveries, figures.dead_letters) == (1, 0)
+    assert delivered(spark, tmp_path) == [("fine", 0), ("other", -2)]
 
 
 def test_a_condition_selects_letters(spark: SparkSession, tmp_path: Path, strict: Pipeline) -> None:

@@ -24,7 +24,15 @@ from pyspark.sql import functions as F
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
 from twigcast.spark.fusing import Opening, remember
-from twigcast.spark.opening import UNREADABLE, Opener, decompressed, is_compressed, open_file, plain_path
+from twigcast.spark.opening import (
+    UNREADABLE,
+    Opener,
+    decompressed,
+    is_compressed,
+    open_file,
+    plain_path,
+    read_within,
+)
 from twigcast.spark.shapes import SOURCED, SourcedRow, batched, error_row, placeless
 
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
@@ -95,7 +103,7 @@ def _tar_members(path: str, file: IO[bytes], fitting: str, limit: int) -> Iterat
 
 
 def _row(doc_id: str, member: IO[bytes], limit: int) -> SourcedRow:
-    body = member.read(limit + 1)
+    body = read_within(member, limit)
     if len(body) > limit:
         message = f"the document has more than {limit} bytes"
         return doc_id, None, None, error_row(DocumentError(message, code="too-large", offset=limit))

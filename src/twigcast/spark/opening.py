@@ -21,6 +21,8 @@ _COMPRESSED: dict[str, Callable[[Any], Any]] = {
     ".xz": lzma.open,
 }
 
+_PIECE_BYTES = 1 << 16
+
 Opener: TypeAlias = Callable[[DataFrame], DataFrame]
 """From a table of files to the documents in them."""
 
@@ -52,6 +54,19 @@ def open_file(path: str) -> IO[bytes]:
     system, place = fs.FileSystem.from_uri(quote(uri, safe=":/@%"))
     stream: IO[bytes] = system.open_input_file(place)
     return stream
+
+
+def read_within(file: IO[bytes], limit: int) -> bytes:
+    """The bytes of a file, of one with more than ``limit`` only one more than that.
+
+    Piece by piece: Python sets memory aside for all that it is asked for.
+    """
+    pieces: list[bytes] = []
+    left = limit + 1
+    while left > 0 and (piece := file.read(min(left, _PIECE_BYTES))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def is_compressed(path: str) -> bool:

@@ -23,7 +23,7 @@ from twigcast.spark.batches import Desk, run_batch
 from twigcast.spark.letters import letters_of_retry, open_letters, settled_path
 from twigcast.spark.locking import lock
 from twigcast.spark.metrics import BatchMetrics
-from twigcast.spark.opening import open_file
+from twigcast.spark.opening import open_file, read_within
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.shapes import ERROR
 from twigcast.spark.sinks import write_batch
@@ -38,8 +38,8 @@ def retry(
 ) -> list[BatchMetrics]:
     """Run open dead letters again; the figures of the retries that were run, none where no letter was open.
 
-    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large to
-    be read are read now; other letters without a body, as of broken archives, stay open.
+    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large, or
+    could not be read, are read now; other letters without a body, as of broken archives, stay open.
     """
     lock(spark, pipeline.work.path / "retry.lock")
     desk = Desk.of(spark, pipeline)
@@ -95,7 +95,7 @@ def _fetched(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
         for row in batch.to_pylist():
             try:
                 with open_file(row["doc_id"]) as file:
-                    body = file.read(limit + 1)
+                    body = read_within(file, limit)
             except OSError:
                 body = None
             if body is not None and len(body) <= limit:

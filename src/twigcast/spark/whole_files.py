@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
 from twigcast.spark.fusing import Opening, remember
-from twigcast.spark.opening import Opener, open_file, plain_path
+from twigcast.spark.opening import Opener, open_file, plain_path, read_within
 from twigcast.spark.shapes import ERROR, SOURCED, ErrorRow, SourcedRow, batched, error_row, placeless
 
 
@@ -54,7 +54,7 @@ def _document(path: str, length: int, limit: int) -> SourcedRow:
         return path, None, None, _too_large(length, limit)
     try:
         with open_file(path) as file:
-            body = file.read(limit + 1)
+            body = read_within(file, limit)
     except OSError as error:
         reason = error.strerror or str(error)
         return path, None, None, placeless(f"the file cannot be read: {reason}", code="unreadable")
