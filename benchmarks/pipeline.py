@@ -42,12 +42,14 @@ class Size:
     subscriptions: int = 10_000
     warming: int = 3
     """Passes before the first that counts: for a minute the JVM is busy compiling itself."""
-    passes: int = 5
-    """How often everything is timed, after it was warmed."""
+    passes: int = 9
+    """How often everything is timed, after it was warmed: of five, none may fall into a quiet moment."""
     partitions: int = 16
     """Those of the table in memory."""
     sample: int = 500
     """Documents for the rivals."""
+    sample_passes: int = 5
+    """How often the rivals are timed."""
     by_xpath: int = 20
     """Subscriptions for ``xpath_boolean``."""
     by_lxml: int = 2_000
@@ -119,9 +121,9 @@ def measure(
     speed = {name: size.documents / min(seconds) for name, seconds in times.items()}
     sample = Sample.of(pa.concat_arrays(arrays)[: size.sample], texts, index)
     progress(f"pipeline-throughput: xpath_boolean, {size.by_xpath} subscriptions on {len(sample)} documents")
-    by_xpath = by_xpath_boolean(spark, sample, size.by_xpath, size.passes)
+    by_xpath = by_xpath_boolean(spark, sample, size.by_xpath, size.sample_passes)
     progress(f"pipeline-throughput: lxml, {size.by_lxml:,} subscriptions on {len(sample)} documents")
-    of_lxml = by_lxml(spark, sample, size.by_lxml, size.passes)
+    of_lxml = by_lxml(spark, sample, size.by_lxml, size.sample_passes)
     return Outcome(
         {
             "of_threads": speed["pipeline"] / speed["threads"],
