@@ -6,8 +6,8 @@
 
 All match the same documents against the same file of the same subscriptions, in batches of about the same
 number of documents; the first two take turns with the threads, one after the other.  After some passes to
-warm them, the best pass of each counts.  What is between them is reading, and
-the way to the workers and back, bodies included: a hit carries its document.
+warm them, the best pass of each counts.  What is between them is reading, and the way to the workers and
+back, bodies included: a hit carries its document.
 """
 
 from __future__ import annotations
