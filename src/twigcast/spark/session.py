@@ -83,10 +83,21 @@ def session(
     return spark
 
 
+_COMPILING = {
+    "Tier4InvocationThreshold": 200_000,
+    "Tier4MinInvocationThreshold": 24_000,
+    "Tier4CompileThreshold": 600_000,
+    "Tier4BackEdgeThreshold": 1_600_000,
+}
+"""When the JVM compiles a method for the second time, optimising: forty times as late as by itself.
+
+What runs for each row is there soon.  By default what plans and schedules a job is there too, bit by bit:
+while 50,000 documents were matched in 6 s, that took 0.4 s of a core still in the tenth pass, and takes 0.1.
+"""
+
+
 def _java_options() -> str:
-    # The JVM compiles what it runs often, and deems often what is not by far: in the first pass over 50,000
-    # documents it spent 5.6 s on that, and spends 2.0 so.
-    options = ["-XX:CompileThresholdScaling=4"]
+    options = [f"-XX:{name}={value}" for name, value in _COMPILING.items()]
     if (quiet := _quiet_logging()) is not None:
         options.append(f"-Dlog4j2.configurationFile={quiet.as_uri()}")
     return " ".join(options)
