@@ -92,7 +92,7 @@ _COMPILING = {
 """When the JVM compiles a method for the second time, optimising: forty times as late as by itself.
 
 What runs for each row is there soon.  By default what plans and schedules a job is there too, bit by bit:
-while 50,000 documents were matched in 6 s, that took 0.4 s of a core still in the tenth pass, and takes 0.1.
+while 50,000 documents were matched in 6 s, that took 0.5 s of a core still in the sixth pass, and takes 0.15.
 """
 
 
