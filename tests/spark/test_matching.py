@@ -201,3 +201,13 @@ def test_ids_may_be_missing_or_numbers(spark: SparkSession, tmp_path: Path) -> N
     assert [row.doc_id for row in tc.deliveries(tc.match(numbers, index), index).collect()] == ["7"]
     with pytest.raises(StageError, match="expected bytes or text as body, found int"):
         tc.match(spark.createDataFrame([("a", 1)], "doc_id string, body int"), index)
+
+
+def test_matches_are_never_null(spark: SparkSession) -> None:
+    """A list of matches says of itself that it has no nulls; a document without a list may be there."""
+    docs = spark.createDataFrame([("1", b"<a/>"), ("2", b"<a>")], "doc_id string, body binary")
+    hits = tc.match(docs, Index([("s", "/a")]))
+    field = hits.schema["matches"]
+    assert field.nullable
+    assert not field.dataType.containsNull  # type: ignore[attr-defined]
+    assert {row.doc_id: row.matches for row in hits.collect()} == {"1": [0], "2": None}

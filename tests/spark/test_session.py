@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from twigcast.spark import session
-from twigcast.spark.session import SETTINGS
+from twigcast.spark.session import COMPILING, SETTINGS
 
 
 def test_settings_are_set(spark: SparkSession) -> None:
@@ -42,3 +42,13 @@ def test_there_is_one_session(spark: SparkSession) -> None:
 def test_settings_are_known_to_spark(spark: SparkSession, key: str) -> None:
     """A setting that is misspelt would be one that does nothing."""
     assert spark.conf.get(key) == SETTINGS[key] or key == "spark.sql.shuffle.partitions"
+
+
+@pytest.mark.parametrize("option", sorted(COMPILING))
+def test_options_are_known_to_the_jvm(spark: SparkSession, option: str) -> None:
+    """Spark has the JVM pass over options that it does not know."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    bean = jvm.java.lang.Class.forName("com.sun.management.HotSpotDiagnosticMXBean")
+    flags = jvm.java.lang.management.ManagementFactory.getPlatformMXBean(bean)
+    assert int(flags.getVMOption(option).getValue()) == COMPILING[option]

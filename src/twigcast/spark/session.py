@@ -83,7 +83,7 @@ def session(
     return spark
 
 
-_COMPILING = {
+COMPILING = {
     "Tier4InvocationThreshold": 200_000,
     "Tier4MinInvocationThreshold": 24_000,
     "Tier4CompileThreshold": 600_000,
@@ -97,7 +97,7 @@ while 50,000 documents were matched in 6 s, that took 0.5 s of a core still in t
 
 
 def _java_options() -> str:
-    options = [f"-XX:{name}={value}" for name, value in _COMPILING.items()]
+    options = [f"-XX:{name}={value}" for name, value in COMPILING.items()]
     if (quiet := _quiet_logging()) is not None:
         options.append(f"-Dlog4j2.configurationFile={quiet.as_uri()}")
     return " ".join(options)
