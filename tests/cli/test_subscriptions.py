@@ -140,7 +140,9 @@ def test_compressed_files_are_read(write: Write) -> None:
     assert read(write("s.txt.gz", gzip.compress(b"//a\n"))) == [(1, "1", "//a")]
 
 
-@pytest.mark.parametrize("content", [b"//a\n", gzip.compress(b"//a\n" * 1000)[:-12]])
+@pytest.mark.parametrize(
+    "content", [b"//a\n", gzip.compress(b"//a\n" * 1000)[:-12]], ids=["not compressed", "cut off"]
+)
 def test_a_damaged_compressed_file_is_refused(write: Write, content: bytes) -> None:
     """A file that is not gzip, or is cut off, cannot be read."""
     with pytest.raises(SourceError) as caught:
