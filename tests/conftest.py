@@ -1,13 +1,26 @@
-"""What all tests share: where the published data is."""
+"""What all tests share: published data, small files, one Spark session, and marks."""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 PROJECT = Path(__file__).parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that needs the Spark session has the mark ``spark``."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +30,49 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no data at {folder}: set TWIGCAST_DATA to the folder of published data")
     return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """Write a file below the test's own folder."""
+
+    def create(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return create
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A session on two cores, whose tables are in a folder of the tests' own."""
+    from twigcast.spark import session
+
+    warehouse = str(tmp_path_factory.mktemp("warehouse"))
+    conf = {"spark.sql.shuffle.partitions": "2", "spark.sql.warehouse.dir": warehouse}
+    started = session("twigcast tests", master="local[2]", conf=conf)
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def until() -> Callable[..., None]:
+    """Wait for something that must become true."""
+
+    def wait(true: Callable[[], bool], seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    return wait
+
+
+@pytest.fixture
+def derby(spark: SparkSession, tmp_path: Path) -> Callable[[str], dict[str, str]]:
+    """The options of a table in a database of the test's own; Derby comes with Spark."""
+    jvm: Any = spark._jvm
+    jvm.java.lang.System.setProperty("derby.stream.error.file", str(tmp_path / "derby.log"))
+    return lambda table: {"url": f"jdbc:derby:{tmp_path}/database;create=true", "dbtable": table}

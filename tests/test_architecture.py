@@ -17,23 +17,25 @@ import twigcast
 SOURCE = Path(twigcast.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 
-# Lower numbers lie lower; a room imports rooms with smaller numbers only.  Workload stands beside schema and
-# pattern: it builds both from the outside, and nothing of the core builds on it.
+# Lower numbers lie lower; a room imports rooms with smaller numbers only.
 LEVELS = {
     "errors": 0,
-    "document": 1,
-    "schema": 2,
-    "pattern": 3,
-    "workload": 4,
-    "filtering": 4,
-    "fragmenting": 4,
-    "chunking": 4,
-    "rewriting": 4,
-    "routing": 5,
-    "service": 6,
-    "spark": 6,
-    "simulator": 6,
-    "cli": 7,
+    "system": 1,
+    "document": 2,
+    "schema": 3,
+    "pattern": 4,
+    "analysis": 5,
+    "filtering": 6,
+    "chunking": 6,
+    "rewriting": 6,
+    "workload": 6,
+    "subscriptions": 7,
+    "fragmenting": 8,
+    "routing": 9,
+    "service": 10,
+    "spark": 10,
+    "simulator": 10,
+    "cli": 11,
 }
 
 # Which rooms may import a library; a library that is not listed is free to all.

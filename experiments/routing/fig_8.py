@@ -15,9 +15,10 @@ from statistics import mean
 from experiments.findings import Cell, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.routing.schemas import PSD_SUBSCRIPTIONS, RECONSTRUCTED, nitf, psd
 from experiments.routing.sets import SET_A
+from twigcast.analysis import overlaps
+from twigcast.analysis.path_expression import Label, Series
 from twigcast.pattern import NameTest, Pattern, parse
-from twigcast.routing import Advertisement, SubscriptionTree, advertisement, overlaps
-from twigcast.routing.expressions import Label, Series
+from twigcast.routing import Advertisement, SubscriptionTree, advertisement
 from twigcast.schema import ElementGraph, count_label_paths, label_paths
 from twigcast.workload import SubscriptionOptions, generate_subscriptions
 
@@ -88,7 +89,7 @@ def _comparing(advertisements: list[Advertisement], patterns: list[Pattern]) -> 
     start = time.perf_counter()
     for pattern in patterns:
         for each in advertisements:
-            overlaps(each, pattern)
+            overlaps(each.automaton, pattern)
     return (time.perf_counter() - start) / len(patterns)
 
 

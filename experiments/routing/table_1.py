@@ -11,7 +11,7 @@ from experiments.routing.sets import SETS, SIZE
 from experiments.routing.tables import Growing, merged
 from twigcast.pattern import Pattern
 from twigcast.routing import Pool
-from twigcast.routing.table import LinkTable
+from twigcast.routing.tables import LinkTable
 
 DOCUMENTS = 500
 PAPER = {

@@ -1,10 +1,9 @@
-"""Running a command in this process, and small files for it to read."""
+"""Running a command in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -36,16 +35,3 @@ def run() -> Callable[..., Run]:
         return Run(result.exit_code, result.stdout, result.stderr)
 
     return invoke
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
-    """Write a file below the test's own folder."""
-
-    def create(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return create

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from twigcast.cli.tables import load_pipeline, look_at_table
-from twigcast.spark.subscriptions import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionTable
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]

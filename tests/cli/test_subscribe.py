@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from twigcast.spark.subscriptions import SubscriptionTable
-from twigcast.spark.versions import SubscriptionRow
+from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.versions import SubscriptionRow
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]

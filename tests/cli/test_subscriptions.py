@@ -1,168 +1,94 @@
-"""Reading files of subscriptions."""
+"""``twigcast subscriptions``."""
 
 from __future__ import annotations
 
-import gzip
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from twigcast.cli.subscriptions import Format, SubscriptionLine, format_of, item, read_subscriptions
-from twigcast.errors import SourceError
+from twigcast.subscriptions.store import SubscriptionTable
 
-Write = Callable[[str, str | bytes], Path]
+RunCommand = Callable[..., Any]
 
 
-def read(path: Path, format: Format | None = None) -> list[tuple[object, ...]]:
-    return [
-        (line.line, line.id, line.xpath) if isinstance(line, SubscriptionLine) else (line.line, line.code)
-        for line in read_subscriptions(path, format)
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of two subscriptions."""
+    path = tmp_path / "s.db"
+    table = SubscriptionTable(path)
+    table.subscribe("ada", "//x:p", subscriber="desk", namespaces={"x": "urn:x"}, deliver="part")
+    table.subscribe("bob", "//q")
+    return path
+
+
+def test_subscriptions_are_lines_when_piped(run: RunCommand, table: Path) -> None:
+    """Id, XPath, prefixes, subscriber, what is delivered."""
+    assert run("subscriptions", "--table", table).lines == [
+        "ada\t//x:p\tx=urn:x\tdesk\tpart",
+        "bob\t//q\t\tbob\tdocument",
     ]
 
 
-def test_lines_have_their_number_as_id(write: Write) -> None:
-    """In a file of lines the id is the line number, comments and blank lines counted but skipped."""
-    assert read(write("s.txt", "//a\n\n# names\n  //b  \n")) == [(1, "1", "//a"), (4, "4", "//b")]
+def test_lines_can_be_subscribed_again(run: RunCommand, table: Path, tmp_path: Path) -> None:
+    """What is listed is what ``subscribe --file`` reads, and so is JSON."""
+    for options, name in (([], "s.tsv"), (["--json"], "s.jsonl")):
+        file = tmp_path / name
+        file.write_text(run("subscriptions", "-t", table, *options).stdout)
+        copy = tmp_path / f"{name}.db"
+        assert run("subscribe", "-t", copy, "--file", file).exit_code == 0
+        assert SubscriptionTable(copy).rows() == SubscriptionTable(table).rows()
 
 
-def test_tsv_has_id_and_xpath(write: Write) -> None:
-    """In TSV the first column is the id."""
-    assert read(write("s.tsv", "ada\t//a\nbob\t//b\n")) == [(1, "ada", "//a"), (2, "bob", "//b")]
+def test_json_has_an_object_for_each(run: RunCommand, table: Path) -> None:
+    """For machines."""
+    first, _ = map(json.loads, run("subscriptions", "-t", table, "--json").lines)
+    assert first == {
+        "id": "ada",
+        "xpath": "//x:p",
+        "namespaces": {"x": "urn:x"},
+        "subscriber": "desk",
+        "deliver": "part",
+    }
 
 
-def test_tsv_may_have_a_header(write: Write) -> None:
-    """A first line of column names is no subscription."""
-    assert read(write("s.tsv", "id\txpath\nada\t//a\n")) == [(2, "ada", "//a")]
+def test_count_and_version_are_numbers(run: RunCommand, table: Path) -> None:
+    """Of the table, or of one subscriber."""
+    assert run("subscriptions", "-t", table, "--count").stdout == "2\n"
+    assert run("subscriptions", "-t", table, "--count", "--subscriber", "desk").stdout == "1\n"
+    assert run("subscriptions", "-t", table, "--version").stdout == "2\n"
 
 
-def test_tsv_binds_prefixes_in_its_third_column(write: Write) -> None:
-    """The third column holds prefix=uri pairs."""
-    (line,) = read_subscriptions(write("s.tsv", "ada\t//x:a\tx=urn:x y=urn:y\n"))
-    assert isinstance(line, SubscriptionLine)
-    assert line.namespaces == {"x": "urn:x", "y": "urn:y"}
+def test_an_earlier_version_can_be_listed(run: RunCommand, table: Path) -> None:
+    """A batch is matched against the version it was begun with; this shows which that was."""
+    assert run("subscriptions", "-t", table, "--at", 1, "--count").stdout == "1\n"
+    done = run("subscriptions", "-t", table, "--at", 7)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "there is no version 7" in done.stderr
 
 
-def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
-    """The fourth column is the subscriber, the fifth what to deliver; either may be empty."""
-    found = read_subscriptions(write("s.tsv", "ada\t//a\t\tdesk\tpart\nbob\t//b\t\tdesk\n"))
-    assert list(found) == [
-        SubscriptionLine(1, "ada", "//a", None, "desk", "part"),
-        SubscriptionLine(2, "bob", "//b", None, "desk"),
-    ]
+def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_path: Path) -> None:
+    """A pipeline file is the argument."""
+    pipeline = tmp_path / "news.toml"
+    pipeline.write_text('subscriptions.path = "s.db"')
+    assert run("subscriptions", pipeline, "--count").stdout == "2\n"
 
 
-@pytest.mark.parametrize(
-    "bad",
-    ["ada", "ada\t", "\t//a", "ada\t//a\tx", "ada\t//a\tx=u\tdesk\tall", "ada\t//a\tx=u\tdesk\tpart\tmore"],
-)
-def test_a_bad_line_of_tsv_is_an_error_among_the_others(write: Write, bad: str) -> None:
-    """A line without its columns is reported with its number, and the next one is read."""
-    assert read(write("s.tsv", f"{bad}\nbob\t//b\n")) == [(1, "bad-line"), (2, "bob", "//b")]
-
-
-def test_jsonl_has_objects(write: Write) -> None:
-    """In JSONL ids are strings or whole numbers, and namespaces are optional."""
-    path = write(
-        "s.jsonl", '{"id": 7, "xpath": "//a"}\n{"id": "x", "xpath": "//p:a", "namespaces": {"p": "u"}}\n'
+def test_subscribing_and_listing_need_no_spark(table: Path) -> None:
+    """Neither does their help: they answer at once."""
+    script = (
+        "import sys\n"
+        "from twigcast.cli.program import app\n"
+        f"table = ['-t', {str(table)!r}]\n"
+        "for words in (['run', '--help'], ['dead-letters', '--help'],\n"
+        "              ['subscribe', *table, '--id', 'c', '//c'],\n"
+        "              ['subscriptions', *table], ['unsubscribe', *table, 'c']):\n"
+        "    app(words, standalone_mode=False)\n"
+        "print([name for name in ('pyspark', 'pandas', 'py4j') if name in sys.modules])"
     )
-    assert list(read_subscriptions(path)) == [
-        SubscriptionLine(1, 7, "//a"),
-        SubscriptionLine(2, "x", "//p:a", {"p": "u"}),
-    ]
-
-
-def test_jsonl_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
-    """The keys are ``subscriber`` and ``deliver``."""
-    path = write("s.jsonl", '{"id": "a", "xpath": "//a", "subscriber": "desk", "deliver": "part"}')
-    assert list(read_subscriptions(path)) == [SubscriptionLine(1, "a", "//a", None, "desk", "part")]
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "{",
-        "[]",
-        '{"xpath": "//a"}',
-        '{"id": true, "xpath": "//a"}',
-        '{"id": 1}',
-        '{"id": 1, "xpath": "//a", "namespaces": {"p": 1}}',
-        '{"id": 1, "xpath": "//a", "subscriber": 1}',
-        '{"id": 1, "xpath": "//a", "deliver": "all"}',
-        "[" * 100_000,
-    ],
-)
-def test_a_bad_line_of_jsonl_is_an_error_among_the_others(write: Write, bad: str) -> None:
-    """What is no subscription object is reported with its number, and the next one is read."""
-    assert read(write("s.jsonl", f'{bad}\n{{"id": 2, "xpath": "//b"}}\n')) == [(1, "bad-line"), (2, 2, "//b")]
-
-
-def test_a_line_that_is_not_utf8_is_an_error_among_the_others(write: Write) -> None:
-    """Bytes that are not UTF-8 spoil their own line only."""
-    assert read(write("s.txt", b"//a\n//\xff\n//b\n")) == [(1, "1", "//a"), (2, "encoding"), (3, "3", "//b")]
-
-
-def test_a_byte_order_mark_and_windows_line_ends_are_dropped(write: Write) -> None:
-    """Files written on Windows read like others."""
-    assert read(write("s.txt", b"\xef\xbb\xbf//a\r\n//b\r\n")) == [(1, "1", "//a"), (2, "2", "//b")]
-
-
-@pytest.mark.parametrize(
-    ("content", "id"), [("//a\n", "1"), ("ada\t//a\n", "ada"), ('{"id": "bob", "xpath": "//a"}', "bob")]
-)
-def test_without_a_telling_name_the_first_line_tells_the_format(write: Write, content: str, id: str) -> None:
-    """A brace begins JSONL, a tab means TSV, all else are lines."""
-    assert [entry[1] for entry in read(write("subscriptions", content))] == [id]
-
-
-def test_the_first_line_is_looked_for_after_comments(write: Write) -> None:
-    """A comment tells no format."""
-    assert read(write("subscriptions", "# ours\nada\t//a\n")) == [(2, "ada", "//a")]
-
-
-def test_the_format_given_wins_over_the_name(write: Write) -> None:
-    """An option overrides the extension."""
-    assert read(write("s.txt", "ada\t//a\n"), Format.tsv) == [(1, "ada", "//a")]
-
-
-def test_an_extension_tells_the_format_also_when_compressed() -> None:
-    """``.gz`` is looked through."""
-    assert [format_of(Path(name)) for name in ("a.txt.gz", "a.TSV", "a.jsonl.gz", "a.gz")] == [
-        Format.lines,
-        Format.tsv,
-        Format.jsonl,
-        None,
-    ]
-
-
-def test_compressed_files_are_read(write: Write) -> None:
-    """A file that ends in ``.gz`` is decompressed."""
-    assert read(write("s.txt.gz", gzip.compress(b"//a\n"))) == [(1, "1", "//a")]
-
-
-@pytest.mark.parametrize(
-    "content", [b"//a\n", gzip.compress(b"//a\n" * 1000)[:-12]], ids=["not compressed", "cut off"]
-)
-def test_a_damaged_compressed_file_is_refused(write: Write, content: bytes) -> None:
-    """A file that is not gzip, or is cut off, cannot be read."""
-    with pytest.raises(SourceError) as caught:
-        read(write("s.txt.gz", content))
-    assert caught.value.code == "unreadable"
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    """A file that is not there is named in the error."""
-    with pytest.raises(SourceError) as caught:
-        read(tmp_path / "nothing.txt")
-    assert (caught.value.code, caught.value.path) == ("not-found", str(tmp_path / "nothing.txt"))
-
-
-def test_an_empty_file_has_no_subscriptions(write: Write) -> None:
-    """Nothing is nothing, not an error."""
-    assert read(write("s.txt", "\n\n")) == []
-
-
-def test_the_prefixes_of_a_line_win_over_the_common_ones() -> None:
-    """A line's own map is laid over that of the command line."""
-    line = SubscriptionLine(1, "ada", "//x:a", {"x": "urn:mine"})
-    assert item(line, {"x": "urn:common", "y": "urn:y"}) == ("ada", "//x:a", {"x": "urn:mine", "y": "urn:y"})
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from twigcast.spark.subscriptions import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionTable
 
 RunCommand = Callable[..., Any]
 

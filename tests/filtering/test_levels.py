@@ -5,7 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 
 from twigcast.filtering.compiling import Compiler
-from twigcast.filtering.levels import RATIO, TAIL, Level, make_level, mergeable, merged, replaced, with_added
+from twigcast.filtering.levels import (
+    RATIO,
+    TAIL,
+    Level,
+    has_bit,
+    make_level,
+    mergeable,
+    merged,
+    replaced,
+    with_added,
+    with_bit,
+)
 from twigcast.pattern import parse
 
 COMPILER = Compiler()
@@ -67,3 +78,12 @@ def test_a_merge_that_comes_too_late_changes_nothing() -> None:
     """If the levels were replaced meanwhile, they stay."""
     first, second, third = level(range(5)), level(range(5, 9)), level(range(9, 12))
     assert replaced((first, third), (first, second), third) == (first, third)
+
+
+def test_a_set_grows_as_needed() -> None:
+    """Positions beyond the last byte are not in the set until they are put there."""
+    bitmap = b""
+    for position in (0, 9, 70):
+        assert not has_bit(bitmap, position)
+        bitmap = with_bit(bitmap, position)
+    assert [position for position in range(100) if has_bit(bitmap, position)] == [0, 9, 70]

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from twigcast.pattern import ANY, NameTest, parse
+from twigcast.pattern import ANY, NameTest, demands_a_node, parse
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,23 @@ def test_patterns_are_values() -> None:
     assert hash(first) == hash(second)
     assert pickle.loads(pickle.dumps(first)) == first
     assert str(first) == "/a[b][c]//d | /e"
+
+
+@pytest.mark.parametrize(
+    ("condition", "demands"),
+    [
+        ("b", True),
+        ("b != 'x'", True),
+        ("contains(b, 'x')", True),
+        ("count(b) > 1", True),
+        ("count(b) < 2", False),
+        ("string-length(b) >= 3", True),
+        ("string-length(b) < 3", False),
+        ("not(b)", False),
+        ("b or c", False),
+    ],
+)
+def test_a_predicate_demands_a_node_or_holds_without(condition: str, demands: bool) -> None:
+    """It demands one where nothing would not satisfy it; of alternatives, none is demanded for sure."""
+    (predicate,) = parse(f"/a[{condition}]").alternatives[0].steps[0].predicates
+    assert demands_a_node(predicate) is demands

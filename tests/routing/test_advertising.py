@@ -8,10 +8,11 @@ import pickle
 import pytest
 from hypothesis import given, settings
 
-from tests.routing.schemas import graphs, simple_graph
+from tests.analysis.schemas import graphs, simple_graph
+from twigcast.analysis import overlaps, parse_path_expression
 from twigcast.errors import SchemaError
 from twigcast.pattern import ANY, NameTest, parse
-from twigcast.routing import advertisement, overlaps, parse_path_expression
+from twigcast.routing import advertisement
 from twigcast.routing.advertising import Advertisement
 from twigcast.schema import Element, ElementGraph, element_graph
 

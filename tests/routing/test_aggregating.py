@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.routing.subscriptions import linear_pattern, small_document, twig_pattern
+from tests.analysis.subscriptions import linear_pattern, small_document, twig_pattern
+from twigcast.analysis.twig import step_count
 from twigcast.document import read
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.routing.aggregating import AGGREGATED, Aggregating, sample_selectivity
 from twigcast.routing.change import Change
-from twigcast.routing.twig import step_count
 
 BODIES = [b"<a><b><c/></b></a>", b"<a><b><d/></b></a>", b"<a><f><g/></f></a>", b"<a><f/></a>", b"<h/>"]
 SAMPLE = sample_selectivity([read(body) for body in BODIES])

@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.analysis.schemas import conforming, graph, simple_graph
 from tests.pattern.strategies import NAMESPACES
 from tests.pattern.strategies import pattern as any_pattern
-from tests.routing.schemas import conforming, graph, simple_graph
+from twigcast.analysis import PathCounter, degree
+from twigcast.analysis.path_counts import Measure
 from twigcast.document import read
 from twigcast.errors import PatternError, SubscriptionError
 from twigcast.pattern import Pattern, matches, parse, render
-from twigcast.routing import Merging, PathCounter, degree
-from twigcast.routing.counting import Measure
+from twigcast.routing import Merging
 from twigcast.schema import ElementGraph
 
 SCHEMA = simple_graph({"a": "b c d", "b": "x y", "c": "x y z", "d": "x y"})

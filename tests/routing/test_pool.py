@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.routing.overlay import any_document, subscription
+from twigcast.analysis import parse_path_expression
 from twigcast.document import read
 from twigcast.errors import DocumentError
 from twigcast.pattern import matches, parse
-from twigcast.routing import advertisement, parse_path_expression
+from twigcast.routing import advertisement
 from twigcast.routing.pool import Pool
 
 

@@ -10,10 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.routing.overlay import Overlay, Story, expected, story
+from twigcast.analysis import parse_path_expression
 from twigcast.document import read
 from twigcast.errors import DocumentError, RoutingError
 from twigcast.pattern import Pattern, parse
-from twigcast.routing import Advertisement, Router, advertisement, parse_path_expression
+from twigcast.routing import Advertisement, Router, advertisement
 from twigcast.routing.aggregating import sample_selectivity
 from twigcast.routing.messages import (
     Advertise,

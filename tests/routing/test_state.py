@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from twigcast.analysis import parse_path_expression
 from twigcast.errors import RoutingError
 from twigcast.pattern import parse
-from twigcast.routing import Router, advertisement, parse_path_expression
+from twigcast.routing import Router, advertisement
 from twigcast.routing.messages import Envelope, Subscribe
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.routing.subscriptions import linear_pattern, small_document, twig_pattern
+from tests.analysis.subscriptions import linear_pattern, small_document, twig_pattern
+from twigcast.analysis.covering import covers
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.routing.change import Change
-from twigcast.routing.covering import covers
 from twigcast.routing.subscription_tree import Node, SubscriptionTree
 
 

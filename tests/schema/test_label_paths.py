@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 
-from tests.routing.schemas import graphs
+from tests.analysis.schemas import graphs
 from twigcast.schema import ElementGraph, count_label_paths, label_paths, read_dtd
 
 LIST = read_dtd(b"<!ELEMENT list (title?, item+)><!ELEMENT title (#PCDATA)><!ELEMENT item (#PCDATA | list)*>")

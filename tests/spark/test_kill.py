@@ -25,10 +25,10 @@ from pathlib import Path
 import pyarrow.dataset as ds
 
 from twigcast import Index
-from twigcast.spark.delivering import delivery_id
-from twigcast.spark.journal import Journal
-from twigcast.spark.subscriptions import SubscriptionTable
-from twigcast.spark.versions import SubscriptionRow
+from twigcast.spark.runs.journal import Journal
+from twigcast.spark.stages.delivering import delivery_id
+from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.versions import SubscriptionRow
 
 KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyspark
 
-from twigcast.spark.java import java_home
+from twigcast.spark.jvm.java import java_home
 
 HOME = Path(pyspark.__file__).parent
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

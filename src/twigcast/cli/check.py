@@ -18,9 +18,9 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.subscriptions import SubscriptionLine, read_subscriptions
 from twigcast.cli.terminal import complain, pointed, progress
 from twigcast.errors import PatternError, SourceError, SubscriptionError, TwigcastError
+from twigcast.subscriptions import SubscriptionLine, read_subscriptions
 
 EXAMPLES = examples(
     "twigcast check news.txt",

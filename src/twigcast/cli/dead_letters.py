@@ -89,8 +89,8 @@ def _codes(codes: list[str] | None) -> list[str]:
 
 def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
     """Run the letters again as a batch of their own, and say what came of it."""
-    from twigcast.spark.operating import operating, task_counts
-    from twigcast.spark.retrying import retry
+    from twigcast.spark.runs.retry import retry
+    from twigcast.spark.runs.spark_scope import operating, task_counts
 
     select = f"code in ({', '.join(map(repr, codes))})" if codes else None
     with live() as display:
@@ -114,8 +114,8 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
 
 def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
     """The letters that no retry has taken up, a batch of rows in memory at a time; Spark is not started."""
-    from twigcast.spark.journal import Journal
-    from twigcast.spark.letters import settled_path
+    from twigcast.spark.outputs.dead_letters import settled_path
+    from twigcast.spark.runs.journal import Journal
 
     retries = {batch for batch in Journal(plan.work.journal).batches() if batch < 0}
     settled = {

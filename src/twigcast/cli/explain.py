@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import documents
-from twigcast.cli.loading import document_limits
+from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
@@ -22,11 +22,11 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.subscriptions import Format, SubscriptionLine, item, read_subscriptions
 from twigcast.errors import SubscriptionError
+from twigcast.subscriptions import Format, SubscriptionLine, item, read_subscriptions
 
 if TYPE_CHECKING:
-    from twigcast.cli.subscriptions import Item
+    from twigcast.subscriptions import Item
 
 EXAMPLES = examples(
     "twigcast explain --subscription \"//p[person='Ada']\" article.xml",

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from twigcast.cli.options import examples
-from twigcast.cli.subscriptions import Format, format_of
 from twigcast.cli.terminal import complain, progress
+from twigcast.subscriptions import Format, format_of
 
 if TYPE_CHECKING:
     from twigcast.schema import ElementGraph

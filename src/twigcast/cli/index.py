@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from twigcast.cli.loading import build, document_limits
+from twigcast.cli.index_building import build, document_limits
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,

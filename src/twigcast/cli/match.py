@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import documents
-from twigcast.cli.loading import build, document_limits
+from twigcast.cli.index_building import build, document_limits
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from twigcast.cli.subscriptions import Format
+from twigcast.subscriptions import Format
 
 SUBSCRIPTIONS_HELP = (
     "File of subscriptions: lines (one XPath a line, its id is the line number), TSV (id, XPath, "

@@ -26,7 +26,7 @@ from twigcast.cli import (
     run,
     simulate,
     subscribe,
-    subscribed,
+    subscriptions,
     unsubscribe,
 )
 from twigcast.cli.options import examples
@@ -83,7 +83,7 @@ app.add_typer(index.app, name="index")
 app.command("run", epilog=run.EXAMPLES)(run.command)
 app.command("subscribe", epilog=subscribe.EXAMPLES)(subscribe.command)
 app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
-app.command("subscriptions", epilog=subscribed.EXAMPLES)(subscribed.command)
+app.command("subscriptions", epilog=subscriptions.EXAMPLES)(subscriptions.command)
 app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.command)
 app.command("experiment", epilog=experiment.EXAMPLES)(experiment.command)

@@ -18,7 +18,7 @@ from twigcast.cli.terminal import complain
 from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
-    from twigcast.spark.metrics import BatchMetrics
+    from twigcast.spark.outputs.metrics import BatchMetrics
     from twigcast.spark.pipeline import Pipeline
 
 EXAMPLES = examples(
@@ -82,9 +82,9 @@ def command(
 
 def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> bool:
     """Run the pipeline; true where it was asked to stop before it ended by itself."""
-    from twigcast.spark.operating import operating, task_counts, wait
-    from twigcast.spark.running import begin
-    from twigcast.spark.streaming import stream
+    from twigcast.spark.runs.job import begin
+    from twigcast.spark.runs.spark_scope import operating, task_counts, wait
+    from twigcast.spark.runs.stream import stream
 
     writes = json or not sys.stdout.isatty()
 

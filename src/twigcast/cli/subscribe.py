@@ -17,14 +17,13 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.subscriptions import Format, read_subscriptions
 from twigcast.cli.tables import TableFile, open_table, split_pipeline
 from twigcast.cli.terminal import complain, complain_of, progress
 from twigcast.errors import SourceError, TwigcastError
+from twigcast.subscriptions import Format, read_subscriptions
 
 if TYPE_CHECKING:
-    from twigcast.spark.subscriptions import SubscriptionTable
-    from twigcast.spark.versions import SubscriptionRow
+    from twigcast.subscriptions import SubscriptionRow, SubscriptionTable
 
 EXAMPLES = examples(
     """twigcast subscribe --id ada "//p[person='Ada']" """.strip(),
@@ -119,7 +118,7 @@ def _subscribe_all(
     bad: list[tuple[int, TwigcastError]] = []
 
     def rows() -> Iterator[SubscriptionRow]:
-        from twigcast.spark.versions import SubscriptionRow
+        from twigcast.subscriptions import SubscriptionRow
 
         for line in entries:
             if isinstance(line, SourceError):

@@ -1,203 +1,104 @@
-"""Reading files of subscriptions: lines, TSV or JSONL, each also compressed.
-
-    lines    //p[person='Ada']                                      the id is the line number, as text
-    tsv      ada<TAB>//p[x:person='Ada']<TAB>x=urn:people           the third column is optional
-    jsonl    {"id": "ada", "xpath": "//x:p", "namespaces": {"x": "urn:people"}}
-
-For a subscription table there may also be who subscribes and what to deliver, "document" or "part": as the
-fourth and fifth column of TSV, as "subscriber" and "deliver" in JSONL.
-Blank lines are skipped, and in lines and TSV those that begin with ``#``.  A bad line is an error value among
-the others and hides none of them; only a file that cannot be read at all raises.
-"""
+"""``twigcast subscriptions``: who is subscribed to what."""
 
 from __future__ import annotations
 
-import gzip
-import json
+import json as json_text
 import sys
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from twigcast.cli.options import AsJson, examples
+from twigcast.cli.tables import TableFile, open_known_table
+from twigcast.cli.terminal import stdout
 from twigcast.errors import SourceError
 
-STDIN = Path("-")
-DELIVERABLE = ("document", "part")
+if TYPE_CHECKING:
+    from twigcast.subscriptions import SubscriptionRow
+
+EXAMPLES = examples(
+    "twigcast subscriptions",
+    "twigcast subscriptions news.toml --json > subscriptions.jsonl",
+    "twigcast subscriptions news.toml --subscriber desk-1 --count",
+    "twigcast subscriptions --table subscriptions.db --at 17",
+)
 
 
-class Format(StrEnum):
-    """How subscriptions are written in a file."""
+def command(
+    pipeline: Annotated[
+        Path | None, typer.Argument(metavar="PIPELINE", help="The pipeline file whose table it is.")
+    ] = None,
+    table: TableFile = None,
+    subscriber: Annotated[
+        str | None, typer.Option("--subscriber", metavar="NAME", help="Only those of one subscriber.")
+    ] = None,
+    at: Annotated[
+        int | None,
+        typer.Option("--at", metavar="VERSION", min=0, help="As they were at an earlier version."),
+    ] = None,
+    count: Annotated[bool, typer.Option("--count", "-c", help="Only how many there are.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Only the version of the table: the number of its last change.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """List the subscriptions of a table.
 
-    lines = "lines"
-    tsv = "tsv"
-    jsonl = "jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriptionLine:
-    """One subscription as a file has it: text that may still turn out not to be a pattern."""
-
-    line: int
-    id: str | int
-    xpath: str
-    namespaces: Mapping[str, str] | None = None
-    subscriber: str | None = None
-    deliver: str | None = None
-
-
-Item: TypeAlias = tuple[str | int, str] | tuple[str | int, str, Mapping[str, str]]
-
-
-def read_subscriptions(path: Path, format: Format | None = None) -> Iterator[SubscriptionLine | SourceError]:
-    """The subscriptions of a file in its order, a bad line as the error it is."""
-    numbered = _content_lines(path)
-    format = format or format_of(path)
-    if format is None:
-        head = _head(numbered)
-        format = _sniffed(head[-1][1]) if head else Format.lines
-        numbered = chain(head, numbered)
-    for number, raw in numbered:
-        try:
-            line = _read_line(format, number, raw)
-        except UnicodeDecodeError as error:
-            message = f"not UTF-8 at byte {error.start + 1}"
-            yield SourceError(message, code="encoding", path=str(path), line=number)
-        except ValueError as error:
-            yield SourceError(str(error), code="bad-line", path=str(path), line=number)
-        else:
-            if line is not None:
-                yield line
-
-
-def item(line: SubscriptionLine, namespaces: Mapping[str, str]) -> Item:
-    """The line as an index takes it; its own prefixes win over those of the command line."""
-    if line.namespaces:
-        return line.id, line.xpath, {**namespaces, **line.namespaces}
-    return line.id, line.xpath
-
-
-def format_of(path: Path) -> Format | None:
-    """The format that the name of a file promises, if it does."""
-    name = path.name.lower().removesuffix(".gz")
-    return {".txt": Format.lines, ".tsv": Format.tsv, ".jsonl": Format.jsonl}.get(Path(name).suffix)
-
-
-def _head(numbered: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-    """The leading comments and the first line after them."""
-    head = []
-    for number, raw in numbered:
-        head.append((number, raw))
-        if not raw.lstrip().startswith(b"#"):
-            break
-    return head
-
-
-def _sniffed(raw: bytes) -> Format:
-    if raw.lstrip().startswith(b"{"):
-        return Format.jsonl
-    return Format.tsv if b"\t" in raw.strip() else Format.lines
-
-
-def _read_line(format: Format, number: int, raw: bytes) -> SubscriptionLine | None:
-    text = raw.decode("utf-8")
-    if format is Format.jsonl:
-        return _read_object(number, text)
-    if text.lstrip().startswith("#"):
-        return None
-    if format is Format.tsv:
-        return _read_columns(number, text)
-    return SubscriptionLine(number, str(number), text.strip())
-
-
-def _read_columns(number: int, text: str) -> SubscriptionLine | None:
-    id, *columns = (column.strip() for column in text.split("\t"))
-    if [id.lower(), *(column.lower() for column in columns[:1])] == ["id", "xpath"]:
-        return None  # a header
-    if not id or not columns or not columns[0] or len(columns) > 4:
-        raise ValueError(
-            "expected an id, a tab, an XPath, and perhaps a tab and prefix=uri pairs, "
-            "a tab and the subscriber, a tab and what to deliver"
-        )
-    columns += [""] * (4 - len(columns))
-    return SubscriptionLine(
-        number, id, columns[0], _bindings(columns[1]), columns[2] or None, _deliverable(columns[3] or None)
-    )
-
-
-def _deliverable(value: object) -> str | None:
-    if value is None or (isinstance(value, str) and value in DELIVERABLE):
-        return value
-    raise ValueError(f"expected {' or '.join(DELIVERABLE)} as what to deliver, got {value!r}")
-
-
-def _bindings(text: str) -> Mapping[str, str] | None:
-    bound = {}
-    for pair in text.split():
-        prefix, equals, uri = pair.partition("=")
-        if not equals or not uri:
-            raise ValueError(f"expected prefix=uri in the third column, got {pair!r}")
-        bound[prefix] = uri
-    return bound or None
-
-
-def _read_object(number: int, text: str) -> SubscriptionLine:
+    On a terminal the answer is a table.
+    Piped, it is one line for each subscription, as twigcast subscribe --file reads them:
+    id, XPath, prefix=uri pairs, subscriber, delivery.
+    With --json it is one object for each.
+    """
+    if count and version:
+        raise typer.BadParameter("--count and --version exclude each other", param_hint="--count")
+    subscriptions = open_known_table(table, pipeline)
+    if version:
+        typer.echo(subscriptions.version())
+        return
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
-    except RecursionError:
-        raise ValueError("not a subscription: nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ValueError('expected an object such as {"id": "ada", "xpath": "//p"}')
-    id, xpath, namespaces = value.get("id"), value.get("xpath"), value.get("namespaces")
-    if not isinstance(id, str | int) or isinstance(id, bool):
-        raise ValueError('expected "id" to be a string or a whole number')
-    if not isinstance(xpath, str):
-        raise ValueError('expected "xpath" to be a string')
-    if namespaces is not None and not _is_prefix_map(namespaces):
-        raise ValueError('expected "namespaces" to be an object of prefixes and URIs')
-    subscriber = value.get("subscriber")
-    if subscriber is not None and not (isinstance(subscriber, str) and subscriber):
-        raise ValueError('expected "subscriber" to be a string')
-    return SubscriptionLine(
-        number, id, xpath, namespaces or None, subscriber, _deliverable(value.get("deliver"))
-    )
+        rows = subscriptions.rows(at)
+    except LookupError as error:
+        raise SourceError(str(error), code="unknown-version", path=str(subscriptions.path)) from None
+    if subscriber is not None:
+        rows = [row for row in rows if row.subscriber == subscriber]
+    if count:
+        typer.echo(len(rows))
+    elif json or not sys.stdout.isatty():
+        for row in rows:
+            sys.stdout.write((_json_line(row) if json else _tab_line(row)) + "\n")
+    else:
+        _print_table(rows)
 
 
-def _is_prefix_map(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(uri, str) and uri for uri in value.values())
+def _json_line(row: SubscriptionRow) -> str:
+    fields = {
+        "id": row.id,
+        "xpath": row.xpath,
+        "namespaces": dict(row.namespaces or {}),
+        "subscriber": row.subscriber,
+        "deliver": row.deliver,
+    }
+    return json_text.dumps(fields, ensure_ascii=False)
 
 
-def _content_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1; a byte order mark is dropped."""
-    try:
-        with _opened(path) as file:
-            for number, raw in enumerate(_unmarked(file), start=1):
-                stripped = raw.strip(b"\r\n")
-                if stripped.strip():
-                    yield number, stripped
-    except FileNotFoundError:
-        raise SourceError("there is no such file", code="not-found", path=str(path)) from None
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(f"cannot be read: {reason}", code="unreadable", path=str(path)) from None
+def _tab_line(row: SubscriptionRow) -> str:
+    return "\t".join((row.id, row.xpath, _bindings(row), row.subscriber, row.deliver))
 
 
-def _unmarked(file: Iterable[bytes]) -> Iterator[bytes]:
-    lines = iter(file)
-    for raw in lines:
-        yield raw.removeprefix(b"\xef\xbb\xbf")
-        break
-    yield from lines
+def _bindings(row: SubscriptionRow) -> str:
+    return " ".join(f"{prefix}={uri}" for prefix, uri in (row.namespaces or {}).items())
 
 
-def _opened(path: Path) -> BinaryIO:
-    if path == STDIN:
-        return sys.stdin.buffer
-    if path.name.lower().endswith(".gz"):
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    return path.open("rb")
+def _print_table(rows: list[SubscriptionRow]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("id", "subscriber", "receives", "asks for"):
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        bindings = f"  ({_bindings(row)})" if row.namespaces else ""
+        asks = Text(row.xpath).append(bindings, style="dim")
+        table.add_row(Text(row.id), Text(row.subscriber), row.deliver, asks)
+    stdout().print(table)

@@ -14,7 +14,7 @@ from twigcast.errors import ExtraError, PipelineError, SourceError
 
 if TYPE_CHECKING:
     from twigcast.spark.pipeline import Pipeline
-    from twigcast.spark.subscriptions import SubscriptionTable
+    from twigcast.subscriptions import SubscriptionTable
 
 USUAL_PIPELINE = Path("pipeline.toml")
 USUAL_TABLE = Path("subscriptions.db")
@@ -55,14 +55,14 @@ def split_pipeline(words: Sequence[str], table: Path | None) -> tuple[Path | Non
 
 def open_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
     """The subscription table to change; it is created where it is not there."""
-    from twigcast.spark.subscriptions import SubscriptionTable
+    from twigcast.subscriptions import SubscriptionTable
 
     return _opened(SubscriptionTable, _table_path(table, pipeline))
 
 
 def open_known_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
     """The subscription table to read; raises ``SourceError`` where it is not there."""
-    from twigcast.spark.subscriptions import SubscriptionTable
+    from twigcast.subscriptions import SubscriptionTable
 
     return _opened(SubscriptionTable.open, _table_path(table, pipeline))
 

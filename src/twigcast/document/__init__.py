@@ -1,10 +1,12 @@
-"""What a document is: bytes, and the small tree of nodes that XPath sees in them."""
+"""What a document is, how it is read, and how records are cut out of a large one."""
 
 from __future__ import annotations
 
 from twigcast.document.faults import document_error
 from twigcast.document.limits import DocumentLimits
+from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.reading import read
+from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.tree import (
     Attribute,
     Document,
@@ -18,16 +20,22 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
+    "RECORD_LIMIT",
     "Attribute",
     "Document",
     "DocumentLimits",
     "Element",
     "Node",
+    "Record",
+    "RecordSplitter",
+    "Shift",
     "Text",
     "descendants",
     "document_error",
     "elements",
+    "joined",
     "node_path",
     "read",
+    "relocated",
     "string_value",
 ]

@@ -4,7 +4,7 @@
 learn from.
 """
 
-from twigcast.filtering.engine import Engine
+from twigcast.filtering.engine import Engine, duplicate_id, unknown_id
 from twigcast.filtering.index import Index, SubscriptionWarning
 from twigcast.filtering.one_by_one import OneByOne
 from twigcast.filtering.results import (
@@ -33,4 +33,6 @@ __all__ = [
     "Tuning",
     "XTrie",
     "YFilter",
+    "duplicate_id",
+    "unknown_id",
 ]

@@ -19,8 +19,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import TypeAlias
 
 from twigcast.filtering.kernel._kernel import Vocabulary
-from twigcast.pattern.numbers import number
-from twigcast.pattern.tree import (
+from twigcast.pattern import (
     TEXT,
     And,
     AttributeTail,
@@ -39,6 +38,7 @@ from twigcast.pattern.tree import (
     Step,
     StringTest,
     Tail,
+    number,
 )
 
 Literal: TypeAlias = tuple[int, ...]  # sign, then 0 and a chain, or 1 and a predicate's number

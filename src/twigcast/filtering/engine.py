@@ -60,12 +60,12 @@ class ReferenceEngine(ABC):
         return Match.of(self.matching(document))
 
 
-def duplicate(id: Hashable) -> SubscriptionError:
+def duplicate_id(id: Hashable) -> SubscriptionError:
     """The error for an id that is already there."""
     return SubscriptionError(f"subscription {id!r} is already there", code="duplicate-id", id=id)
 
 
-def unknown(id: Hashable) -> SubscriptionError:
+def unknown_id(id: Hashable) -> SubscriptionError:
     """The error for an id that is not there."""
     return SubscriptionError(f"there is no subscription {id!r}", code="unknown-id", id=id)
 
@@ -80,14 +80,14 @@ class Subscriptions:
     def add(self, id: Hashable, pattern: Pattern) -> Pattern:
         """Take a pattern in and return its skeleton."""
         if id in self._patterns:
-            raise duplicate(id)
+            raise duplicate_id(id)
         self._patterns[id] = pattern
         self._structures[id] = skeleton(pattern)
         return self._structures[id]
 
     def remove(self, id: Hashable) -> None:
         if id not in self._patterns:
-            raise unknown(id)
+            raise unknown_id(id)
         del self._patterns[id], self._structures[id]
 
     def structures(self) -> Iterator[tuple[Hashable, Pattern]]:

@@ -24,15 +24,24 @@ from typing import Any
 
 from twigcast.document import Document, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
-from twigcast.filtering.assembling import Assembler
 from twigcast.filtering.batches import Bodies, Rows
-from twigcast.filtering.bitmaps import has_bit, set_bit, with_bit
-from twigcast.filtering.collecting import without_collecting
 from twigcast.filtering.compiling import Compiler
-from twigcast.filtering.engine import duplicate, unknown
+from twigcast.filtering.engine import duplicate_id, unknown_id
 from twigcast.filtering.index_file import read_index, write_index
 from twigcast.filtering.kernel._kernel import Engine, Vocabulary, build
-from twigcast.filtering.levels import SMALL, Level, make_level, mergeable, merged, replaced, with_added
+from twigcast.filtering.levels import (
+    SMALL,
+    Level,
+    has_bit,
+    make_level,
+    mergeable,
+    merged,
+    replaced,
+    set_bit,
+    with_added,
+    with_bit,
+)
+from twigcast.filtering.program_cache import Assembler
 from twigcast.filtering.results import (
     BatchMatch,
     CostlySubscription,
@@ -44,6 +53,7 @@ from twigcast.filtering.results import (
 from twigcast.filtering.roster import Roster
 from twigcast.filtering.tuning import Tuning
 from twigcast.pattern import Explanation, Pattern, PatternLimits, explain, matches, parse, render, select
+from twigcast.system import garbage_collection_paused
 
 
 class SubscriptionWarning(UserWarning):
@@ -160,7 +170,7 @@ class Index:
         with self._lock:
             snapshot = self._snapshot
             if snapshot.roster.find(id) is not None:
-                raise duplicate(id)
+                raise duplicate_id(id)
             program = self._compiler.compile(pattern)
             position = snapshot.roster.append(id, _text(xpath, namespaces, self.namespaces, pattern))
             levels = with_added(snapshot.levels, self._compiler.vocabulary, position, program.words)
@@ -174,7 +184,7 @@ class Index:
     def add_all(self, subscriptions: Iterable[tuple[Any, ...]]) -> list[RefusedSubscription]:
         """Subscribe many at once; those that cannot be are returned with their errors, the others added."""
         refused: list[RefusedSubscription] = []
-        with self._lock, without_collecting():
+        with self._lock, garbage_collection_paused():
             snapshot = self._snapshot
             roster = snapshot.roster
             positions: list[int] = []
@@ -191,7 +201,7 @@ class Index:
                 try:
                     pattern = self._parsed(xpath, namespaces) if words is None else None
                     if roster.find(id) is not None:
-                        raise duplicate(id)
+                        raise duplicate_id(id)
                 except (PatternError, SubscriptionError) as error:
                     refused.append(RefusedSubscription(id, error))
                     continue
@@ -220,7 +230,7 @@ class Index:
         with self._lock:
             snapshot = self._snapshot
             if snapshot.roster.find(id) is None:
-                raise unknown(id)
+                raise unknown_id(id)
             position = snapshot.roster.forget(id)
             self._patterns.pop(position, None)
             self._snapshot = replace(snapshot, gone=with_bit(snapshot.gone, position))
@@ -233,7 +243,7 @@ class Index:
             roster = self._snapshot.roster
             position = roster.find(id)
             if position is None:
-                raise unknown(id)
+                raise unknown_id(id)
             return self._pattern(position, roster)
 
     @property

@@ -77,3 +77,22 @@ def replaced(levels: tuple[Level, ...], pair: tuple[Level, Level], by: Level) ->
         if levels[i] is pair[0] and levels[i + 1] is pair[1]:
             return (*levels[:i], by, *levels[i + 2 :])
     return levels
+
+
+def has_bit(bitmap: bytes, position: int) -> bool:
+    """Whether ``position`` is in the set."""
+    byte = position >> 3
+    return byte < len(bitmap) and bool(bitmap[byte] >> (position & 7) & 1)
+
+
+def with_bit(bitmap: bytes, position: int) -> bytes:
+    """The set with ``position`` in it."""
+    changed = bytearray(bitmap)
+    set_bit(changed, position)
+    return bytes(changed)
+
+
+def set_bit(bitmap: bytearray, position: int) -> None:
+    """Put ``position`` into a set that is being made."""
+    bitmap.extend(bytes(max(0, (position >> 3) + 1 - len(bitmap))))
+    bitmap[position >> 3] |= 1 << (position & 7)

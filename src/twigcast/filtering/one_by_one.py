@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from twigcast.document import Document, DocumentLimits
-from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, duplicate, unknown
+from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, duplicate_id, unknown_id
 from twigcast.pattern import Pattern, matches
 
 
@@ -21,12 +21,12 @@ class OneByOne(ReferenceEngine):
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
         if id in self._patterns:
-            raise duplicate(id)
+            raise duplicate_id(id)
         self._patterns[id] = pattern
 
     def remove(self, id: Hashable) -> None:
         if id not in self._patterns:
-            raise unknown(id)
+            raise unknown_id(id)
         del self._patterns[id]
 
     def matching(self, document: Document) -> list[Hashable]:

@@ -25,9 +25,10 @@ from twigcast.pattern import (
     Pattern,
     Predicate,
     Step,
+    conjuncts,
+    demands_a_node,
+    union,
 )
-from twigcast.pattern.canonical import conjuncts, union
-from twigcast.pattern.demanding import demands_a_node
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,12 @@
-"""What a subscription is, and what is true of subscriptions: values and pure functions."""
+"""What a subscription says: values and pure functions.
+
+``parse`` makes a ``Pattern`` from text, ``render`` its canonical text; ``matches`` and ``select`` evaluate
+one pattern on one document, and define what is correct.
+"""
 
 from __future__ import annotations
 
+from twigcast.pattern.canonical import conjuncts, union
 from twigcast.pattern.evaluating import holds, matches, select
 from twigcast.pattern.explaining import (
     AlternativeExplanation,
@@ -11,8 +16,10 @@ from twigcast.pattern.explaining import (
     explain,
 )
 from twigcast.pattern.limits import PatternLimits
-from twigcast.pattern.parsing import parse
-from twigcast.pattern.rendering import render, render_path, render_predicate
+from twigcast.pattern.numbers import compare, number
+from twigcast.pattern.parsing import parse, parse_alone
+from twigcast.pattern.part_cache import LENGTH, cut, part_conditions, part_step
+from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
 from twigcast.pattern.tree import (
     ANY,
     TEXT,
@@ -30,14 +37,17 @@ from twigcast.pattern.tree import (
     Pattern,
     Position,
     Predicate,
+    Selecting,
     Step,
     StringTest,
     Tail,
     TextTail,
+    demands_a_node,
 )
 
 __all__ = [
     "ANY",
+    "LENGTH",
     "TEXT",
     "AlternativeExplanation",
     "And",
@@ -57,17 +67,29 @@ __all__ = [
     "Position",
     "Predicate",
     "PredicateExplanation",
+    "Selecting",
     "Step",
     "StepExplanation",
     "StringTest",
     "Tail",
     "TextTail",
+    "compare",
+    "conjuncts",
+    "cut",
+    "demands_a_node",
     "explain",
     "holds",
     "matches",
+    "number",
     "parse",
+    "parse_alone",
+    "part_conditions",
+    "part_step",
     "render",
+    "render_absolute",
+    "render_name",
     "render_path",
     "render_predicate",
     "select",
+    "union",
 ]

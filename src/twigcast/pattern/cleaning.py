@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from twigcast.pattern.branching import (
+from twigcast.pattern.canonical import conjuncts, path_union
+from twigcast.pattern.node_conditions import (
     Branch,
     Condition,
     Mixed,
@@ -30,7 +31,6 @@ from twigcast.pattern.branching import (
     either,
     opposite,
 )
-from twigcast.pattern.canonical import conjuncts, path_union
 from twigcast.pattern.numbers import compare
 from twigcast.pattern.tree import (
     ANY,

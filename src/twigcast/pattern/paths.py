@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NoReturn, TypeAlias, cast
 
-from twigcast.pattern.branching import Condition, both, named
 from twigcast.pattern.canonical import conjuncts
 from twigcast.pattern.cleaning import Route, parents, restricted, self_and_below
 from twigcast.pattern.cursor import NODE_TYPES, Cursor
+from twigcast.pattern.node_conditions import Condition, both, named
+from twigcast.pattern.step_limit import outweighs
 from twigcast.pattern.tokens import END, is_name
 from twigcast.pattern.tree import (
     ANY,
@@ -27,7 +28,6 @@ from twigcast.pattern.tree import (
     Step,
     Tail,
 )
-from twigcast.pattern.weighing import outweighs
 
 AFTER_STEP = frozenset({"[", "/", "//"})
 Nodes: TypeAlias = Path | list[Route]

@@ -23,7 +23,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeGuard
+
+from twigcast.pattern.numbers import compare
 
 
 class Axis(Enum):
@@ -48,6 +50,17 @@ class NameTest(NamedTuple):
         return (self.namespace is None or self.namespace == namespace) and (
             self.local is None or self.local == local
         )
+
+    def includes(self, other: NameTest) -> bool:
+        """Whether this test admits every name that ``other`` admits."""
+        return (self[0] is None or self[0] == other[0]) and (self[1] is None or self[1] == other[1])
+
+    def meet(self, other: NameTest) -> NameTest | None:
+        """The test of the names that both admit; ``None`` where there is no such name."""
+        namespace = other[0] if self[0] is None else self[0]
+        local = other[1] if self[1] is None else self[1]
+        both = NameTest(namespace, local)
+        return both if self.includes(both) and other.includes(both) else None
 
 
 ANY = NameTest(None, None)
@@ -184,3 +197,19 @@ class Not:
 
 
 Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not
+
+Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
+"""The predicates that speak of nodes selected by paths."""
+
+
+def demands_a_node(predicate: Predicate) -> TypeGuard[Selecting]:
+    """Whether a predicate holds only where its paths select something."""
+    match predicate:
+        case Exists() | Comparison():
+            return True
+        case StringTest():
+            return predicate.value != ""
+        case Length() | Count():
+            return not compare(0, predicate.operator, predicate.value)
+        case _:
+            return False

@@ -22,14 +22,20 @@ from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop, heappush
 from types import MappingProxyType
 
+from twigcast.analysis import (
+    CoveringIndex,
+    Selectivity,
+    Summary,
+    Witness,
+    common_pattern,
+    sample_selectivity,
+    schema_selectivity,
+    shortened,
+    step_count,
+    summary,
+)
 from twigcast.pattern import Axis, Pattern
 from twigcast.routing.change import Change, check_ids, net_change
-from twigcast.routing.covering import Summary, summary
-from twigcast.routing.covering_index import CoveringIndex
-from twigcast.routing.generalizing import common_pattern, shortened
-from twigcast.routing.selectivity import Selectivity, sample_selectivity, schema_selectivity
-from twigcast.routing.twig import step_count
-from twigcast.routing.witness import Witness
 
 __all__ = ["AGGREGATED", "Aggregating", "Selectivity", "sample_selectivity", "schema_selectivity"]
 

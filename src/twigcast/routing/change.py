@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from twigcast.filtering.engine import duplicate, unknown
+from twigcast.filtering import duplicate_id, unknown_id
 from twigcast.pattern import Pattern
 
 
@@ -37,10 +37,10 @@ def check_ids(added: Iterable[tuple[str, Pattern]], removed: Iterable[str], held
     gone: set[str] = set()
     for id in removed:
         if id not in held or id in gone:
-            raise unknown(id)
+            raise unknown_id(id)
         gone.add(id)
     new: set[str] = set()
     for id, _ in added:
         if (id in held and id not in gone) or id in new:
-            raise duplicate(id)
+            raise duplicate_id(id)
         new.add(id)

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from twigcast.analysis import Selectivity
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
-from twigcast.routing.aggregating import Aggregating, Selectivity
+from twigcast.routing.aggregating import Aggregating
 from twigcast.routing.change import Change, net_change
 from twigcast.routing.merging import Merging
 from twigcast.routing.strategy import Strategy

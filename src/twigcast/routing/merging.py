@@ -28,12 +28,9 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from twigcast.pattern import ANY, Axis, Path, Pattern, Position, Step
-from twigcast.pattern.rendering import render_absolute
-from twigcast.routing.advertising import advertisement
-from twigcast.routing.automaton import DOCUMENT
+from twigcast.analysis import DEPTH, DOCUMENT, Measure, PathCounter, schema_automaton
+from twigcast.pattern import ANY, Axis, Path, Pattern, Position, Step, render_absolute
 from twigcast.routing.change import Change, check_ids, net_change
-from twigcast.routing.counting import DEPTH, Measure, PathCounter
 from twigcast.routing.subscription_tree import SubscriptionTree
 from twigcast.schema import ElementGraph
 
@@ -74,7 +71,7 @@ class Merging:
         self._counters = [PathCounter(graph, depth, measure) for measure in measures]
         self._counts: list[dict[Key, int]] = [{} for _ in self._counters]
         self._none: Error = (0,) * len(self._counters)
-        self._automaton = advertisement("", graph).automaton
+        self._automaton = schema_automaton(graph)
         self._steps = _Steps()
         self._inputs: dict[str, _Node] = {}
         self._nodes: dict[Key, _Node] = {}

@@ -14,7 +14,7 @@ from twigcast.pattern import Pattern
 
 if TYPE_CHECKING:
     from twigcast.routing.advertising import Advertisement
-    from twigcast.routing.paths import LeafPath
+    from twigcast.routing.path_publication import LeafPath
 
 FLOODED = "flooded"
 

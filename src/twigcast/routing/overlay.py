@@ -15,11 +15,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from twigcast.analysis import Selectivity
 from twigcast.routing.messages import Deliver, Message, Paths
 from twigcast.routing.network import Network
 from twigcast.routing.pool import Pool
 from twigcast.routing.router import Router
-from twigcast.routing.selectivity import Selectivity
 from twigcast.routing.strategy import Strategy
 from twigcast.schema import ElementGraph
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from twigcast.analysis import overlaps
 from twigcast.errors import DocumentError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.overlapping import overlaps
 
 ANSWERS = 64
 FEW = 64
@@ -100,7 +100,7 @@ class Pool:
             self._overlaps[advertisement.id] = advertisement, known
         answer = known.get(number)
         if answer is None:
-            answer = known[number] = overlaps(advertisement, self._patterns[number])
+            answer = known[number] = overlaps(advertisement.automaton, self._patterns[number])
         return answer
 
     def forget(self, advertisements: Iterable[str]) -> None:

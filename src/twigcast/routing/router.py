@@ -27,13 +27,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from twigcast.analysis import Selectivity, describes, schema_selectivity
 from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.aggregating import Selectivity, schema_selectivity
 from twigcast.routing.change import Change
-from twigcast.routing.describing import describes
 from twigcast.routing.interest import Interest
 from twigcast.routing.messages import (
     Advertise,
@@ -49,11 +48,11 @@ from twigcast.routing.messages import (
     flooded,
     is_flooded,
 )
-from twigcast.routing.paths import branches, leaf_paths, reassemble
+from twigcast.routing.path_publication import branches, leaf_paths, reassemble
 from twigcast.routing.pool import Pool
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.table import LinkTable, PublicationTable, SubscriptionTable
+from twigcast.routing.tables import LinkTable, PublicationTable, SubscriptionTable
 from twigcast.schema import ElementGraph
 
 RESERVED = ("merge:", "aggregate:", "branch:")
@@ -442,7 +441,7 @@ class Router:
 
     def _entering(self, envelope: Envelope, link: str) -> Envelope:
         """A document as it sets out: to be flooded, unless its publisher has advertised such documents."""
-        if any(describes(each, envelope.body) for each in self._announced[link].values()):
+        if any(describes(each.automaton, envelope.body) for each in self._announced[link].values()):
             return envelope
         return flooded(envelope, "outside its publisher's advertisements")
 

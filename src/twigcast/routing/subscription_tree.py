@@ -22,13 +22,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from twigcast.filtering.collecting import without_collecting
-from twigcast.filtering.engine import unknown
+from twigcast.analysis import CoveringIndex, Summary, Witness, summary, summary_covers
+from twigcast.filtering import unknown_id
 from twigcast.pattern import Pattern
 from twigcast.routing.change import Change, check_ids, net_change
-from twigcast.routing.covering import Summary, summary, summary_covers
-from twigcast.routing.covering_index import CoveringIndex
-from twigcast.routing.witness import Witness
+from twigcast.system import garbage_collection_paused
 
 SUPERS = 2
 """Of those that cover a new pattern at one level, so many are looked for: a parent and a super pointer."""
@@ -98,7 +96,7 @@ class SubscriptionTree:
     def node(self, id: str) -> Node:
         """The node of a subscription."""
         if id not in self._by_id:
-            raise unknown(id)
+            raise unknown_id(id)
         return self._by_id[id]
 
     def add(self, id: str, pattern: Pattern) -> Change:
@@ -113,7 +111,7 @@ class SubscriptionTree:
         """Unsubscribe some, then subscribe others; what is forwarded and withdrawn in the end."""
         added, removed = list(added), list(removed)
         check_ids(added, removed, self._by_id)
-        with without_collecting():
+        with garbage_collection_paused():
             loose = [orphan for id in removed for orphan in self._taken_out(id)]
             loose += [node for id, pattern in added for node in self._taken_in(id, pattern)]
             for node in sorted(loose, key=lambda node: node.summary.least):  # coverers before the covered

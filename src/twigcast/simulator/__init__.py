@@ -5,7 +5,7 @@ report = simulate(network, load, STRATEGIES["with-Adv-with-Cov"], cost=CostModel
 report.messages, report.rows, report.delay, report.correct
 """
 
-from twigcast.routing.network import Network
+from twigcast.routing import Network
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
 from twigcast.simulator.report import Delay, Report

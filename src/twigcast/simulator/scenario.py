@@ -35,12 +35,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
+from twigcast.analysis import Selectivity, sample_selectivity
 from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
-from twigcast.routing import STRATEGIES, Envelope, Strategy, advertisement
-from twigcast.routing.aggregating import Selectivity, sample_selectivity
-from twigcast.routing.network import Network
+from twigcast.routing import STRATEGIES, Envelope, Network, Strategy, advertisement
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load

@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 import simpy
 
+from twigcast.analysis import Selectivity
 from twigcast.document import read
 from twigcast.routing import (
     Advertise,
     Deliver,
     Message,
+    Network,
     Paths,
     Pool,
     Publish,
@@ -29,11 +31,9 @@ from twigcast.routing import (
     Subscribe,
     Unadvertise,
     Unsubscribe,
+    join,
     leaf_paths,
 )
-from twigcast.routing.aggregating import Selectivity
-from twigcast.routing.network import Network
-from twigcast.routing.overlay import join
 from twigcast.schema import ElementGraph
 from twigcast.simulator.cost import CostModel, LinkModel, Sizes
 from twigcast.simulator.load import Load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from twigcast.errors import RoutingError
-from twigcast.routing.network import Network
+from twigcast.routing import Network
 
 
 def line(brokers: int) -> Network:

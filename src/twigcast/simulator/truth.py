@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from twigcast.pattern import Pattern
-from twigcast.routing import LeafPath, Pool, branches
-from twigcast.routing.network import Network
-from twigcast.routing.table import LinkTable
+from twigcast.routing import LeafPath, Network, Pool, branches
+from twigcast.routing.tables import LinkTable
 
 ANSWERS = 8192
 

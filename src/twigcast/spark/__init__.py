@@ -21,17 +21,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # Not when first used: the module of the same name would be found in the function's place.
-from twigcast.spark.session import session
+from twigcast.spark.jvm.session import session
 
 if TYPE_CHECKING:
-    from twigcast.spark.delivering import dead_letters, deliveries
-    from twigcast.spark.matching import match, measures
     from twigcast.spark.pipeline import Pipeline
-    from twigcast.spark.reading import read
-    from twigcast.spark.running import run
-    from twigcast.spark.streaming import stream
-    from twigcast.spark.subscriptions import SubscriptionTable
-    from twigcast.spark.versions import IndexVersion, SubscriptionRow
+    from twigcast.spark.runs.job import run
+    from twigcast.spark.runs.stream import stream
+    from twigcast.spark.sources.reading import read
+    from twigcast.spark.stages.delivering import dead_letters, deliveries
+    from twigcast.spark.stages.matching import match, measures
+    from twigcast.subscriptions import IndexVersion, SubscriptionRow, SubscriptionTable
 
 __all__ = [
     "IndexVersion",
@@ -49,23 +48,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "IndexVersion": "versions",
-    "Pipeline": "pipeline",
-    "SubscriptionRow": "versions",
-    "SubscriptionTable": "subscriptions",
-    "dead_letters": "delivering",
-    "deliveries": "delivering",
-    "match": "matching",
-    "measures": "matching",
-    "read": "reading",
-    "run": "running",
-    "stream": "streaming",
+    "IndexVersion": "subscriptions.versions",
+    "Pipeline": "spark.pipeline",
+    "SubscriptionRow": "subscriptions.versions",
+    "SubscriptionTable": "subscriptions.store",
+    "dead_letters": "spark.stages.delivering",
+    "deliveries": "spark.stages.delivering",
+    "match": "spark.stages.matching",
+    "measures": "spark.stages.matching",
+    "read": "spark.sources.reading",
+    "run": "spark.runs.job",
+    "stream": "spark.runs.stream",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"twigcast.spark.{_HOMES[name]}"), name)
+        return getattr(import_module(f"twigcast.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -50,8 +50,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError, RoutingError
-from twigcast.spark.formats import is_of_files
-from twigcast.spark.separating import clash
+from twigcast.spark.folder_conflicts import clash
+from twigcast.spark.sources.formats import is_of_files
 
 if TYPE_CHECKING:
     from twigcast.routing import Network, Strategy

@@ -1,0 +1,75 @@
+"""What is true of patterns, alone and under a schema: values and pure functions.
+
+``covers`` says whether one pattern holds wherever another does, ``overlaps`` whether a document of a schema
+can match a pattern, ``describes`` whether a document is one of a schema; the rest counts, generalises and
+merges patterns.
+"""
+
+from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, members, schema_automaton
+from twigcast.analysis.conformance import describes
+from twigcast.analysis.covering import Summary, covers, equivalent, summary, summary_covers
+from twigcast.analysis.covering_index import CoveringIndex
+from twigcast.analysis.generalization import common_pattern, shortened
+from twigcast.analysis.merge_rules import (
+    merge_one_difference,
+    merge_two_differences,
+    merge_with_descendant,
+)
+from twigcast.analysis.overlap import admissible_paths, overlaps
+from twigcast.analysis.path_counts import DEPTH, Measure, PathCounter, degree
+from twigcast.analysis.path_expression import (
+    Either,
+    Kind,
+    Label,
+    PathExpression,
+    Repeat,
+    Series,
+    kind,
+    parse_path_expression,
+    render_expression,
+)
+from twigcast.analysis.schema_expressions import path_expressions
+from twigcast.analysis.selectivity import Selectivity, sample_selectivity, schema_selectivity
+from twigcast.analysis.twig import Twig, step_count
+from twigcast.analysis.witness import Witness
+
+__all__ = [
+    "DEPTH",
+    "DOCUMENT",
+    "CoveringIndex",
+    "Either",
+    "Kind",
+    "Label",
+    "Measure",
+    "PathCounter",
+    "PathExpression",
+    "Repeat",
+    "SchemaAutomaton",
+    "Selectivity",
+    "Series",
+    "Summary",
+    "Twig",
+    "Witness",
+    "admissible_paths",
+    "common_pattern",
+    "covers",
+    "degree",
+    "describes",
+    "equivalent",
+    "kind",
+    "members",
+    "merge_one_difference",
+    "merge_two_differences",
+    "merge_with_descendant",
+    "overlaps",
+    "parse_path_expression",
+    "path_expressions",
+    "render_expression",
+    "sample_selectivity",
+    "schema_automaton",
+    "schema_selectivity",
+    "shortened",
+    "step_count",
+    "summary",
+    "summary_covers",
+]

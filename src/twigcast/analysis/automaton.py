@@ -1,0 +1,302 @@
+"""What documents can look like, as positions: the form in which a schema is compared with subscriptions.
+
+A position stands for the elements at certain places of a document, all called alike.  The expression
+``/a/b(/c/d)+/e`` has six, with the document itself as the first:
+
+    document ──► a ──► b ──► c ⇄ d ──► e
+
+    position   0   1   2   3   4     5
+    test       –   a   b   c   d     e
+    follow    {1} {2} {3} {4} {3,5} {}        each set one integer, a bit for each position
+
+A document is described if its elements can be given positions so that each name is admitted by its position,
+and each position follows that of the parent.  Every position may be the last: branches end anywhere.
+
+Invariant: a name leads from a position to one position at most, so an element's position depends on nothing
+but the names above it, and the branches of a twig can be looked at one by one.  Where tests overlap, a name
+belongs to the narrowest that admits it; the tests are closed under intersection, so there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from twigcast.analysis.path_expression import Either, Label, PathExpression, Repeat, Series
+from twigcast.errors import SchemaError
+from twigcast.pattern import ANY, Axis, NameTest
+from twigcast.schema import ElementGraph
+
+DOCUMENT = 1
+"""The set of only the document's position."""
+
+MEMORY = 100_000
+"""Steps that are remembered: documents and subscriptions can bring any number of names."""
+
+
+@dataclass(frozen=True, eq=True)  # without slots: what is derived is kept once computed
+class SchemaAutomaton:
+    """Positions by number: the name test of each, and the set of those that can follow it as children.
+
+    The first is the document, whose test is never asked for.
+    Cost: a step from a set of positions is one lookup once it was made before.
+    """
+
+    tests: tuple[NameTest, ...]
+    follow: tuple[int, ...]
+
+    @property
+    def roots(self) -> tuple[NameTest, ...]:
+        """The names that documents can start with."""
+        return tuple(self.tests[number] for number in members(self.follow[0]))
+
+    def to_json(self) -> dict[str, Any]:
+        """The automaton as plain lists and strings."""
+        return {
+            "tests": [list(test) for test in self.tests],
+            "follow": [list(members(positions)) for positions in self.follow],
+        }
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> SchemaAutomaton:
+        """The automaton that ``to_json`` wrote."""
+        tests = tuple(NameTest(*test) for test in fields["tests"])
+        follow = tuple(sum(1 << number for number in numbers) for numbers in fields["follow"])
+        return cls(tests, follow)
+
+    def __hash__(self) -> int:
+        return hash((len(self.tests), self.follow))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+
+    def step(self, positions: int, axis: Axis, test: NameTest) -> int:
+        """The positions to which a step can lead from any of these."""
+        key = (positions, axis, test)
+        found = self._steps.get(key)
+        if found is None:
+            if len(self._steps) > MEMORY:
+                self._steps.clear()
+            reached = self.children(positions) if axis is Axis.CHILD else self.descendants(positions)
+            found = self._steps[key] = reached & self.admitted(test)
+        return found
+
+    def step_back(self, positions: int, axis: Axis) -> int:
+        """The positions from which a step of this axis can lead to one of these."""
+        key = (positions, axis)
+        found = self._back.get(key)
+        if found is None:
+            sources = self.follow if axis is Axis.CHILD else self.below
+            found = self._back[key] = sum(1 << n for n, reached in enumerate(sources) if reached & positions)
+        return found
+
+    def admitted(self, test: NameTest) -> int:
+        """The positions of elements that can have a name which ``test`` admits."""
+        found = self._admitted.get(test)
+        if found is None:
+            if len(self._admitted) > MEMORY:
+                self._admitted.clear()
+            found = 0
+            for known, positions in self._by_test.items():
+                both = known.meet(test)
+                if both is not None and self._narrowest(both) == known:
+                    found |= positions
+            self._admitted[test] = found
+        return found
+
+    def named(self, namespace: str, local: str) -> int:
+        """The positions of elements with this very name."""
+        return self.admitted(NameTest(namespace, local))
+
+    def children(self, positions: int) -> int:
+        return self._union(self.follow, positions)
+
+    def descendants(self, positions: int) -> int:
+        return self._union(self.below, positions)
+
+    @cached_property
+    def everywhere(self) -> int:
+        """All positions, the document's included."""
+        return (1 << len(self.tests)) - 1
+
+    @cached_property
+    def below(self) -> tuple[int, ...]:
+        """For each position, those that can stand anywhere below it."""
+        below = list(self.follow)
+        changed = True
+        while changed:
+            changed = False
+            for number in range(len(below) - 1, -1, -1):
+                reached = below[number] | self._union(below, below[number])
+                if reached != below[number]:
+                    below[number] = reached
+                    changed = True
+        return tuple(below)
+
+    @cached_property
+    def _by_test(self) -> dict[NameTest, int]:
+        by_test: dict[NameTest, int] = {}
+        for number, test in enumerate(self.tests):
+            if number:
+                by_test[test] = by_test.get(test, 0) | 1 << number
+        return by_test
+
+    def _narrowest(self, test: NameTest) -> NameTest | None:
+        """The class of tests to which the names of ``test`` belong that no narrower test speaks of."""
+        namespace, local = test
+        for known in (test, NameTest(None, local), NameTest(namespace, None), ANY):
+            if known in self._by_test:
+                return known
+        return None
+
+    @cached_property
+    def _steps(self) -> dict[tuple[int, Axis, NameTest], int]:
+        return {}
+
+    @cached_property
+    def _back(self) -> dict[tuple[int, Axis], int]:
+        return {}
+
+    @cached_property
+    def _admitted(self) -> dict[NameTest, int]:
+        return {}
+
+    @staticmethod
+    def _union(table: Sequence[int], positions: int) -> int:
+        union = 0
+        for number in members(positions):
+            union |= table[number]
+        return union
+
+
+def members(positions: int) -> Iterator[int]:
+    """The numbers of the positions in a set."""
+    while positions:
+        lowest = positions & -positions
+        yield lowest.bit_length() - 1
+        positions ^= lowest
+
+
+def schema_automaton(schema: ElementGraph | Iterable[PathExpression]) -> SchemaAutomaton:
+    """The automaton of a schema, given as its graph or as the path expressions of its documents."""
+    return _of_graph(schema) if isinstance(schema, ElementGraph) else _of_expressions(schema)
+
+
+def deterministic(tests: Sequence[NameTest], follow: Sequence[int]) -> SchemaAutomaton:
+    """The automaton of these positions, where a name may lead from one position to several.
+
+    Its positions are sets of the given ones, with the names they share (the subset construction).
+    """
+    if _is_deterministic(tests):
+        return SchemaAutomaton(tuple(tests), tuple(follow))
+    alphabet = _closed(set(tests[1:]))
+    admitting = {
+        name: sum(1 << n for n, test in enumerate(tests) if n and test.meet(name) == name)
+        for name in alphabet
+    }
+    numbers: dict[tuple[NameTest, int], int] = {(ANY, DOCUMENT): 0}
+    waiting = [(ANY, DOCUMENT)]
+    reached: list[int] = []
+    for _, positions in waiting:  # grows while it is walked
+        below = 0
+        for number in members(positions):
+            below |= follow[number]
+        into = 0
+        for name in alphabet:
+            found = below & admitting[name]
+            if found:
+                state = (name, found)
+                if state not in numbers:
+                    numbers[state] = len(numbers)
+                    waiting.append(state)
+                into |= 1 << numbers[state]
+        reached.append(into)
+    return SchemaAutomaton(tuple(name for name, _ in waiting), tuple(reached))
+
+
+def _is_deterministic(tests: Sequence[NameTest]) -> bool:
+    """Whether no two positions share a name."""
+    named = tests[1:]
+    return len(set(named)) == len(named) and all(None not in test for test in named)
+
+
+def _closed(tests: set[NameTest]) -> list[NameTest]:
+    """The tests and all their intersections, sorted."""
+    closed = set(tests)
+    vague = [test for test in tests if None in test]
+    for one in vague:
+        for other in list(closed):
+            both = one.meet(other)
+            if both is not None:
+                closed.add(both)
+    return sorted(closed, key=lambda test: (test.namespace or "", test.local or "", test.namespace is None))
+
+
+def _of_graph(graph: ElementGraph) -> SchemaAutomaton:
+    """One position for each element that can be reached from the root."""
+    names = [graph.root, *sorted(graph.descendants[graph.root] - {graph.root})]
+    numbers = {name: number for number, name in enumerate(names, 1)}
+    tests = [ANY, *(NameTest(*graph.expanded(name)) for name in names)]
+    follow = [1 << 1]
+    for name in names:
+        follow.append(sum(1 << numbers[child.name] for child in graph.children(name)))
+    return deterministic(tests, follow)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """Where a part of an expression can begin and end, as sets of positions; whether it can be empty."""
+
+    first: int
+    last: int
+    empty: bool
+
+
+def _of_expressions(expressions: Iterable[PathExpression]) -> SchemaAutomaton:
+    """One position for each label of each expression (Glushkov's construction), then made deterministic."""
+    tests = [ANY]
+    follow = [0]
+
+    def connect(sources: int, targets: int) -> None:
+        for number in members(sources):
+            follow[number] |= targets
+
+    def place(expression: PathExpression) -> _Ends:
+        match expression:
+            case Label(test):
+                tests.append(test)
+                follow.append(0)
+                return _Ends(1 << len(tests) - 1, 1 << len(tests) - 1, False)
+            case Series(parts):
+                whole = _Ends(0, 0, True)
+                for part in parts:
+                    ends = place(part)
+                    connect(whole.last, ends.first)
+                    whole = _Ends(
+                        whole.first | (ends.first if whole.empty else 0),
+                        ends.last | (whole.last if ends.empty else 0),
+                        whole.empty and ends.empty,
+                    )
+                return whole
+            case Either(options):
+                found = [place(option) for option in options]
+                first = last = 0
+                for ends in found:
+                    first |= ends.first
+                    last |= ends.last
+                return _Ends(first, last, any(ends.empty for ends in found))
+            case Repeat(body):
+                ends = place(body)
+                connect(ends.last, ends.first)
+                return ends
+
+    for expression in expressions:
+        connect(DOCUMENT, place(expression).first)
+    if not follow[0]:
+        raise SchemaError("a schema needs at least one path expression that is not empty")
+    return deterministic(tests, follow)

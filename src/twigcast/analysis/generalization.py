@@ -1,0 +1,147 @@
+"""The least general pattern that two patterns have in common (Chan, Fan and Felber's tree pattern union).
+
+Two trees are laid over each other from the document down.  Elements at the same place become one: with their
+name if they share it, as ``*`` if not, with the conditions that follow from both; branches below them are
+paired each with each.  An element that stands deeper in the other tree becomes a ``//``:
+
+    /a/b/c[@k=1]/d   and   /a/x/c[@k=2]         are both     /a/*/c[@k]
+    /a/b             and   /a/x/b               are both     /a//b
+
+Branches that others imply are dropped.
+Invariant: the result covers both patterns.
+Cost: the number of elements of the one times that of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+from twigcast.analysis.covering import follows, known
+from twigcast.analysis.twig import Twig, pattern_of, predicate_steps, predicates_of, twig
+from twigcast.pattern import ANY, Axis, Exists, NameTest, Pattern, Position, Predicate, demands_a_node
+
+
+def common_pattern(p: Pattern, q: Pattern) -> Pattern:
+    """The least general pattern without union that covers both, as far as the trees overlap plainly."""
+    trees = [twig(path) for path in (*p.alternatives, *q.alternatives)]
+    return pattern_of(reduce(_common_tree, trees))
+
+
+def shortened(pattern: Pattern) -> Iterator[Pattern]:
+    """The patterns with one leaf less, or one condition with steps; of a union, what is common to it."""
+    tree = reduce(_common_tree, map(twig, pattern.alternatives))
+    if len(pattern.alternatives) > 1:
+        yield pattern_of(tree)
+        return
+    for pruned in _pruned(tree):
+        if pruned.branches or not tree.branches:
+            yield pattern_of(pruned)
+
+
+def _pruned(tree: Twig) -> Iterator[Twig]:
+    for i, condition in enumerate(tree.conditions):
+        if predicate_steps(condition):
+            conditions = tree.conditions[:i] + tree.conditions[i + 1 :]
+            yield Twig(tree.axis, tree.test, conditions, tree.branches)
+    for i, branch in enumerate(tree.branches):
+        before, after = tree.branches[:i], tree.branches[i + 1 :]
+        if not branch.branches:
+            yield Twig(tree.axis, tree.test, tree.conditions, before + after)
+        for pruned in _pruned(branch):
+            yield Twig(tree.axis, tree.test, tree.conditions, (*before, pruned, *after))
+
+
+def _common_tree(p: Twig, q: Twig) -> Twig:
+    return _Overlay().common(p, q, Axis.CHILD)
+
+
+class _Overlay:
+    """Two trees being laid over each other; each pair of elements is looked at once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Twig, Twig, Axis], Twig] = {}
+
+    def common(self, u: Twig, v: Twig, axis: Axis) -> Twig:
+        key = (u, v, axis)
+        found = self._found.get(key)
+        if found is None:
+            test = _common_test(u.test, v.test)
+            branches = _needed(dict.fromkeys(self._branches(u, v)))
+            found = self._found[key] = Twig(axis, test, _common_conditions(u, v, test), branches)
+        return found
+
+    def _branches(self, u: Twig, v: Twig) -> Iterator[Twig]:
+        for one in u.branches:
+            for other in v.branches:
+                both = one.axis is Axis.CHILD and other.axis is Axis.CHILD
+                yield self.common(one, other, Axis.CHILD if both else Axis.DESCENDANT)
+                for deeper in other.below():
+                    if deeper.test == one.test != ANY:
+                        yield self.common(one, deeper, Axis.DESCENDANT)
+                for deeper in one.below():
+                    if deeper.test == other.test != ANY:
+                        yield self.common(deeper, other, Axis.DESCENDANT)
+
+
+def _common_test(one: NameTest, other: NameTest) -> NameTest:
+    return NameTest(
+        one.namespace if one.namespace == other.namespace and one.local == other.local else None,
+        one.local if one.local == other.local else None,
+    )
+
+
+def _common_conditions(u: Twig, v: Twig, test: NameTest) -> tuple[Predicate, ...]:
+    """The conditions of each that follow from what the other says, and that what they compare is there."""
+    if not u.conditions and not v.conditions:
+        return ()
+    said_by_u, said_by_v = known(predicates_of(u)), known(predicates_of(v))
+    kept = [condition for condition in u.conditions if follows(condition, said_by_v)]
+    kept += [condition for condition in v.conditions if follows(condition, said_by_u)]
+    for condition in u.conditions:
+        if demands_a_node(condition) and condition not in kept:
+            there = Exists(condition.paths)
+            if follows(there, said_by_v):
+                kept.append(there)
+    kept = [each for each in kept if not isinstance(each, Position) or each.test == test]
+    needed: list[Predicate] = []
+    for i, condition in enumerate(kept):
+        others = (*needed, *kept[i + 1 :])
+        if not follows(condition, known(others)):
+            needed.append(condition)
+    return tuple(needed)
+
+
+def _needed(branches: dict[Twig, None]) -> tuple[Twig, ...]:
+    """The branches that no other implies."""
+    waiting: Sequence[Twig] = sorted(branches, key=len)
+    needed: list[Twig] = []
+    for i, branch in enumerate(waiting):
+        if not any(_implies(other, branch) for other in (*needed, *waiting[i + 1 :])):
+            needed.append(branch)
+    return tuple(needed)
+
+
+def _implies(fact: Twig, goal: Twig) -> bool:
+    """Whether the branch ``goal`` is there wherever the branch ``fact`` is, by laying it over it."""
+    if _is_depth(goal):
+        return fact.height >= goal.height
+    if _lies_on(fact, goal) and (goal.axis is Axis.DESCENDANT or fact.axis is Axis.CHILD):
+        return True
+    return goal.axis is Axis.DESCENDANT and any(_implies(branch, goal) for branch in fact.branches)
+
+
+def _is_depth(goal: Twig) -> bool:
+    """Whether a branch asks for nothing but some number of levels."""
+    plain = goal.test == ANY and not goal.conditions and len(goal.branches) <= 1
+    return plain and all(map(_is_depth, goal.branches))
+
+
+def _lies_on(fact: Twig, goal: Twig) -> bool:
+    if not goal.test.includes(fact.test):
+        return False
+    if goal.conditions and not all(
+        follows(condition, known(predicates_of(fact))) for condition in goal.conditions
+    ):
+        return False
+    return all(any(_implies(other, branch) for other in fact.branches) for branch in goal.branches)

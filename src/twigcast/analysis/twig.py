@@ -1,0 +1,130 @@
+"""A pattern as one tree of elements, in which a step and a predicate are branches alike.
+
+    /a[@k=1][b/c]/d        document ── a (@k=1) ┬─ b ── c
+                                                └─ d
+
+Whether a document matches does not depend on which branch is the trunk.  Existences of single paths are
+branches; every other predicate is a condition on the element where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from twigcast.pattern import (
+    ANY,
+    And,
+    Axis,
+    Exists,
+    NameTest,
+    Not,
+    Or,
+    Path,
+    Pattern,
+    Position,
+    Predicate,
+    Step,
+    conjuncts,
+    render_path,
+    union,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Twig:
+    """An element that must be there, what must hold for it, and what must stand below it."""
+
+    axis: Axis
+    test: NameTest
+    conditions: tuple[Predicate, ...] = ()
+    branches: tuple[Twig, ...] = ()
+
+    def __len__(self) -> int:
+        """The number of elements."""
+        return 1 + sum(map(len, self.branches))
+
+    @property
+    def height(self) -> int:
+        return 1 + max((branch.height for branch in self.branches), default=0)
+
+    def below(self) -> Iterator[Twig]:
+        """All twigs below this one."""
+        for branch in self.branches:
+            yield branch
+            yield from branch.below()
+
+
+def twig(path: Path) -> Twig:
+    """The tree of an absolute path; its root stands for the document."""
+    return _grown(Axis.CHILD, ANY, path.filters, replace(path, filters=()))
+
+
+def pattern_of(tree: Twig) -> Pattern:
+    """The pattern of a tree whose root stands for the document, with the highest branch as its trunk."""
+    return union([_path(tree)])
+
+
+def predicates_of(tree: Twig) -> tuple[Predicate, ...]:
+    """What a tree says of its root: the conditions, and that its branches are there."""
+    return (*tree.conditions, *(Exists((_below(branch),)) for branch in tree.branches))
+
+
+def step_count(pattern: Pattern) -> int:
+    """The number of steps of a pattern, those in predicates too."""
+    return sum(map(_path_steps, pattern.alternatives))
+
+
+def predicate_steps(predicate: Predicate) -> int:
+    """The number of steps of a predicate."""
+    match predicate:
+        case And(operands) | Or(operands):
+            return sum(map(predicate_steps, operands))
+        case Not(operand):
+            return predicate_steps(operand)
+        case Position():
+            return sum(map(predicate_steps, predicate.among))
+        case _:
+            return sum(map(_path_steps, predicate.paths))
+
+
+def _grown(axis: Axis, test: NameTest, predicates: Iterable[Predicate], rest: Path) -> Twig:
+    conditions: list[Predicate] = []
+    branches: list[Twig] = []
+    for predicate in predicates:
+        if isinstance(predicate, Exists) and len(predicate.paths) == 1:
+            (path,) = predicate.paths
+            grown = _grown(axis, test, path.filters, replace(path, filters=()))
+            conditions += grown.conditions
+            branches += grown.branches
+        else:
+            conditions.append(predicate)
+    if rest.steps:
+        step = rest.steps[0]
+        branches.append(_grown(step.axis, step.test, step.predicates, replace(rest, steps=rest.steps[1:])))
+    elif rest.tail is not None:
+        conditions.append(Exists((Path((), rest.tail),)))
+    return Twig(axis, test, tuple(dict.fromkeys(conditions)), tuple(dict.fromkeys(branches)))
+
+
+def _below(branch: Twig) -> Path:
+    """The path from the element above a branch down its highest branches."""
+    inner = _path(branch)
+    return Path((Step(branch.axis, branch.test, inner.filters), *inner.steps))
+
+
+def _path(tree: Twig) -> Path:
+    """The path from an element of a tree: one branch is the trunk, the others are filters."""
+    if not tree.branches:
+        return Path((), None, conjuncts(tree.conditions) if tree.conditions else ())
+    trunk = tree.branches[0]
+    if len(tree.branches) > 1:
+        trunk = max(tree.branches, key=lambda branch: (branch.height, render_path(_below(branch))))
+    others = [Exists((_below(branch),)) for branch in tree.branches if branch is not trunk]
+    filters = [*tree.conditions, *others]
+    return Path(_below(trunk).steps, None, conjuncts(filters) if filters else ())
+
+
+def _path_steps(path: Path) -> int:
+    steps = len(path.steps) + sum(map(predicate_steps, path.filters))
+    return steps + sum(predicate_steps(predicate) for step in path.steps for predicate in step.predicates)

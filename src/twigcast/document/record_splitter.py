@@ -1,0 +1,502 @@
+"""One large file of many records, cut at a record element, in one pass and bounded memory.
+
+    <feed xmlns:p="…"> <meta/> <rec> … <rec> … </rec> … </rec> <rec/> </feed>
+    └── outside: to expat ───┘ └── a record: its bytes ──────┘ └────┘ └─ outside
+
+Inside a record only its own tags count, and what can hide one: comments, CDATA sections, processing
+instructions.  In well-formed XML a ``<`` is nowhere else, so that a search for these is exact.  What lies
+outside of records goes to expat, which then knows what namespaces, entities and encoding they inherit.
+
+A record that is broken costs itself, not its neighbours: one that has not ended when the file ends, or within
+``limit`` bytes, is an error up to the next start tag of a record, and those that followed are records again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from twigcast.document.faults import document_error
+from twigcast.document.prolog import declaration, make_prolog
+from twigcast.errors import DocumentError
+
+RECORD_LIMIT = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record: its range of the file, its bytes, what it inherits, and what is wrong where it is none."""
+
+    start: int
+    end: int
+    body: bytes | None
+    prolog: bytes | None = None
+    error: DocumentError | None = None
+
+
+class RecordSplitter:
+    """A file being cut: ``feed`` it in pieces of any size, then ``finish``.
+
+    ``record`` is the name of the element as it is written, with its prefix.  To begin in the middle of a file
+    at ``start``, give the ``preamble`` that another splitter had there.
+    """
+
+    def __init__(
+        self, record: str, *, limit: int = RECORD_LIMIT, start: int = 0, preamble: bytes = b""
+    ) -> None:
+        self._name = record.encode()
+        self._limit = limit
+        name = re.escape(self._name)
+        self._token = re.compile(rb"<(?:!--|!\[CDATA\[|!DOCTYPE|\?|/?" + name + rb"(?=[ \t\r\n/>]))")
+        self._tag = re.compile(rb"</?" + name + rb"(?=[ \t\r\n/>])")
+        self._longest = max(len(b"<![CDATA["), len(self._name) + 3)
+        self._outside = _Outside(self._name)
+        self._buffer = preamble
+        self._base = start - len(preamble)  # of the buffer, in the file
+        self._at = 0  # where the search goes on, in the buffer
+        self._told = 0  # how far the outside has been told, in the buffer
+        self._open: list[_Open] = []
+        self._hiding: _Hiding | None = None
+        self._too_large: int | None = None  # where a record began whose bytes are not kept
+        self._unreadable = False
+        self._begun = bool(preamble)
+        self._blank = not preamble  # nothing but space so far
+
+    def feed(self, data: bytes) -> Iterator[Record]:
+        """The records that end in ``data``, and the errors that show there."""
+        if not self._begun and len(self._buffer) + len(data) >= _SIGNATURE:
+            self._begun = True
+            if (self._buffer + data).startswith(_WIDE):
+                self._unreadable = True
+                yield Record(0, 0, None, None, DocumentError(_WIDE_MESSAGE, code="encoding"))
+        if self._unreadable:
+            return
+        self._blank = self._blank and not data.removeprefix(_MARK).strip()
+        self._buffer += data
+        yield from self._scan(final=False)
+        self._drop()
+
+    def finish(self) -> Iterator[Record]:
+        """What is left when the file ends."""
+        if self._unreadable:
+            return
+        if self._blank:
+            yield Record(0, 0, None, None, DocumentError("the file is empty", code="empty"))
+            return
+        yield from self._scan(final=True)
+        self._tell(len(self._buffer))
+        self._outside.end()
+        yield from self._outside_error()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the record given last is where everything stands, so that another splitter could go on."""
+        return not self._open and self._hiding is None and self._told == self._at and not self._outside.error
+
+    def preamble(self) -> bytes:
+        """What is open here, for another splitter that begins here."""
+        return self._outside.preamble()
+
+    # The search
+
+    def _scan(self, *, final: bool) -> Iterator[Record]:
+        while True:
+            if self._hiding is not None:
+                if self._reveal():
+                    continue
+                if not (final and self._look_behind()):
+                    break
+                continue
+            if self._open and self._open[-1].plain:
+                self._skip_plain(self._open[-1])
+            found = self._token.search(self._buffer, self._at)
+            if found is None:
+                self._at = max(self._at, len(self._buffer) - (0 if final else self._longest - 1))
+                break
+            token = found[0]
+            if token in _HIDING:
+                self._hiding = _Hiding(_HIDING[token], self._base + found.start())
+                self._at = found.end()
+            elif token == b"<!DOCTYPE":
+                end = self._doctype_end(found, final)
+                if end is None:
+                    break
+                self._at = end
+            elif token.startswith(b"</"):
+                end = self._end_tag(found, final)
+                if end is None:
+                    break
+                yield from self._ended(found.start(), end)
+                self._at = max(self._at, end)
+            else:
+                place = self._start_tag(found, final)
+                if place is None:
+                    break
+                end, empty = place
+                yield from self._began(found.start())
+                self._at = max(self._at, end)
+                if empty:
+                    yield from self._ended(end, end)
+            yield from self._outside_error()
+            if self._open and self._base + self._at - self._open[0].start > self._limit:
+                yield from self._recover(final=False)
+        if self._open and (final or self._base + self._at - self._open[0].start > self._limit):
+            yield from self._recover(final=final)
+        if not self._open:
+            self._tell(self._at if final else self._whole(self._at))
+            yield from self._outside_error()
+
+    def _skip_plain(self, record: _Open) -> None:
+        """Go to the next tag of a record at once, where nothing before it can hide one.
+
+        This search and two for single bytes take half the time of the one that looks at every kind of token.
+        """
+        found = self._tag.search(self._buffer, self._at)
+        end = found.start() if found else max(self._at, len(self._buffer) - self._longest + 1)
+        for sign in (b"!", b"?"):
+            if self._buffer.find(sign, self._at, end + 1) >= 0:
+                record.plain = record.plain and self._buffer.find(b"<" + sign, self._at, end + 1) < 0
+        if record.plain:
+            self._at = end
+
+    def _reveal(self) -> bool:
+        """Go to the end of what may hide tags; false where it is not there yet."""
+        assert self._hiding is not None
+        sign = self._hiding.end
+        place = self._buffer.find(sign, self._at)
+        if place < 0 or (sign == b"--" and place + 2 == len(self._buffer)):
+            self._at = max(self._at, place if place >= 0 else len(self._buffer) - len(sign) + 1)
+            return False
+        if sign == b"--" and self._buffer[place + 2 : place + 3] != b">":  # not well-formed: no comment
+            if not self._look_behind():
+                self._hiding, self._at = None, place + 2
+            return True
+        self._hiding, self._at = None, place + (3 if sign == b"--" else len(sign))
+        return True
+
+    def _look_behind(self) -> bool:
+        """Go back to where a comment began that is none, to look for tags in it; false where that is gone."""
+        assert self._hiding is not None
+        start = self._hiding.start - self._base
+        if start < 0:
+            return False
+        self._hiding, self._at = None, start + 2
+        return True
+
+    def _start_tag(self, found: re.Match[bytes], final: bool) -> tuple[int, bool] | None:
+        """Where a start tag ends and whether it is empty; none where that is not there yet."""
+        tag = _TAG_END.match(self._buffer, found.end())
+        if tag is not None:
+            return tag.end(), self._buffer[tag.end() - 2 : tag.end() - 1] == b"/"
+        place = self._buffer.find(b"<", found.end())  # a tag cannot contain it: broken, and over here
+        if place >= 0 or final or self._exceeds(found.start()):
+            return (place if place >= 0 else len(self._buffer)), False
+        return None
+
+    def _end_tag(self, found: re.Match[bytes], final: bool) -> int | None:
+        tag = _SPACE_END.match(self._buffer, found.end())
+        if tag is not None:
+            return tag.end()
+        rest = self._buffer[found.end() : found.end() + 4096].strip(b" \t\r\n")
+        return found.end() if rest or final or self._exceeds(found.start()) else None
+
+    def _doctype_end(self, found: re.Match[bytes], final: bool) -> int | None:
+        if self._open or self._outside.doctype is not None:
+            return found.end()
+        doctype = _DOCTYPE.match(self._buffer, found.end())
+        if doctype is None:
+            return found.end() if final or self._exceeds(found.start()) else None
+        self._outside.doctype = self._buffer[found.start() : doctype.end()]
+        self._outside.subset = doctype[1] or b""
+        return doctype.end()
+
+    def _exceeds(self, place: int) -> bool:
+        return len(self._buffer) - place > self._limit
+
+    # Records
+
+    def _began(self, place: int) -> Iterator[Record]:
+        if self._too_large is not None:
+            yield self._too_large_record(self._base + place)
+            self._told = place
+        if not self._open:
+            self._tell(place)
+            yield from self._outside_error()
+        self._open.append(_Open(self._base + place))
+
+    def _ended(self, place: int, end: int) -> Iterator[Record]:
+        if self._open:
+            record = self._open.pop()
+            if self._open:
+                self._open[-1].ended.append((record.start, self._base + end))
+            elif self._base + end - record.start > self._limit:
+                self._pass(end)
+                yield self._too_large_record(self._base + end, record.start)
+            else:
+                self._pass(end)
+                yield self._record(record.start, self._base + end)
+        elif self._too_large is not None:
+            self._pass(end)
+            yield self._too_large_record(self._base + end)
+        else:
+            self._tell(place)
+            self._told = self._at = end
+            message = "an end tag of a record, and no record has begun"
+            error = DocumentError(message, code="malformed")
+            yield Record(self._base + place, self._base + end, self._buffer[place:end], None, error)
+
+    def _pass(self, end: int) -> None:
+        self._told = self._at = end
+        self._outside.pass_record()
+
+    def _recover(self, *, final: bool) -> Iterator[Record]:
+        """Give up the outermost records until none is too large; at the end, until none is open."""
+        while self._open and (final or self._base + self._at - self._open[0].start > self._limit):
+            broken = self._open.pop(0)
+            starts = [start for start, _ in broken.ended] + [each.start for each in self._open]
+            if not starts and not final:  # nothing in it that might be the next: too large to be kept
+                self._too_large = broken.start
+                self._told = self._at
+                return
+            end = starts[0] if starts else self._base + len(self._buffer)
+            message = "the next record begins before the record ends" if starts else "the record does not end"
+            body = self._slice(broken.start, end)
+            error = document_error(3, body.count(b"\n") + 1, 0, len(body), body)
+            error = DocumentError(
+                message, code=error.code, line=error.line, column=error.column, offset=error.offset
+            )
+            yield Record(broken.start, end, body, self._prolog(body), error)
+            for start, ending in broken.ended:
+                self._outside.tell(self._slice(end, start))
+                self._outside.pass_record()
+                yield self._record(start, ending)
+                end = ending
+            self._told = end - self._base
+
+    def _record(self, start: int, end: int) -> Record:
+        body = self._slice(start, end)
+        return Record(start, end, body, self._prolog(body))
+
+    def _too_large_record(self, end: int, start: int | None = None) -> Record:
+        start = self._too_large if start is None else start
+        assert start is not None
+        self._too_large = None
+        message = f"the record has more than {self._limit} bytes"
+        return Record(start, end, None, None, DocumentError(message, code="too-large", offset=self._limit))
+
+    def _slice(self, start: int, end: int) -> bytes:
+        return self._buffer[start - self._base : end - self._base]
+
+    def _prolog(self, body: bytes) -> bytes | None:
+        return self._outside.prolog(body)
+
+    # The outside
+
+    def _tell(self, place: int) -> None:
+        if place > self._told:
+            if self._too_large is None:
+                self._outside.tell(self._buffer[self._told : place])
+            self._told = place
+
+    def _whole(self, place: int) -> int:
+        """How far before ``place`` the outside ends with whole markup.
+
+        Newer versions of expat put off what they have seen a part of, and would tell of it too late.
+        """
+        start = self._told
+        if self._hiding is not None:
+            start = max(start, self._hiding.start - self._base)
+        else:
+            for end in _HIDING.values():
+                start = max(start, self._buffer.rfind(end, start, place))
+            start = self._buffer.rfind(b"<", start, place)
+            if start < 0 or _TAG_END.match(self._buffer, start + 1, place):
+                return place
+        return start if place - start <= self._limit else place
+
+    def _outside_error(self) -> Iterator[Record]:
+        error = self._outside.take_error()
+        if error is not None:
+            yield self._fault(error)
+
+    def _fault(self, error: DocumentError) -> Record:
+        place = self._base + self._told
+        message = f"outside of records, before byte {place}: {error.message}"
+        return Record(place, place, None, None, DocumentError(message, code=error.code, offset=place))
+
+    def _drop(self) -> None:
+        """Forget what is not needed any more."""
+        keep = self._open[0].start - self._base if self._open else min(self._at, self._told)
+        if self._hiding is not None and not self._open:
+            start = self._hiding.start - self._base
+            if start >= 0 and len(self._buffer) - start <= self._limit:
+                keep = min(keep, start)
+        if keep > 0:
+            self._buffer = self._buffer[keep:]
+            self._base += keep
+            self._at -= keep
+            self._told = max(self._told - keep, 0)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A record that has begun, and those within it that have ended."""
+
+    start: int
+    ended: list[tuple[int, int]] = field(default_factory=list)
+    plain: bool = True  # nothing was seen in it that may hide tags
+
+
+@dataclass(frozen=True, slots=True)
+class _Hiding:
+    """Something that may hide tags, from where it began to this end."""
+
+    end: bytes
+    start: int
+
+
+_HIDING = {b"<!--": b"--", b"<![CDATA[": b"]]>", b"<?": b"?>"}
+
+# Sets have possessive quantifiers, groups have not: Python 3.11.2 matches possessive groups wrongly.
+_SPACE = rb"[ \t\r\n]"
+_QUOTED = rb"""(?:"[^"<]*+"|'[^'<]*+')"""
+_TAG_END = re.compile(rb"""[^"'<>]*+(?:%s[^"'<>]*+)*>""" % _QUOTED)
+_SPACE_END = re.compile(_SPACE + rb"*+>")
+_ATTRIBUTE = re.compile(
+    _SPACE + rb"++([^ \t\r\n=/>\"'<]++)" + _SPACE + rb"*+=" + _SPACE + rb"*+(?:\"[^\"]*+\"|'[^']*+')"
+)
+_TAG_NAME = re.compile(rb"<[^ \t\r\n/>]++")
+_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);|#)")
+_DECLARED = (
+    rb"""(?:"[^"]*+"|'[^']*+'|<!--[^-]*+(?:-(?!-)[^-]*+)*-->|<\?[^?]*+(?:\?(?!>)[^?]*+)*\?>"""
+    rb"""|<(?![?]|!--)|[^]"'<]++)*"""
+)
+_DOCTYPE = re.compile(
+    rb"""[^["'>]*+(?:(?:"[^"]*+"|'[^']*+')[^["'>]*+)*(?:\[(""" + _DECLARED + rb""")\][ \t\r\n]*+)?>"""
+)
+_WIDE = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<", b"\x00\x00")
+_SIGNATURE = 2
+_WIDE_MESSAGE = (
+    "the file is in UTF-16 or UTF-32, and records can be cut only out of an encoding that contains ASCII:"
+    " make it UTF-8"
+)
+_MARK = b"\xef\xbb\xbf"
+
+
+class _Outside:
+    """What lies around the records, read by expat: open elements, namespaces, entities, encoding."""
+
+    def __init__(self, record: bytes) -> None:
+        self._record = record
+        self._elements: list[str] = []  # the start tags of what is open
+        self._declaring: list[tuple[str, str]] = []
+        self._bound: dict[str, list[str]] = {}
+        self._defaulted: set[str] = set()  # prefixes that the document type binds on records
+        self._prologs: dict[tuple[frozenset[str], bool], bytes | None] = {}
+        self._encoding: str | None = None
+        self._untold: DocumentError | None = None
+        self.doctype: bytes | None = None
+        self.subset = b""
+        self.error = False
+        self._parser = parser = expat.ParserCreate(namespace_separator="\x01")
+        parser.namespace_prefixes = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartNamespaceDeclHandler = self._bind
+        parser.EndNamespaceDeclHandler = self._unbind
+        parser.XmlDeclHandler = self._declared
+        parser.AttlistDeclHandler = self._attribute
+
+    def tell(self, data: bytes) -> None:
+        self._parse(data, final=False)
+
+    def pass_record(self) -> None:
+        """A record was here; where it is the root, something must stand in its place."""
+        if not self._elements:
+            self._parse(b"<_/>", final=False)
+
+    def end(self) -> None:
+        self._parse(b"", final=True)
+
+    def take_error(self) -> DocumentError | None:
+        """The error that made the outside unreadable, once."""
+        error, self._untold = self._untold, None
+        return error
+
+    def prolog(self, body: bytes) -> bytes | None:
+        """What the record ``body`` inherits here."""
+        own = frozenset(_own_prefixes(body)) if b"xmlns" in body else frozenset()
+        typed = bool(self.subset) and (b"<!ATTLIST" in self.subset or bool(_ENTITY.search(body)))
+        if (own, typed) not in self._prologs:
+            inherited = {
+                prefix: uris[-1]
+                for prefix, uris in self._bound.items()
+                if uris and uris[-1] and prefix not in own and prefix not in self._defaulted
+            }
+            self._prologs[own, typed] = make_prolog(
+                self._record,
+                encoding=self._encoding,
+                subset=self.subset if typed else b"",
+                namespaces=inherited,
+            )
+        return self._prologs[own, typed]
+
+    def preamble(self) -> bytes:
+        encoding = self._encoding or "utf-8"
+        declaration = f'<?xml version="1.0" encoding="{encoding}"?>'.encode()
+        tags = "".join(self._elements).encode(encoding, "xmlcharrefreplace")
+        return declaration + (self.doctype or b"") + tags
+
+    def _parse(self, data: bytes, *, final: bool) -> None:
+        if self.error:
+            return
+        try:
+            self._parser.Parse(data, final)
+        except expat.ExpatError as error:
+            self._fail(document_error(error.code, 1, 0, 0))
+        except (LookupError, ValueError):
+            self._fail(document_error(18, 1, 0, 0))
+
+    def _fail(self, error: DocumentError) -> None:
+        self.error, self._untold = True, error
+
+    def _start(self, name: str, attributes: Any) -> None:
+        _, local, prefix = [*name.split("\x01"), "", ""][:3] if "\x01" in name else ("", name, "")
+        tag = f"{prefix}:{local}" if prefix else local
+        for bound, uri in self._declaring:
+            tag += f" {declaration(bound, uri)}"
+        self._declaring = []
+        self._elements.append(f"<{tag}>")
+
+    def _end(self, name: str) -> None:
+        self._elements.pop()
+
+    def _bind(self, prefix: str | None, uri: str | None) -> None:
+        self._declaring.append((prefix or "", uri or ""))
+        self._bound.setdefault(prefix or "", []).append(uri or "")
+        self._prologs.clear()
+
+    def _unbind(self, prefix: str | None) -> None:
+        self._bound[prefix or ""].pop()
+        self._prologs.clear()
+
+    def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and encoding.lower() != "utf-8":
+            self._encoding = encoding
+
+    def _attribute(self, element: str, name: str, kind: str, default: str | None, required: bool) -> None:
+        if element.encode() == self._record and default is not None and name.split(":")[0] == "xmlns":
+            self._defaulted.add(name.partition(":")[2])
+
+
+def _own_prefixes(body: bytes) -> Iterator[str]:
+    """The prefixes that the start tag of ``body`` declares itself."""
+    name = _TAG_NAME.match(body)
+    place = name.end() if name else 0
+    while found := _ATTRIBUTE.match(body, place):
+        place = found.end()
+        if found[1] == b"xmlns" or found[1].startswith(b"xmlns:"):
+            yield found[1][len(b"xmlns:") :].decode("utf-8", "replace")

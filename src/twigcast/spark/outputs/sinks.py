@@ -1,0 +1,279 @@
+"""Where deliveries go, so that a batch which is written again leaves what it would have left once.
+
+    format      <path>/batch=12/…                       the batch's folder is overwritten
+                without a path: JDBC, Kafka, …          at least once: the rows have batch and delivery_id
+    files       <path>/<subscriber>/<delivery id>.xml   the same delivery is the same file
+    jsonl       <path>/batch=12.jsonl                   the batch's file is replaced
+    callable    module:function(table)                  at least once: the table has batch and delivery_id
+
+Invariant: what a reader finds under a final name of ``files`` and ``jsonl`` is whole.  They are written under
+``.unfinished`` in the sink's folder, which readers pass over, and renamed; what a kill leaves there is swept
+away when the batch is written again.
+Content is written by the executors and never comes to the driver; the driver counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import re
+import shutil
+import textwrap
+import traceback
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from twigcast.errors import RunError
+from twigcast.spark.jvm.filesystem import remove
+from twigcast.spark.pipeline import Sink
+
+Batches: TypeAlias = Iterable[Any]  # Arrow record batches
+
+UNFINISHED = ".unfinished"
+COPY_BYTES = 1 << 20
+NAME_BYTES = 200
+CAUSE_LENGTH = 400  # characters of what a function raised
+
+
+def write_deliveries(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+    """Write the deliveries of a batch, again or for the first time; how many they are."""
+    return _WRITERS[sink.kind](deliveries, sink, batch)
+
+
+def write_batch(rows: DataFrame, path: str, batch: int, *, format: str = "parquet", **options: str) -> None:
+    """Write the rows of a batch to its folder of a table, in the place of what a former try left there."""
+    rows.write.format(format).options(**options).mode("overwrite").save(batch_folder(path, batch))
+
+
+def remove_batch(spark: SparkSession, path: str, batch: int) -> None:
+    """Leave no folder of a batch in a table."""
+    remove(spark, batch_folder(path, batch))
+
+
+def batch_folder(path: str, batch: int) -> str:
+    """The folder of a batch in a table; Spark reads its number back as the column ``batch``."""
+    return f"{path.rstrip('/')}/batch={batch}"
+
+
+def subscriber_folder(subscriber: str) -> str:
+    """The name of a subscriber's folder: what a file name cannot have is escaped, a long one is shortened."""
+    name = quote(subscriber, safe=" @+,=~")
+    if name.strip(".") == "" or name.startswith("."):
+        name = "%2E" + name[1:]
+    if len(name) > NAME_BYTES:
+        name = (
+            name[: NAME_BYTES - 34] + "--" + hashlib.blake2b(subscriber.encode(), digest_size=16).hexdigest()
+        )
+    return name
+
+
+def _write_format(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+    counted = Observation()
+    rows = deliveries.observe(counted, F.count("*").alias("deliveries"))
+    if sink.path:
+        write_batch(rows, sink.path, batch, format=sink.format, **sink.options)
+    else:
+        stamped = rows.withColumn("batch", F.lit(batch).cast("long"))
+        if sink.format == "kafka":
+            stamped = as_messages(stamped)
+        stamped.write.format(sink.format).options(**sink.options).mode("append").save()
+    return int(counted.get["deliveries"])
+
+
+def as_messages(deliveries: DataFrame) -> DataFrame:
+    """Deliveries in the columns that Kafka takes: the id as key, the content, and the others as headers."""
+    others = [name for name in deliveries.columns if name not in ("delivery_id", "content")]
+    headers = [
+        F.struct(F.lit(name).alias("key"), F.col(name).cast("string").cast("binary").alias("value"))
+        for name in others
+    ]
+    return deliveries.select(
+        F.col("delivery_id").alias("key"), F.col("content").alias("value"), F.array(*headers).alias("headers")
+    )
+
+
+def _write_files(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+    folder = _folder(sink)
+    with _Unfinished(folder, batch) as unfinished:
+        return _run(deliveries, partial(_files, str(folder), str(unfinished)))
+
+
+def _write_jsonl(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+    """Every partition writes its lines; the driver puts the pieces together, a buffer at a time."""
+    folder = _folder(sink)
+    with _Unfinished(folder, batch) as unfinished:
+        count = _run(deliveries, partial(_lines, str(unfinished)))
+        whole = unfinished / "whole"
+        with whole.open("wb") as target:
+            for piece in sorted(unfinished.glob("*.piece")):
+                with piece.open("rb") as source:
+                    shutil.copyfileobj(source, target, COPY_BYTES)
+            target.flush()
+            os.fsync(target.fileno())
+        whole.replace(folder / f"batch={batch}.jsonl")
+    return count
+
+
+def _write_callable(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+    """What the function raises comes back as a row: for Spark it would be a task that failed, at length."""
+    assert sink.function is not None
+    attempts = _attempts(deliveries.sparkSession)
+    calls = deliveries.mapInArrow(
+        partial(_calls, sink.function, batch, attempts), "count long, failure string"
+    )
+    rows = calls.collect()
+    failures = [row["failure"] for row in rows if row["failure"] is not None]
+    if failures:
+        first = f"; the first of {len(failures)} failures" if failures[1:] else ""
+        raise RunError(f"the function {sink.function} failed in batch {batch}: {failures[0]}{first}")
+    return sum(row["count"] for row in rows)
+
+
+def _attempts(spark: SparkSession) -> int:
+    """How often Spark tries a task."""
+    local = re.fullmatch(r"local(?:\[[^,\]]*(?:,\s*(\d+)\s*)?\])?", str(spark.sparkContext.master))
+    if local is not None:
+        return int(local[1] or 1)
+    return int(spark.sparkContext.getConf().get("spark.task.maxFailures") or 4)
+
+
+_WRITERS: dict[str, Callable[[DataFrame, Sink, int], int]] = {
+    "format": _write_format,
+    "files": _write_files,
+    "jsonl": _write_jsonl,
+    "callable": _write_callable,
+}
+
+
+def _run(deliveries: DataFrame, work: Callable[[Batches], Iterator[int]]) -> int:
+    """Do the work on every partition; the sum of the counts it gives."""
+    counts = deliveries.mapInArrow(partial(_counting, work), "count long")
+    return sum(row["count"] for row in counts.collect())
+
+
+def _counting(work: Callable[[Batches], Iterator[int]], batches: Batches) -> Iterator[Any]:
+    count = sum(work(batches))
+    yield pa.RecordBatch.from_pydict({"count": pa.array([count], pa.int64())})
+
+
+# On the executors
+
+
+def _files(folder: str, unfinished: str, batches: Batches) -> Iterator[int]:
+    attempt = _task().taskAttemptId()
+    made: set[str] = set()
+    for batch in batches:
+        columns = (batch.column(name) for name in ("delivery_id", "subscriber", "content"))
+        for id, subscriber, content in zip(*columns, strict=True):
+            target = Path(folder, subscriber_folder(subscriber.as_py()))
+            if target.name not in made:
+                target.mkdir(parents=True, exist_ok=True)
+                made.add(target.name)
+            temporary = Path(unfinished, f"{id.as_py()}.{attempt}")
+            with temporary.open("wb") as stream:
+                stream.write(content.as_buffer())
+            temporary.replace(target / f"{id.as_py()}.xml")
+        yield batch.num_rows
+
+
+def _lines(unfinished: str, batches: Batches) -> Iterator[int]:
+    task = _task()
+    temporary = Path(unfinished, f"{task.partitionId():06d}.{task.taskAttemptId()}")
+    with temporary.open("w", encoding="utf-8") as stream:
+        for batch in batches:
+            for row in batch.select(_LINE).to_pylist():
+                stream.write(json.dumps(_line(row), ensure_ascii=False) + "\n")
+            yield batch.num_rows
+    temporary.replace(Path(unfinished, f"{task.partitionId():06d}.piece"))
+
+
+def _line(row: dict[str, Any]) -> dict[str, Any]:
+    """A delivery as JSON: content as text, or where it is not UTF-8 as ``content_base64``."""
+    content = row.pop("content")
+    try:
+        return {**row, "content": content.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {**row, "content_base64": b64encode(content).decode("ascii")}
+
+
+_LINE = ["delivery_id", "subscriber", "subscription", "doc_id", "part", "index_version", "content"]
+
+
+def _calls(function: str, number: int, attempts: int, batches: Batches) -> Iterator[Any]:
+    """Call the function with each batch; the last attempt says how it failed, those before it just fail."""
+    count, failure = 0, None
+    try:
+        called = _found(function)
+        for batch in batches:
+            if batch.num_rows:
+                stamp = pa.array([number] * batch.num_rows, pa.int64())
+                called(pa.Table.from_batches([batch]).append_column("batch", stamp))
+            count += batch.num_rows
+    except Exception as error:
+        if _task().attemptNumber() + 1 < attempts:
+            raise
+        failure = _cause(error)
+    yield pa.RecordBatch.from_pydict(
+        {"count": pa.array([count], pa.int64()), "failure": pa.array([failure], pa.string())}
+    )
+
+
+def _found(function: str) -> Callable[[Any], object]:
+    """The function of ``module:name``."""
+    module, _, name = function.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    called: Callable[[Any], object] = found
+    return called
+
+
+def _cause(error: Exception) -> str:
+    """What was raised, in one line, and where: the last place in a file that is not about calling it."""
+    text = " ".join(str(error).split())
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    calling = {__file__, importlib.__file__}
+    places = [frame for frame in frames if frame.filename not in calling and Path(frame.filename).exists()]
+    where = f" ({Path(places[-1].filename).name}, line {places[-1].lineno})" if places else ""
+    return textwrap.shorten(said, CAUSE_LENGTH, placeholder=" …") + where
+
+
+def _task() -> TaskContext:
+    task = TaskContext.get()
+    assert task is not None, "only an executor writes"
+    return task
+
+
+# In the driver
+
+
+def _folder(sink: Sink) -> Path:
+    assert sink.path is not None
+    return Path(sink.path)
+
+
+class _Unfinished:
+    """A folder for what a batch has not finished, empty at first and gone at the end."""
+
+    def __init__(self, folder: Path, batch: int) -> None:
+        self._path = folder / UNFINISHED / f"batch={batch}"
+
+    def __enter__(self) -> Path:
+        shutil.rmtree(self._path, ignore_errors=True)
+        self._path.mkdir(parents=True)
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)

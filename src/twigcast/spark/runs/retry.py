@@ -1,0 +1,103 @@
+"""Dead letters through the pipeline again, as a batch of their own.
+
+    1   which letters are taken up     written, but void until
+    2   the journal's entry            from here on they are settled, and the retry has a number: -1, -2, …
+    3   the batch                      like any other: sinks, dead letters, metrics
+    4   done
+
+A retry that was cut off after 2 is finished by the next one before anything else, with the same letters and
+the same index version; one that was cut off before has not happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, SparkSession
+from pyspark.sql import functions as F
+
+from twigcast.spark.columns import ERROR
+from twigcast.spark.jvm.lock import lock
+from twigcast.spark.outputs.dead_letters import letters_of_retry, open_letters, settled_path
+from twigcast.spark.outputs.metrics import BatchMetrics
+from twigcast.spark.outputs.sinks import write_batch
+from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs.batch import Desk, run_batch
+from twigcast.spark.sources.files import open_file, read_within
+
+
+def retry(
+    spark: SparkSession,
+    pipeline: Pipeline,
+    select: str | Column | None = None,
+    *,
+    on_batch: Callable[[BatchMetrics], None] | None = None,
+) -> list[BatchMetrics]:
+    """Run open dead letters again; the figures of the retries that were run, none where no letter was open.
+
+    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large, or
+    could not be read, are read now; other letters without a body, as of broken archives, stay open.
+    """
+    lock(spark, pipeline.work.path / "retry.lock")
+    desk = Desk.of(spark, pipeline)
+    begun = [batch for batch in desk.journal.batches() if batch < 0]
+    done = [
+        _finished(spark, desk, batch, on_batch)
+        for batch in reversed(begun)
+        if not desk.journal.is_finished(batch)
+    ]
+    batch = min(begun, default=0) - 1
+    if _take_up(spark, pipeline, select, batch):
+        desk.journal.begin(batch, desk.versions.newest())
+        done.append(_finished(spark, desk, batch, on_batch))
+    return done
+
+
+def _take_up(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, batch: int) -> bool:
+    """Write which letters the retry is of; false where there are none."""
+    letters = open_letters(spark, pipeline).where(F.col("body").isNotNull() | _is_file(pipeline))
+    if select is not None:
+        letters = letters.where(select)
+    taken = letters.select(F.col("batch").alias("letter_batch"), "doc_id").distinct()
+    write_batch(taken.coalesce(1), settled_path(pipeline), batch)
+    return not letters_of_retry(spark, pipeline, batch).isEmpty()
+
+
+def _finished(
+    spark: SparkSession, desk: Desk, batch: int, on_batch: Callable[[BatchMetrics], None] | None
+) -> BatchMetrics:
+    letters = letters_of_retry(spark, desk.pipeline, batch)
+    again = letters.where(F.col("body").isNotNull()).withColumn("error", F.lit(None).cast(ERROR))
+    unread = letters.where(F.col("body").isNull()).withColumn("error", F.struct(*ERROR.names))
+    again, unread = again.select(*_DOCUMENTS), unread.select(*_DOCUMENTS)
+    fetched = unread.mapInArrow(partial(_fetched, limit=desk.pipeline.limits.bytes), again.schema)
+    metrics = run_batch(desk, again.unionByName(fetched), batch)
+    desk.journal.finish(batch)
+    if on_batch is not None:
+        on_batch(metrics)
+    return metrics
+
+
+_DOCUMENTS = ("doc_id", "body", "prolog", "error")
+
+
+def _is_file(pipeline: Pipeline) -> Column:
+    """Whether a letter is a file that was not read, because it was too large or could not be."""
+    return F.lit(pipeline.source.kind == "directory") & F.col("code").isin("too-large", "unreadable")
+
+
+def _fetched(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
+    """The files of letters without a body, one at a time; one that still cannot be had keeps its error."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            try:
+                with open_file(row["doc_id"]) as file:
+                    body = read_within(file, limit)
+            except OSError:
+                body = None
+            if body is not None and len(body) <= limit:
+                row |= {"body": body, "error": None}
+            yield pa.RecordBatch.from_pylist([row], schema=batch.schema)

@@ -1,0 +1,64 @@
+"""Subscriptions in any table that Spark reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import MapType
+
+from twigcast.subscriptions import SubscriptionRow
+
+
+class SparkSubscriptions:
+    """Subscriptions in any table that Spark reads: columns id, xpath[, subscriber, namespaces, deliver].
+
+    The version is a hash of the rows, computed by Spark; the rows come to the driver only where it differs.
+    ``namespaces`` is a map, or text as JSON.
+    """
+
+    def __init__(self, spark: SparkSession, format: str, options: Mapping[str, str] | None = None) -> None:
+        self._spark = spark
+        self._format = format
+        self._options = dict(options or {})
+
+    def version(self) -> str:
+        """A hash of the rows, whatever their order."""
+        table = self._table()
+        # A null adds nothing to a hash: without a text in its place, columns could change roles unseen.
+        hashed = F.xxhash64(*(F.coalesce(F.col(name), F.lit("\0")) for name in table.columns))
+        row = table.agg(
+            F.count("*").alias("count"),
+            F.bit_xor(hashed).alias("mixed"),
+            F.sum((hashed % F.lit(1 << 31)).cast("long")).alias("sum"),
+        ).first()
+        assert row is not None
+        return f"h{row['count']}-{(row['mixed'] or 0) % (1 << 64):016x}{(row['sum'] or 0) % (1 << 64):016x}"
+
+    def rows(self) -> list[SubscriptionRow]:
+        """The subscriptions that are there now, by id."""
+        return [
+            SubscriptionRow(
+                row["id"],
+                row["subscriber"] or row["id"],
+                row["xpath"],
+                json.loads(row["namespaces"] or "{}"),
+                row["deliver"] or "document",
+            )
+            for row in self._table().orderBy("id").toLocalIterator()
+        ]
+
+    def _table(self) -> DataFrame:
+        """The five columns as text, null where the table has no such column."""
+        table = self._spark.read.format(self._format).options(**self._options).load()
+        columns: list[Column] = []
+        for name in ("id", "subscriber", "xpath", "namespaces", "deliver"):
+            if name not in table.columns:
+                columns.append(F.lit(None).cast("string").alias(name))
+            elif isinstance(table.schema[name].dataType, MapType):
+                columns.append(F.to_json(name).alias(name))
+            else:
+                columns.append(F.col(name).cast("string").alias(name))
+        return table.select(*columns)

@@ -1,0 +1,237 @@
+"""From hits to deliveries: who gets which bytes, and under which id.
+
+Who subscribes lies in the mapped file of the index version, row by position, so that no join is needed: the
+worker takes the rows of the positions.  Bytes are copied once for each delivery, in batches of bounded size.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import lru_cache, partial
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from twigcast.document import Document, DocumentLimits, Shift, joined, read
+from twigcast.errors import DocumentError, StageError
+from twigcast.pattern import Pattern, parse, select
+from twigcast.spark.columns import ARROW_DELIVERIES, DELIVERIES, PROLOG, has, require
+from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
+
+Carried: TypeAlias = Literal["inline", "reference"]
+
+BATCH_BYTES = 8 << 20
+BATCH_ROWS = 10_000
+
+
+def deliveries(
+    hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path", content: Carried = "inline"
+) -> DataFrame:
+    """One row for each delivery of the hits; ``index`` is what they were matched against.
+
+    ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected, byte
+    for byte as it was published.  A document that hundreds ask for is copied hundreds of times; with
+    ``content="reference"`` a whole document is left out (null), to be looked up by its ``doc_id``.
+    """
+    require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
+    shards = shipped(index, ship, hits.sparkSession.sparkContext)
+    needed = ["doc_id", "body", "matches", "index_version"]
+    if has(hits, PROLOG):
+        needed.append("prolog")
+    matched = hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
+    stage = partial(_deliver, shards=shards, version=version_text(shards), content=content)
+    return matched.mapInArrow(stage, DELIVERIES)
+
+
+def dead_letters(hits: DataFrame) -> DataFrame:
+    """One row for each document that could not be read, with its bytes, the reason and its place."""
+    require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
+    kept = ["doc_id", "body"]
+    reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
+    more = ["prolog"] if has(hits, PROLOG) else []
+    return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
+
+
+def delivery_id(doc_id: str, body: bytes, subscriber: str, subscription: str, part: int | None) -> str:
+    """The id of a delivery: the same for the same document, subscriber, subscription and part, always."""
+    return _id(_document_key(doc_id, body), _subscriber_key(subscriber, subscription), part)
+
+
+def _document_key(doc_id: str, body: bytes) -> Any:
+    key = blake2b(digest_size=16)
+    key.update(_framed(doc_id))
+    key.update(blake2b(body, digest_size=16).digest())
+    return key
+
+
+@lru_cache(maxsize=1 << 16)
+def _subscriber_key(subscriber: str, subscription: str) -> bytes:
+    return _framed(subscriber) + _framed(subscription)
+
+
+def _id(document: Any, subscriber: bytes, part: int | None = None) -> str:
+    key = document.copy()
+    key.update(subscriber)
+    if part is not None:
+        key.update(struct.pack("<q", part))
+    return str(key.hexdigest())
+
+
+def _framed(text: str) -> bytes:
+    """A text after its length, so that two of them are never taken for two others."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return struct.pack("<q", len(encoded)) + encoded
+
+
+def _deliver(
+    batches: Iterator[pa.RecordBatch], *, shards: tuple[Shipped, ...], version: str, content: Carried
+) -> Iterator[pa.RecordBatch]:
+    """The stage, in a worker."""
+    table = pa.concat_tables([shard.open_subscribers() for shard in shards])
+    for batch in batches:
+        for other in batch.column("index_version").unique().to_pylist():
+            if other != version:
+                message = f"the documents were matched against index version {other}, not {version}"
+                raise StageError(message, code="index-version")
+        yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
+        parts = _Wanted.of(batch, table, _wants_part)
+        if len(parts):
+            yield from _parts(batch, parts, version)
+
+
+class _Wanted:
+    """Deliveries to make from a batch: the row of each document, and who gets it."""
+
+    def __init__(self, rows: pa.Array, who: pa.Table) -> None:
+        self.rows = rows
+        self.subscriptions = who.column("subscription").combine_chunks()
+        self.subscribers = who.column("subscriber").combine_chunks()
+        self.patterns = who.column("pattern").combine_chunks()
+        owners, names = self.subscribers.to_pylist(), self.subscriptions.to_pylist()
+        self.keys = [_subscriber_key(owner, name) for owner, name in zip(owners, names, strict=True)]
+
+    @classmethod
+    def of(cls, batch: pa.RecordBatch, table: pa.Table, wanted: Callable[[Any], Any]) -> _Wanted:
+        """Those of the batch that are ``wanted``, by their pattern."""
+        who = table.take(batch.column("matches").flatten())
+        rows = pc.list_parent_indices(batch.column("matches"))
+        mask = wanted(who.column("pattern"))
+        return cls(rows.filter(mask.combine_chunks()), who.filter(mask))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def _wants_document(patterns: Any) -> Any:
+    return patterns.is_null()
+
+
+def _wants_part(patterns: Any) -> Any:
+    return patterns.is_valid()
+
+
+def _whole(
+    batch: pa.RecordBatch, wanted: _Wanted, version: str, content: Carried
+) -> Iterator[pa.RecordBatch]:
+    """The deliveries of whole documents."""
+    bodies, doc_ids = batch.column("body"), batch.column("doc_id")
+    documents = list(map(_document_key, doc_ids.to_pylist(), bodies.to_pylist()))
+    rows = wanted.rows
+    ids = pa.array(
+        [_id(documents[row], key) for row, key in zip(rows.to_pylist(), wanted.keys, strict=True)],
+        pa.string(),
+    )
+    if content == "reference":
+        bodies = pa.nulls(len(bodies), pa.binary())
+    for start, end in _slices(pc.fill_null(pc.binary_length(bodies), 0).take(rows)):
+        some = rows.slice(start, end - start)
+        yield pa.RecordBatch.from_arrays(
+            [
+                ids.slice(start, end - start),
+                wanted.subscribers.slice(start, end - start),
+                wanted.subscriptions.slice(start, end - start),
+                doc_ids.take(some),
+                pa.nulls(end - start, pa.int32()),
+                bodies.take(some),
+                pa.repeat(pa.scalar(version, pa.string()), end - start),
+            ],
+            schema=ARROW_DELIVERIES,
+        )
+
+
+def _slices(lengths: pa.Array) -> Iterator[tuple[int, int]]:
+    """Ranges of rows, each of a bounded number of rows and bytes, or of one row."""
+    ends = np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
+    start = 0
+    while start < len(ends):
+        before = int(ends[start - 1]) if start else 0
+        end = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
+        end = min(max(end, start + 1), start + BATCH_ROWS)
+        yield start, end
+        start = end
+
+
+# The limits were kept when the document was matched.
+_UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, amplification_threshold=1 << 62)
+
+
+def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.RecordBatch]:
+    """The deliveries of selected nodes; a document is read once for all who want parts of it."""
+    prologs = batch.column("prolog") if "prolog" in batch.schema.names else None
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    last = -1
+    for place, row in enumerate(wanted.rows.to_pylist()):
+        if row != last:
+            last = row
+            doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
+            prolog = prologs[row].as_py() if prologs is not None else None
+            key, source = _document_key(doc_id, body), _Source(body, prolog)
+        owner, name = wanted.subscribers[place].as_py(), wanted.subscriptions[place].as_py()
+        for part, content in source.parts(_parsed(wanted.patterns[place].as_py())):
+            rows.append((_id(key, wanted.keys[place], part), owner, name, doc_id, part, content, version))
+            size += len(content)
+            if size >= BATCH_BYTES or len(rows) >= BATCH_ROWS:
+                yield _batch(rows)
+                rows, size = [], 0
+    if rows:
+        yield _batch(rows)
+
+
+class _Source:
+    """A document that parts are taken from."""
+
+    def __init__(self, body: bytes, prolog: bytes | None) -> None:
+        self.body = body
+        self._shift = Shift.of(prolog)
+        self._document: Document | None = None
+        with suppress(DocumentError):  # matched, yet unreadable here: nobody goes without because of that
+            self._document = read(joined(prolog, body), _UNLIMITED)
+
+    def parts(self, pattern: Pattern) -> Iterator[tuple[int | None, bytes]]:
+        """The nodes selected, numbered, as their bytes; the whole document where it cannot be taken apart."""
+        if self._document is None:
+            yield None, self.body
+            return
+        for number, node in enumerate(select(pattern, self._document)):
+            yield number, self.body[self._shift.start(node.start) : self._shift.end(node.end)]
+
+
+@lru_cache(maxsize=4096)
+def _parsed(pattern: str) -> Pattern:
+    return parse(pattern)
+
+
+def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = [
+        pa.array(column, field.type)
+        for column, field in zip(zip(*rows, strict=True), ARROW_DELIVERIES, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=ARROW_DELIVERIES)

@@ -1,0 +1,259 @@
+"""Documents against the index: one stage, one row in and one row out.
+
+Spark hands a batch of documents to a worker as Arrow memory, the kernel reads the bodies where they lie, and
+the other columns go back as they came.  The index is not shipped: each worker process maps its file, once.
+Where the worker can read the documents itself, it does so in the same stage: see ``fusing``.
+
+Shards are stages behind each other, each in worker processes of its own: a document passes through all of
+them, and no process holds more than one shard.  Rejected: documents × shards as rows, grouped again by
+document, which moves every body once for each shard and cannot be a stream.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from twigcast.document import DocumentLimits, joined, relocated
+from twigcast.errors import DocumentError, StageError
+from twigcast.filtering import Index
+from twigcast.spark.columns import (
+    ARROW_ERROR,
+    ERRORS,
+    HOPS,
+    INDEX_VERSION,
+    MATCHES,
+    PROLOG,
+    SECONDS,
+    VAIN,
+    ErrorRow,
+    error_row,
+    has,
+    require,
+)
+from twigcast.spark.sources.worker_reading import opening_of
+from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
+
+if TYPE_CHECKING:
+    from twigcast.spark.stages.network import ShippedNetwork
+
+
+def match(
+    docs: DataFrame,
+    index: AnyIndexes,
+    *,
+    ship: Ship = "path",
+    limits: DocumentLimits | None = None,
+    seconds: str | None = None,
+    network: Path | None = None,
+) -> DataFrame:
+    """The documents, each with ``matches`` (positions in the index), ``index_version`` and ``error``.
+
+    Other columns stay, but for those of these names.  A document without an id gets the hash of its body.
+    ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards: positions then count on from
+    shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
+    ``seconds`` names a column for the time of parsing and matching, the time of each batch in equal shares.
+    ``network`` is a folder of ``Networked``: documents then go from router to router, all in one stage, and
+    have ``hops`` and ``vain`` beside; it is for one index, not for shards.
+    """
+    require(docs, ("doc_id", "body"), "match")
+    names = {_plain(name, number): name for number, name in enumerate(docs.columns)}
+    if docs.columns != list(names):
+        plain = docs.toDF(*names)
+        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds, network=network)
+        return hits.toDF(*[names.get(name, name) for name in hits.columns])
+    opening = opening_of(docs)
+    docs = _of_right_types(docs)
+    if limits is None:
+        limits = index.limits if isinstance(index, Index) else DocumentLimits()
+    shards = shipped(index, ship, docs.sparkSession.sparkContext)
+    version = version_text(shards)
+    fields = [MATCHES, INDEX_VERSION, ERRORS]
+    routed: ShippedNetwork | None = None
+    if network is not None:
+        if len(shards) > 1:
+            raise StageError("a network routes by one index, not by shards", code="index-version")
+        from twigcast.spark.stages.network import ShippedNetwork  # it needs what workers without one do not
+
+        routed = ShippedNetwork.of(network, ship, docs.sparkSession.sparkContext)
+        fields += [HOPS, VAIN]
+    if seconds is not None:
+        fields.append(StructField(seconds, SECONDS))
+    made = {field.name.lower() for field in fields}
+    passing = [field for field in docs.schema.fields if field.name.lower() not in made]
+    schema = StructType([*passing, *fields])
+    offsets = accumulate((shard.size for shard in shards), initial=0)
+    for number, (shard, offset) in enumerate(zip(shards, offsets, strict=False)):
+        stage = partial(
+            _match,
+            shard=shard,
+            routed=routed,
+            offset=offset,
+            further=number > 0,
+            version=version,
+            limits=limits,
+            passing=[field.name for field in passing],
+            inheriting=has(docs, PROLOG),
+            failed=has(docs, ERRORS),
+            seconds=seconds,
+        )
+        if opening is not None and number == 0:
+            docs = opening.places.mapInArrow(opening.followed_by(stage), schema)
+        else:
+            docs = docs.mapInArrow(stage, schema)
+    return docs
+
+
+def _plain(name: str, number: int) -> str:
+    """A column's name, or another where ``mapInArrow`` would take it for a path."""
+    return f"column {number}" if set(name) & {".", "`"} else name
+
+
+def _of_right_types(docs: DataFrame) -> DataFrame:
+    """The documents with text as their ids, and bytes as their bodies."""
+    body, doc_id = docs.schema["body"].dataType, docs.schema["doc_id"].dataType
+    if not isinstance(body, BinaryType | StringType):
+        raise StageError(f"expected bytes or text as body, found {body.simpleString()}", code="columns")
+    if isinstance(body, StringType):
+        docs = docs.withColumn("body", F.col("body").cast("binary"))
+    if not isinstance(doc_id, StringType):
+        docs = docs.withColumn("doc_id", F.col("doc_id").cast("string"))
+    return docs
+
+
+def measures(seconds: str | None = None) -> list[Column]:
+    """What to measure of hits: documents, bytes, matches, errors, and seconds where that is their column.
+
+    For ``hits.agg(*measures(…))`` or, without a pass of its own, ``hits.observe(name, *measures(…))``.
+    Counted by row, so that a task that is run again counts once.
+    """
+    columns = [
+        F.count(F.lit(1)).alias("documents"),
+        F.coalesce(F.sum(F.octet_length("body")), F.lit(0)).alias("bytes"),
+        F.coalesce(F.sum(F.when(F.col("matches").isNotNull(), F.size("matches"))), F.lit(0)).alias("matches"),
+        F.count("error").alias("errors"),
+    ]
+    if seconds is not None:
+        columns.append(F.coalesce(F.sum(seconds), F.lit(0.0)).alias("seconds"))
+    return columns
+
+
+def _match(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    shard: Shipped,
+    routed: ShippedNetwork | None,
+    offset: int,
+    further: bool,
+    version: str,
+    limits: DocumentLimits,
+    passing: list[str],
+    inheriting: bool,
+    failed: bool,
+    seconds: str | None,
+) -> Iterator[pa.RecordBatch]:
+    """The stage of one shard, in a worker."""
+    index = shard.open_index(limits) if routed is None else routed.open_index(limits)
+    for batch in batches:
+        began = time.perf_counter()
+        batch = _identified(batch)
+        bodies = batch.column("body")
+        prologs = batch.column("prolog") if inheriting else None
+        given = batch.column("error") if failed else None
+        known = given if given is not None and given.null_count < len(given) else None
+        found, failures = _answer(index, bodies, prologs, known)
+        ways: list[pa.Array] = []
+        if routed is None:
+            matches = _positions(found, offset)
+        else:
+            matches, *ways = routed.open_routes().carry(batch, found)
+        if further:
+            matches = _united(batch.column("matches"), matches)
+        took = time.perf_counter() - began
+        rows = batch.num_rows
+        columns = [batch.column(name) for name in passing]
+        columns.append(matches)
+        columns.append(pa.repeat(pa.scalar(version, pa.string()), rows))
+        columns.append(pa.array(failures, ARROW_ERROR) if failures else pa.nulls(rows, ARROW_ERROR))
+        fields = [*passing, "matches", "index_version", "error"]
+        if routed is not None:
+            columns += ways
+            fields += ["hops", "vain"]
+        if seconds is not None:
+            share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
+            columns.append(pc.add(share, batch.column(seconds)) if further else share)
+            fields.append(seconds)
+        yield pa.RecordBatch.from_arrays(columns, fields)
+
+
+def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The documents, of which those without an id have the hash of their body, as in a table without ids."""
+    ids, bodies = batch.column("doc_id"), batch.column("body")
+    if not ids.null_count:
+        return batch
+    made = [
+        sha256(body.as_buffer()).hexdigest() if id is None and body.is_valid else id
+        for id, body in zip(ids.to_pylist(), bodies, strict=True)
+    ]
+    return batch.set_column(batch.schema.names.index("doc_id"), "doc_id", pa.array(made, pa.string()))
+
+
+_NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
+
+
+def _answer(
+    index: Index, bodies: pa.Array, prologs: pa.Array | None, known: pa.Array | None
+) -> tuple[pa.Array, list[ErrorRow | None] | None]:
+    """The matches of each row, null where there is an error; the errors, or none where there is none."""
+    read_as = bodies
+    if prologs is not None and prologs.null_count < len(prologs):
+        read_as = pa.array(
+            [
+                None if body is None else joined(prolog, body)
+                for prolog, body in zip(prologs.to_pylist(), bodies.to_pylist(), strict=True)
+            ],
+            pa.large_binary(),
+        )
+    if known is not None:
+        read_as = pc.if_else(known.is_null(), read_as, pa.scalar(None, read_as.type))
+    answer = index.match_batch(read_as)
+    if answer.matches.null_count == 0:
+        return answer.matches, None
+    failures: list[ErrorRow | None] = []
+    present = answer.matches.is_valid().to_pylist()
+    for row, error in enumerate(answer.errors):
+        if known is not None and known[row].is_valid:
+            failures.append(known[row].as_py())
+        elif error is not None:
+            prolog = prologs[row].as_py() if prologs is not None else None
+            failures.append(error_row(relocated(error, prolog, bodies[row].as_py()) if prolog else error))
+        else:
+            failures.append(None if present[row] else _NO_BODY)
+    return answer.matches, failures
+
+
+def _positions(found: Any, offset: int) -> pa.Array:
+    """The kernel's positions as Spark's integers, counted from ``offset``."""
+    found = found.cast(pa.list_(pa.int32()))
+    if not offset:
+        return found
+    values = pc.add(found.values, pa.scalar(offset, pa.int32()))
+    mask = found.is_null() if found.null_count else None
+    return pa.ListArray.from_arrays(found.offsets, values, mask=mask)
+
+
+def _united(before: pa.Array, after: pa.Array) -> pa.Array:
+    """The lists of two arrays, row by row; null where either is."""
+    rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
+    return pa.array([None if x is None or y is None else x + y for x, y in rows], pa.list_(pa.int32()))

@@ -1,0 +1,60 @@
+"""Whether a document is one that was advertised."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.routing.overlay import any_document, graph, valid_document
+from twigcast.analysis import parse_path_expression, schema_automaton
+from twigcast.analysis.conformance import describes
+from twigcast.document import Document, Element, elements, read
+from twigcast.schema import ElementGraph
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"<a><b/></a>", True),
+        (b"<a><b><c><d/><d><c/></d></c></b></a>", True),
+        (b"<b/>", False),
+        (b"<a><c/></a>", False),
+        (b"<a><b><e/></b></a>", False),
+    ],
+)
+def test_each_path_must_be_the_beginning_of_an_advertised_one(body: bytes, expected: bool) -> None:
+    """Branches end anywhere, and go on only as announced."""
+    announced = schema_automaton([parse_path_expression("/a/b(/c/d)+/e")])
+    assert describes(announced, body) is expected
+
+
+def test_names_are_those_of_their_namespaces_and_entities_are_followed() -> None:
+    """Prefixes do not matter; what an entity brings in stands where its reference does."""
+    announced = schema_automaton([parse_path_expression("/a/b")])
+    assert not describes(announced, b"<a xmlns='urn:p'/>")
+    assert not describes(announced, b"<!DOCTYPE a [<!ENTITY e '<c/>'>]><a>&e;</a>")
+    assert describes(announced, b"<!DOCTYPE a [<!ENTITY e '<b/>'>]><a>&e;</a>")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_schema_describes_what_it_admits(random: Random) -> None:
+    """Each child is one that its parent's declaration names."""
+    schema = graph(random)
+    announced = schema_automaton(schema)
+    assert describes(announced, valid_document(random, schema))
+    body = any_document(random)
+    assert describes(announced, body) == admitted(schema, read(body))
+
+
+def admitted(schema: ElementGraph, document: Document) -> bool:
+    """The same, declaration by declaration."""
+
+    def below(element: Element) -> bool:
+        names = {child.name for child in schema.children(element.local)}
+        return all(child.local in names and below(child) for child in elements(element))
+
+    return document.root.local == schema.root and below(document.root)

@@ -1,0 +1,184 @@
+"""Covering: never refuted by a document, complete for linear paths, and what people would expect."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.subscriptions import linear_patterns, small_document, twig_pattern, twig_patterns
+from twigcast.analysis.covering import covers, equivalent, known, summary, summary_covers
+from twigcast.document import Document, read
+from twigcast.pattern import Pattern, matches, parse
+
+
+@given(st.integers(0, 1 << 32))
+@settings(max_examples=150, deadline=None)
+def test_no_document_refutes_covering(seed: int) -> None:
+    """A document that a covered pattern matches is matched by its coverer."""
+    random = Random(seed)
+    patterns = [twig_pattern(random) for _ in range(10)]
+    for document in [small_document(random) for _ in range(6)]:
+        matching = [(pattern, matches(pattern, document)) for pattern in patterns]
+        for (p, p_matches), (q, q_matches) in product(matching, matching):
+            if q_matches and not p_matches:
+                assert not covers(p, q)
+
+
+@given(twig_patterns())
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+def test_every_pattern_covers_itself(pattern: Pattern) -> None:
+    """Also where it was made anew."""
+    assert covers(pattern, parse(str(pattern)))
+
+
+@given(linear_patterns(), linear_patterns())
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+def test_linear_paths_are_covered_or_refuted(p: Pattern, q: Pattern) -> None:
+    """If a linear path does not cover another, a document with new names and long gaps shows it."""
+    refuted = any(matches(q, chain) and not matches(p, chain) for chain in chains(q))
+    assert covers(p, q) is not refuted
+
+
+@given(linear_patterns(), linear_patterns())
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+def test_ranks_grow_along_covering(p: Pattern, q: Pattern) -> None:
+    """Of linear paths, a coverer has the lower rank, and an equal one if they are equivalent."""
+    if covers(p, q):
+        assert summary(p).least <= summary(q).most
+        assert (summary(p).least == summary(q).most) is covers(q, p)
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ("/a", "/a/b"),
+        ("/a/*", "/a/b/c"),
+        ("//b", "/a/b"),
+        ("//b/c", "/a[b/c]/d"),
+        ("/a[b]", "/a/b/c"),
+        ("/a[b][c]/d", "/a[c][b/e]/d"),
+        ("/a | /b", "/a/c"),
+        ("/a | /b", "/b/c | /a"),
+        ("/a[b]//c", "/a[b/d]/e/c"),
+        ("//*[c]/d", "/a//b[c]/d/e"),
+        ("/a[.//c]", "/a//b/c"),
+        ("/a/*[.//c]", "/a//b/c"),
+    ],
+)
+def test_structure(p: str, q: str) -> None:
+    """Steps may lie along steps or branches, wherever what they ask for is said."""
+    assert covers(parse(p), parse(q))
+    assert not covers(parse(q), parse(p))
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ("//a[@price<10]", "//a[@price<5]"),
+        ("//a[@price<10]", "//a[@price=5]"),
+        ("//a[@price]", "//a[@price<5]"),
+        ("//a", "//a[@price<5]"),
+        ("//a/@price", "//a[@price<5]"),
+        ("//a[@*<10]", "//a[@price<5]"),
+        ("//a[@k!='x']", "//a[@k='y']"),
+        ("//a[contains(@k,'b')]", "//a[starts-with(@k,'abc')]"),
+        ("//a[contains(@k,'b')]", "//a[@k='abc']"),
+        ("//a[b='x']", "//a[b[.='x']]/c"),
+        ("//a[b[@k=1]]", "//a/b[@k=1]/c"),
+        ("//a[b/@k=1]", "//a[b[@k=1][c]]"),
+        ("//a[b[contains(.,'x')]]", "//a[contains(b,'xy')]"),
+        ("//a[count(b)>1]", "//a[count(b)>2]"),
+        ("//a[b]", "//a[count(b)>2]"),
+        ("//a[text()]", "//a[text()='x']"),
+        ("//a[string-length(@k)>1]", "//a[starts-with(@k,'abc')]"),
+        ("//a[not(@k=1)]", "//a[@k>1]"),
+        ("//a[not(@k<1)]", "//a[@k=1]"),
+        ("//b[position()<3]", "//b[2]"),
+    ],
+)
+def test_values(p: str, q: str) -> None:
+    """A range covers a smaller one and the points in it; so do parts of texts, lengths and counts."""
+    assert covers(parse(p), parse(q))
+    assert not covers(parse(q), parse(p))
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ("//a[b or c]", "//a[b]"),
+        ("//a[b or c or d]", "//a[b or d]"),
+        ("//a[*]", "//a[b or c]"),
+        ("//a[@k<9]", "//a[@k=1 or @k=2]"),
+        ("//a[not(b/c)]", "//a[not(b)]"),
+        ("//a[not(b[c])]", "//a[not(b or d)]"),
+        ("//a[not(b and c)]", "//a[not(b)]"),
+    ],
+)
+def test_conditions(p: str, q: str) -> None:
+    """Alternatives are resolved by cases, negations turned around."""
+    assert covers(parse(p), parse(q))
+    assert not covers(parse(q), parse(p))
+
+
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ("//a[contains(b,'x')]", "//a[b[contains(.,'x')]]"),
+        ("//a[contains(text(),'x')]", "//a[text()='x']"),
+        ("//a[@k='5']", "//a[@k=5]"),
+        ("//a[@k!=5]", "//a[@k!='5']"),
+        ("//a[b][c]", "//a[b]/../a[c]"),
+        ("/a/b[c][d]", "/a[b/c]/b/d"),
+        ("//a[not(b)]", "//a[not(b/c)]"),
+        ("//b[2]", "//b[c][2]"),
+        ("//b[1]", "//b"),
+    ],
+)
+def test_not_covered(p: str, q: str) -> None:
+    """What only looks alike: the first node is not any node, a text not a number, two nodes not one."""
+    assert not covers(parse(p), parse(q))
+
+
+def test_equivalent_patterns_cover_each_other() -> None:
+    """Equal meaning is covering in both directions."""
+    assert equivalent(parse("/a[b]/c"), parse("/a[c]/b"))
+    assert not equivalent(parse("/a"), parse("/a/b"))
+
+
+def test_the_document_covers_everything() -> None:
+    """``/`` matches every document."""
+    assert covers(parse("/"), parse("//a[b]"))
+    assert not covers(parse("//*/*"), parse("/"))
+
+
+def test_summaries_answer_as_patterns_do() -> None:
+    """Whoever keeps summaries gets the same verdicts."""
+    p, q = parse("//a"), parse("//a[b]")
+    assert summary(p) is summary(p)
+    assert summary_covers(summary(p), summary(q))
+    assert not summary_covers(summary(q), summary(p))
+
+
+def test_facts_are_taken_apart() -> None:
+    """A conjunction says what its parts say; a place in a row, what those in the row have."""
+    (step,) = parse("//a[b][2][c and not(d or e)]").alternatives[0].steps
+    assert len(known(step.predicates)) == 5
+
+
+def chains(pattern: Pattern) -> list[Document]:
+    """Documents of one chain that match a linear path: new names for ``*`` and in gaps of some lengths."""
+    pieces = []
+    for step in pattern.alternatives[0].steps:
+        name = step.test.local or "new"
+        gaps = [0, 1, 2, 5] if step.axis.value == "//" else [0]
+        pieces.append([["new"] * gap + [name] for gap in gaps])
+    documents = []
+    for choice in product(*pieces):
+        names = [name for piece in choice for name in piece]
+        text = "".join(f"<{name}>" for name in names) + "".join(f"</{name}>" for name in reversed(names))
+        documents.append(read(text.encode()))
+    return documents

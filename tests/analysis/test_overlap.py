@@ -1,0 +1,221 @@
+"""Overlap of advertisements and subscriptions, against enumeration and against documents."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.schemas import conforming, graph, simple_graph
+from tests.pattern.strategies import NAMESPACES
+from tests.pattern.strategies import pattern as any_pattern
+from twigcast.analysis import admissible_paths, overlaps, parse_path_expression, schema_automaton
+from twigcast.document import elements, read
+from twigcast.errors import PatternError
+from twigcast.pattern import Axis, NameTest, Path, Pattern, Step, matches, parse, select
+from twigcast.schema import ElementGraph
+
+
+def meets(expression: str, subscription: str) -> bool:
+    return overlaps(schema_automaton([parse_path_expression(expression)]), parse(subscription))
+
+
+@pytest.mark.parametrize(
+    ("expression", "subscription", "expected"),
+    [
+        ("/b/*/*/c/c/d", "/*/c/*/b/c", False),
+        ("/a/*/e/*/d/*/c/b", "*/a//d/*/c//b", True),
+    ],
+)
+def test_examples_of_section_3_2(expression: str, subscription: str, expected: bool) -> None:
+    """The paper's non-recursive advertisements: absolute, and relative with descendants."""
+    assert meets(expression, subscription) is expected
+
+
+def test_example_of_section_3_3() -> None:
+    """The paper's simple-recursive advertisement meets the subscription with its repeated part twice."""
+    assert meets("/a/*/c(/e/d)+/*/c/e", "/*/a/c/*/d/e/d/*")
+    assert not meets("/a/*/c/e/d/*/c/e", "/*/a/c/*/d/e/d/*")
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "expected"),
+    [("a", "a", True), ("*", "a", True), ("a", "*", True), ("*", "*", True), ("c", "b", False)],
+)
+def test_rules_of_figure_2(mine: str, other: str, expected: bool) -> None:
+    """The paper's matching rules of one element with one element."""
+    assert meets(f"/{mine}", f"/{other}") is expected
+
+
+@pytest.mark.parametrize(
+    ("subscription", "expected"),
+    [
+        ("/a/b(/c)", True),
+        ("/a/b/c/d/c/d/e", True),
+        ("/a/b/c/d/c/e", False),
+        ("//e/*", False),
+        ("//d/e", True),
+        ("/a//a", False),
+        ("/a/b/c/d/e/c", False),
+    ],
+)
+def test_repeated_parts(subscription: str, expected: bool) -> None:
+    """A repeated part is followed by itself, or by what comes after it."""
+    assert meets("/a/b(/c/d)+/e", subscription.replace("(/c)", "/c")) is expected
+
+
+@pytest.mark.parametrize(
+    ("subscription", "expected"),
+    [
+        ("/a[b][c]", True),
+        ("/a[b and d]", False),
+        ("/a[b or d]", True),
+        ("/a[not(b)]", True),
+        ("/a[not(d)]/c", True),
+        ("/a[d = 1]", False),
+        ("/a[contains(d, 'x')]", False),
+        ("/a[count(d) = 0]", True),
+        ("/a[count(d) > 1]", False),
+        ("/a[string-length(d) < 1]", True),
+        ("/a[string-length(d) > 1]", False),
+        ("/a/c[2]", True),
+        ("/a/d[2]", False),
+        ("/a/*[d][2]", False),
+        ("/a[@x = 1]/text()", True),
+        ("/d | /a/c", True),
+        ("/d | /a/d", False),
+    ],
+)
+def test_predicates(subscription: str, expected: bool) -> None:
+    """Elements that a predicate needs must be possible; values, numbers and absence always are."""
+    assert overlaps(schema_automaton(simple_graph({"a": "b c"})), parse(subscription)) is expected
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_linear_paths_agree_with_enumeration(random: Random) -> None:
+    """A path overlaps a schema if and only if it selects something on a label path of it."""
+    schema = graph(random, ("a", "b", "p:a"))
+    path = linear(random, most=2)
+    longest = 2 * len(schema) + 2
+    walks = [walk for depth in range(1, longest + 1) for walk in walks_of(schema, depth)]
+    expected = any(found(path.alternatives[0].steps, [schema.expanded(n) for n in walk]) for walk in walks)
+    assert overlaps(schema_automaton(schema), path) is expected
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_never_no_where_a_document_matches(random: Random) -> None:
+    """Whatever the subscription: if a document of the schema matches it, there is overlap."""
+    schema = graph(random)
+    document = read(conforming(random, schema, depth=5, width=2))
+    for _ in range(5):
+        try:
+            pattern = parse(any_pattern(random).ours, NAMESPACES)
+        except PatternError:
+            continue
+        assert overlaps(schema_automaton(schema), pattern) or not matches(pattern, document)
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_admissible_paths_are_those_of_what_documents_select(random: Random) -> None:
+    """The elements that a linear path selects in documents have admissible paths, and no path comes twice."""
+    schema = graph(random)
+    pattern = linear(random, most=3)
+    admissible = list(admissible_paths(schema, pattern, 6))
+    assert len(admissible) == len(set(admissible))
+    walks = [walk for depth in range(1, 7) for walk in walks_of(schema, depth)][:3000]
+    for walk in walks:
+        chosen = ends([schema.expanded(name) for name in walk], pattern.alternatives[0].steps)
+        assert (walk in admissible) is chosen
+
+
+def test_admissible_paths_of_a_twig() -> None:
+    """A predicate that cannot hold rules a path out."""
+    schema = simple_graph({"a": "b c", "b": "d", "c": "d e"})
+    assert list(admissible_paths(schema, parse("//*[e]/d"), 5)) == [("a", "c", "d")]
+    assert list(admissible_paths(schema, parse("/a | //d"), 2)) == [("a",)]
+
+
+def test_admissible_paths_of_recursion_end_at_the_depth() -> None:
+    """Paths of a recursive schema are listed to the depth."""
+    schema = simple_graph({"a": "a b"})
+    assert list(admissible_paths(schema, parse("//b"), 4)) == [
+        ("a", "a", "a", "b"),
+        ("a", "a", "b"),
+        ("a", "b"),
+    ]
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_what_any_pattern_selects_is_admissible(random: Random) -> None:
+    """The label paths of the elements selected in a document are among the admissible ones."""
+    schema = graph(random)
+    document = read(conforming(random, schema, depth=4))
+    try:
+        pattern = parse(any_pattern(random).ours, NAMESPACES)
+    except PatternError:
+        return
+    admissible = {
+        tuple(schema.expanded(name) for name in path) for path in admissible_paths(schema, pattern, 4)
+    }
+    for node in select(pattern, document):
+        around = node if hasattr(node, "attributes") else getattr(node, "parent", None)
+        labels: list[tuple[str, str]] = []
+        while around is not None and hasattr(around, "attributes"):
+            labels.insert(0, (around.namespace, around.local))
+            around = around.parent
+        assert tuple(labels) in admissible
+
+
+def linear(random: Random, most: int) -> Pattern:
+    tests = [NameTest("", "a"), NameTest("", "b"), NameTest("urn:p", "a"), NameTest(None, None)]
+    tests += [NameTest(None, "a"), NameTest("urn:p", None), NameTest("", "z")]
+    steps = [Step(random.choice(list(Axis)), random.choice(tests)) for _ in range(random.randint(1, most))]
+    return Pattern((Path(tuple(steps)),))
+
+
+def walks_of(schema: ElementGraph, depth: int) -> list[tuple[str, ...]]:
+    """All walks of so many names down the schema."""
+    walks: list[tuple[str, ...]] = [(schema.root,)]
+    for _ in range(depth - 1):
+        walks = [(*walk, child.name) for walk in walks for child in schema.children(walk[-1])]
+    return walks
+
+
+def found(steps: tuple[Step, ...], labels: list[tuple[str | None, str]]) -> bool:
+    """Whether steps select something on a label path: the definition, naively."""
+    return any(ends(labels[:length], steps) for length in range(1, len(labels) + 1))
+
+
+def ends(labels: list[tuple[str | None, str]], steps: tuple[Step, ...]) -> bool:
+    """Whether steps select the last element of a label path."""
+    reached = {0}
+    for step in steps:
+        reached = {
+            after
+            for before in reached
+            for after in range(before + 1, len(labels) + 1)
+            if (step.axis is Axis.DESCENDANT or after == before + 1)
+            and step.test.admits(str(labels[after - 1][0]), labels[after - 1][1])
+        }
+    return len(labels) in reached
+
+
+def test_the_oracle_agrees_with_the_evaluator() -> None:
+    """The naive definition above says what evaluating a chain of elements says."""
+    random = Random(5)
+    for _ in range(200):
+        labels = [random.choice(["a", "b"]) for _ in range(random.randint(1, 4))]
+        body = "".join(f"<{name}>" for name in labels) + "".join(f"</{name}>" for name in labels[::-1])
+        pattern = linear(random, most=3)
+        document = read(body.encode())
+        last = document.root
+        while below := list(elements(last)):
+            last = below[0]
+        chosen = last in select(pattern, document)
+        assert ends([("", name) for name in labels], pattern.alternatives[0].steps) is chosen

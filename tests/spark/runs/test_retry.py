@@ -1,0 +1,144 @@
+"""Dead letters that are run again: once each, whatever was cut off."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from twigcast.errors import SourceError
+from twigcast.spark.outputs.dead_letters import open_letters, read_letters
+from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs.job import run
+from twigcast.spark.runs.journal import Journal
+from twigcast.spark.runs.retry import retry
+from twigcast.subscriptions.store import SubscriptionTable
+
+DEEP = b"<a>" * 5 + b"</a>" * 5
+LONG = b"<a>" + b"x" * 200 + b"</a>"
+
+
+@pytest.fixture
+def strict(spark: SparkSession, tmp_path: Path) -> Pipeline:
+    """A pipeline after a run whose limits were too strict for two documents; a third is malformed."""
+    feed = tmp_path / "feed"
+    feed.mkdir()
+    for name, body in [("good", b"<a/>"), ("deep", DEEP), ("long", LONG), ("broken", b"<a>")]:
+        (feed / f"{name}.xml").write_bytes(body)
+    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    pipeline = pipeline_in(tmp_path, limits={"depth": 3, "bytes": 100})
+    run(spark, pipeline)
+    return pipeline
+
+
+def pipeline_in(folder: Path, **tables: Any) -> Pipeline:
+    sinks = [{"path": "out/deliveries"}, {"kind": "files", "path": "out/files"}]
+    return Pipeline.of({"sink": sinks, **tables}, folder=folder)
+
+
+def delivered(spark: SparkSession, folder: Path) -> list[tuple[str, int]]:
+    rows = spark.read.parquet(str(folder / "out" / "deliveries")).collect()
+    assert {row.delivery_id for row in rows} == {file.stem for file in folder.glob("out/files/*/*.xml")}
+    return sorted((Path(row.doc_id).stem, row.batch) for row in rows)
+
+
+def opened(spark: SparkSession, pipeline: Pipeline) -> list[tuple[str, int]]:
+    rows = open_letters(spark, pipeline).select("doc_id", "batch").collect()
+    return sorted((Path(row.doc_id).stem, row.batch) for row in rows)
+
+
+def test_letters_are_run_again_as_a_batch_of_their_own(
+    spark: SparkSession, tmp_path: Path, strict: Pipeline
+) -> None:
+    """What can be read now is delivered; what cannot is a letter of the retry; again is a further retry."""
+    assert opened(spark, strict) == [("broken", 0), ("deep", 0), ("long", 0)]
+    lenient = pipeline_in(tmp_path)
+    (figures,) = retry(spark, lenient)
+    assert (figures.batch, figures.documents, figures.deliveries, figures.dead_letters) == (-1, 3, 2, 1)
+    assert delivered(spark, tmp_path) == [("deep", -1), ("good", 0), ("long", -1)]
+    assert opened(spark, lenient) == [("broken", -1)]
+    (again,) = retry(spark, lenient)
+    assert (again.batch, again.documents, again.dead_letters) == (-2, 1, 1)
+    assert delivered(spark, tmp_path) == [("deep", -1), ("good", 0), ("long", -1)]
+    assert read_letters(spark, lenient).count() == 5
+
+
+def test_a_file_that_could_not_be_read_is_read_when_it_can_be(spark: SparkSession, tmp_path: Path) -> None:
+    """Here a socket, which nobody can open, not even one who may do anything; the other was delivered."""
+    feed = tmp_path / "feed"
+    feed.mkdir()
+    (feed / "fine.xml").write_bytes(b"<a/>")
+    with socket.socket(socket.AF_UNIX) as unreadable:
+        unreadable.bind(str(feed / "other.xml"))
+    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    pipeline = pipeline_in(tmp_path)
+    run(spark, pipeline)
+    (letter,) = open_letters(spark, pipeline).collect()
+    assert (Path(letter.doc_id).name, letter.code, letter.body) == ("other.xml", "unreadable", None)
+    (still,) = retry(spark, pipeline)
+    assert (still.deliveries, still.dead_letters) == (0, 1)
+    (feed / "other.xml").unlink()
+    (feed / "other.xml").write_bytes(b"<a/>")
+    (figures,) = retry(spark, pipeline)
+    assert (figures.deliveries, figures.dead_letters) == (1, 0)
+    assert delivered(spark, tmp_path) == [("fine", 0), ("other", -2)]
+
+
+def test_a_condition_selects_letters(spark: SparkSession, tmp_path: Path, strict: Pipeline) -> None:
+    """The others stay open."""
+    lenient = pipeline_in(tmp_path)
+    (figures,) = retry(spark, lenient, "code = 'too-deep'")
+    assert (figures.documents, figures.deliveries) == (1, 1)
+    assert opened(spark, lenient) == [("broken", 0), ("long", 0)]
+    assert retry(spark, lenient, "code = 'too-deep'") == []
+
+
+def test_a_retry_that_was_cut_off_is_finished_by_the_next(
+    spark: SparkSession, tmp_path: Path, strict: Pipeline
+) -> None:
+    """With its own letters and version, as the same batch, before any other."""
+    lenient = pipeline_in(tmp_path)
+    retry(spark, lenient, "code = 'too-deep'")
+    (tmp_path / "work" / "journal" / "-1.done").unlink()
+    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("late", "/*")
+    first, second = retry(spark, lenient)
+    assert (first.batch, first.documents, first.index_version) == (-1, 1, "1")
+    assert (second.batch, second.documents, second.index_version) == (-2, 2, "2")
+    assert delivered(spark, tmp_path) == [("deep", -1), ("good", 0), ("long", -2), ("long", -2)]
+
+
+def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
+    spark: SparkSession, tmp_path: Path, strict: Pipeline
+) -> None:
+    """Its letters are open, and the next retry has its number."""
+    lenient = pipeline_in(tmp_path)
+    retry(spark, lenient, "code = 'too-deep'")
+    for file in (tmp_path / "work" / "journal").glob("-1.*"):
+        file.unlink()
+    assert opened(spark, lenient) == [("broken", 0), ("deep", 0), ("long", 0)]
+    (figures,) = retry(spark, lenient)
+    assert (figures.batch, figures.documents) == (-1, 3)
+    assert delivered(spark, tmp_path) == [("deep", -1), ("good", 0), ("long", -1)]
+
+
+def test_without_letters_there_is_nothing_to_retry(spark: SparkSession, tmp_path: Path) -> None:
+    """No number is used up."""
+    SubscriptionTable(tmp_path / "subscriptions.db")
+    pipeline = pipeline_in(tmp_path)
+    assert retry(spark, pipeline) == []
+    assert Journal(tmp_path / "work" / "journal").batches() == []
+
+
+def test_without_a_subscription_table_there_is_no_retry(
+    spark: SparkSession, tmp_path: Path, strict: Pipeline
+) -> None:
+    """The letters stay open, and no table is made."""
+    table = tmp_path / "subscriptions.db"
+    table.rename(tmp_path / "moved.db")
+    with pytest.raises(SourceError, match="no such subscription table"):
+        retry(spark, strict)
+    assert not table.exists()
+    assert opened(spark, strict) == [("broken", 0), ("deep", 0), ("long", 0)]

@@ -1,0 +1,110 @@
+"""A session for the time of a job: how it is asked to stop, and what it says when it fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from twigcast.errors import RunError
+from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs import spark_scope as room
+from twigcast.spark.runs.spark_scope import operating, task_counts, wait
+
+
+class Query:
+    """A query that ends when it is stopped, with one batch under way until ``finish``."""
+
+    def __init__(self) -> None:
+        self.isActive = True
+        self.batch = 0
+        self.status = {"isTriggerActive": True}
+
+    @property
+    def lastProgress(self) -> dict[str, int]:
+        return {"batchId": self.batch}
+
+    def awaitTermination(self, timeout: int) -> bool:
+        return not self.isActive
+
+    def stop(self) -> None:
+        self.isActive = False
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Spark is asked to be quiet here."""
+
+    class Context:
+        @staticmethod
+        def getOrCreate() -> Any:
+            return type("Quiet", (), {"setLogLevel": staticmethod(lambda level: None)})
+
+    monkeypatch.setattr(room, "SparkContext", Context)
+
+
+def ask(number: int) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_query_that_is_asked_to_stop_finishes_its_batch(number: int) -> None:
+    """It is stopped when the next batch would begin, and the former handlers are back."""
+    query, former = Query(), signal.getsignal(number)
+
+    def finish() -> None:
+        query.batch = 1
+
+    asked = threading.Timer(0.1, ask, (number,))
+    finished = threading.Timer(0.5, finish)
+    asked.start()
+    finished.start()
+    assert wait(query, lambda: None) is True  # type: ignore[arg-type]
+    assert (query.batch, query.isActive) == (1, False)
+    assert signal.getsignal(number) is former
+
+
+def test_asked_twice_a_query_gives_its_batch_up() -> None:
+    """Who is in a hurry need not wait."""
+    query = Query()
+    for delay in (0.1, 0.3):
+        threading.Timer(delay, ask, (signal.SIGINT,)).start()
+    assert wait(query) is True  # type: ignore[arg-type]
+    assert query.batch == 0
+
+
+def test_a_query_that_ends_by_itself_was_not_stopped() -> None:
+    """As with ``--once``."""
+    query = Query()
+    query.stop()
+    assert wait(query) is False  # type: ignore[arg-type]
+
+
+def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the session is stopped."""
+    stopped = []
+
+    class Session:
+        streams = type("Streams", (), {"active": ()})
+        stop = staticmethod(lambda: stopped.append(True))
+
+    monkeypatch.setattr(room, "start", lambda pipeline: Session())
+    with pytest.raises(RunError, match=r"^\[PATH_NOT_FOUND\] no such path$"), operating(Pipeline.of({})):
+        raise AnalysisException("[PATH_NOT_FOUND] no such path\n\tat org.apache.spark")
+    assert stopped == [True]
+
+
+def test_tasks_of_running_stages_are_counted() -> None:
+    """A stage that ended meanwhile counts for nothing."""
+    stages = {1: type("Stage", (), {"numCompletedTasks": 2, "numTasks": 5}), 2: None}
+    tracker = type(
+        "Tracker",
+        (),
+        {"getActiveStageIds": staticmethod(lambda: list(stages)), "getStageInfo": staticmethod(stages.get)},
+    )
+    context = type("Context", (), {"statusTracker": staticmethod(lambda: tracker)})
+    assert task_counts(type("Session", (), {"sparkContext": context})) == (2, 5)  # type: ignore[arg-type]

@@ -1,0 +1,28 @@
+"""Subscriptions in any table of Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from twigcast.spark.sources.subscription_table import SparkSubscriptions
+from twigcast.subscriptions.versions import SubscriptionRow
+
+
+def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None:
+    """Its version is that of its rows, in whatever order they lie; columns it lacks have their defaults."""
+    path = str(tmp_path / "table")
+    rows = [("b", "//n:y", {"n": "urn:n"}), ("a", "//x", None)]
+    schema = "id string, xpath string, namespaces map<string,string>"
+    table = SparkSubscriptions(spark, "parquet", {"path": path})
+    spark.createDataFrame(rows, schema).coalesce(1).write.parquet(path)
+    version = table.version()
+    assert table.rows() == [
+        SubscriptionRow("a", "a", "//x", {}, "document"),
+        SubscriptionRow("b", "b", "//n:y", {"n": "urn:n"}, "document"),
+    ]
+    spark.createDataFrame(rows[::-1], schema).coalesce(1).write.mode("overwrite").parquet(path)
+    assert table.version() == version
+    spark.createDataFrame(rows[:1], schema).coalesce(1).write.mode("overwrite").parquet(path)
+    assert table.version() != version

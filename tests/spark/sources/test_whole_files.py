@@ -1,0 +1,78 @@
+"""Whole files as documents: the same whether workers or Spark read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from twigcast import Index
+from twigcast import spark as tc
+from twigcast.spark.sources.files import files
+from twigcast.spark.sources.whole_files import whole_files
+from twigcast.spark.sources.worker_reading import opening_of
+
+INDEX = Index([("b", "//b")])
+NAMES = ["1.xml", "2 é%.xml", "{3}.xml", "4.txt"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    below = tmp_path / "feed" / "below"
+    below.mkdir(parents=True)
+    for name in NAMES:
+        (below / name).write_bytes(b"<a><b/></a>")
+    (below / "bad.xml").write_bytes(b"<a>")
+    (below / "none.xml").write_bytes(b"")
+    (below / "large.xml").write_bytes(b"<a>" + b" " * 100 + b"</a>")
+    return tmp_path / "feed"
+
+
+def rows(hits: DataFrame) -> list[tuple[object, ...]]:
+    return sorted(tuple(row) for row in hits.drop("index_version").collect())
+
+
+@pytest.mark.parametrize("options", [{}, {"pathGlobFilter": "*.xml"}])
+def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, options: dict[str, str]) -> None:
+    """The same rows, errors included, whatever the names of the files."""
+    documents = tc.read(spark, str(folder), options={"maxBytes": "100", **options})
+    assert opening_of(documents) is not None
+    found = files(spark, str(folder), options, streaming=False)
+    by_spark = whole_files({"maxBytes": "100"}, by_workers=False)(found)
+    assert opening_of(by_spark) is None
+    expected = rows(tc.match(by_spark, INDEX))
+    assert len(expected) == len(NAMES) + 3 - bool(options)
+    assert rows(tc.match(documents, INDEX)) == expected
+    assert rows(tc.match(documents.where("true"), INDEX)) == expected
+    codes = {row.code for row in tc.dead_letters(tc.match(documents, INDEX)).collect()}
+    assert codes == {"truncated", "empty", "too-large"}
+
+
+def test_a_file_with_a_colon_in_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark cannot read it, and what stands beside it neither."""
+    for name in ("c:d.xml", "ok.xml"):
+        (tmp_path / name).write_bytes(b"<a><b/></a>")
+    hits = tc.match(tc.read(spark, str(tmp_path)), INDEX).collect()
+    assert {(row.doc_id, *row.matches) for row in hits} == {
+        (str(tmp_path / "c:d.xml"), 0),
+        (str(tmp_path / "ok.xml"), 0),
+    }
+
+
+def test_a_file_that_is_gone_is_an_error_of_its_own(spark: SparkSession, folder: Path) -> None:
+    """The others are read; one that has grown beyond the limit since it was listed is too large."""
+    opening = opening_of(tc.read(spark, str(folder), options={"maxBytes": "100"}))
+    assert opening is not None
+    paths = [str(folder / "below" / name) for name in ("gone.xml", "1.xml", "large.xml")]
+    listed = pa.RecordBatch.from_pydict({"path": paths, "length": [10, 11, 10]})
+    (batch,) = opening.stage(iter([listed]))
+    assert batch.column("body").to_pylist() == [None, b"<a><b/></a>", None]
+    gone, fine, grown = batch.column("error").to_pylist()
+    assert (gone["code"], gone["message"]) == (
+        "unreadable",
+        "the file cannot be read: No such file or directory",
+    )
+    assert fine is None
+    assert grown["code"] == "too-large"

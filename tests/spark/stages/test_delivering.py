@@ -1,0 +1,158 @@
+"""From hits to deliveries and dead letters, against the same thing computed in plain Python."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from twigcast import Index
+from twigcast import spark as tc
+from twigcast.spark.stages import delivering
+from twigcast.spark.stages.delivering import delivery_id
+from twigcast.subscriptions.versions import IndexVersion, SubscriptionRow
+from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
+
+BAD = {
+    "malformed": b"<nitf><head></nitf>",
+    "truncated": b"<nitf><head>",
+    "encoding": '<?xml version="1.0" encoding="utf-8"?><nitf>é</nitf>'.encode("latin-1"),
+    "entity-expansion": b'<!DOCTYPE a [<!ENTITY a "'
+    + b"x" * 1000
+    + b'"><!ENTITY b "'
+    + b"&a;" * 1000
+    + b'"><!ENTITY c "'
+    + b"&b;" * 1000
+    + b'">]><a>&c;</a>',
+}
+
+
+def documents(spark: SparkSession, bodies: list[bytes]):
+    rows = [(f"d{number}", bytearray(body)) for number, body in enumerate(bodies)]
+    return spark.createDataFrame(rows, "doc_id string, body binary").repartition(2)
+
+
+def delivered(outs) -> set[tuple]:
+    rows = [tuple(row) for row in outs.collect()]
+    assert len(rows) == len(set(rows))
+    return set(rows)
+
+
+def expected(index: Index, rows: list[SubscriptionRow], bodies: list[bytes], version: str) -> set[tuple]:
+    found = set()
+    for number, body in enumerate(bodies):
+        match = index.match(body)
+        if match.error is not None:
+            continue
+        for position in match.positions:
+            row = rows[position]
+            if row.deliver == "document":
+                parts = [(None, body)]
+            else:
+                parts = [(n, body[s.start : s.end]) for n, s in enumerate(index.select(body, row.id))]
+            for part, content in parts:
+                id = delivery_id(f"d{number}", body, row.subscriber, row.id, part)
+                found.add((id, row.subscriber, row.id, f"d{number}", part, content, version))
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[SubscriptionRow]:
+    xpaths = generate_subscriptions(news(), 200, presets.BRANCHING)
+    return [
+        SubscriptionRow(f"s{n}", f"u{n % 17}", xpath, None, "part" if n % 5 == 0 else "document")
+        for n, xpath in enumerate(xpaths)
+    ]
+
+
+def test_deliveries_are_those_of_plain_python(
+    spark: SparkSession, rows: list[SubscriptionRow], tmp_path: Path
+) -> None:
+    """Every subscriber gets every document or part it asked for, byte for byte, under its id; a bad document
+    disturbs none of its neighbours and is a dead letter with its place."""
+    bodies = list(generate_documents(news(), 80, DocumentOptions(seed=5)))
+    rng = random.Random(1)
+    for bad in BAD.values():
+        bodies.insert(rng.randrange(len(bodies)), bad)
+    version = IndexVersion.write(tmp_path, 7, rows)
+    index = Index((row.id, row.xpath) for row in rows)
+    hits = tc.match(documents(spark, bodies), version)
+    found = delivered(tc.deliveries(hits, version))
+    assert found == expected(index, rows, bodies, "7")
+    assert any(row[4] for row in found)
+    letters = {row.code: row for row in tc.dead_letters(hits).collect()}
+    assert set(letters) == set(BAD)
+    for code, letter in letters.items():
+        error = index.match(BAD[code]).error
+        assert error is not None
+        assert (letter.line, letter.column, letter.offset) == (error.line, error.column, error.offset)
+        assert (bytes(letter.body), letter.index_version) == (BAD[code], "7")
+
+
+def test_shards_deliver_what_one_index_delivers(
+    spark: SparkSession, rows: list[SubscriptionRow], tmp_path: Path
+) -> None:
+    """The deliveries of several shards are those of one index, but for the name of the version."""
+    bodies = list(generate_documents(news(), 20, DocumentOptions(seed=6)))
+    shards = [IndexVersion.write(tmp_path, "a", rows[:70]), IndexVersion.write(tmp_path, "b", rows[70:])]
+    index = Index((row.id, row.xpath) for row in rows)
+    hits = tc.match(documents(spark, bodies), shards)
+    assert delivered(tc.deliveries(hits, shards)) == expected(index, rows, bodies, "a+b")
+
+
+def test_another_version_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Positions mean nothing in another version than the one that documents were matched against."""
+    one = IndexVersion.write(tmp_path, 1, [SubscriptionRow("s", "u", "/a")])
+    two = IndexVersion.write(tmp_path, 2, [SubscriptionRow("t", "v", "/a")])
+    outs = tc.deliveries(tc.match(documents(spark, [b"<a/>"]), one), two)
+    with pytest.raises(Exception, match="matched against index version 1, not 2"):
+        outs.collect()
+
+
+def test_documents_may_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    """By reference, a delivery has the id it always has, and only a part has content."""
+    rows = [SubscriptionRow("s", "u", "/a"), SubscriptionRow("t", "v", "/a/b", None, "part")]
+    version = IndexVersion.write(tmp_path, 1, rows)
+    hits = tc.match(documents(spark, [b"<a><b/></a>"]), version)
+    found = {row.subscription: row for row in tc.deliveries(hits, version, content="reference").collect()}
+    assert (found["s"].content, bytes(found["t"].content)) == (None, b"<b/>")
+    inline = {row.subscription: row for row in tc.deliveries(hits, version).collect()}
+    assert {id: row.delivery_id for id, row in found.items()} == {
+        id: row.delivery_id for id, row in inline.items()
+    }
+
+
+def test_an_index_delivers_to_its_ids(spark: SparkSession) -> None:
+    """Without rows of a table, each subscription is its own subscriber."""
+    index = Index([("s", "/a"), ("t", "/b")])
+    (row,) = tc.deliveries(tc.match(documents(spark, [b"<b/>"]), index), index).collect()
+    assert (row.subscriber, row.subscription, bytes(row.content)) == ("t", "t", b"<b/>")
+
+
+def test_ids_tell_everything_apart() -> None:
+    """An id changes with each thing it names, and with nothing else."""
+    base = ("d", b"<a/>", "u", "s", None)
+    others = [
+        ("e", b"<a/>", "u", "s", None),
+        ("d", b"<b/>", "u", "s", None),
+        ("d", b"<a/>", "us", "", None),
+        ("d", b"<a/>", "", "us", None),
+        ("d", b"<a/>", "u", "s", 0),
+        ("d", b"<a/>", "u", "s", 1),
+    ]
+    assert len({delivery_id(*each) for each in [base, base, *others]}) == 7
+    assert delivery_id(*base) == "7978ae881f722b3947873a4378ce21ae"  # in any release
+
+
+def test_slices_are_bounded() -> None:
+    """Deliveries leave a worker in batches of a bounded size, a larger one alone."""
+    import pyarrow as pa
+
+    big = delivering.BATCH_BYTES
+    slices = list(delivering._slices(pa.array([1, big, big + 1, 5, 6, big // 2, big // 2])))
+    assert slices == [(0, 1), (1, 2), (2, 3), (3, 6), (6, 7)]
+    assert list(delivering._slices(pa.array([], pa.int32()))) == []
+    many = list(delivering._slices(pa.array([0] * (2 * delivering.BATCH_ROWS + 1))))
+    assert [end - start for start, end in many] == [delivering.BATCH_ROWS] * 2 + [1]

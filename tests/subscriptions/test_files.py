@@ -1,0 +1,168 @@
+"""Reading files of subscriptions."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from twigcast.errors import SourceError
+from twigcast.subscriptions.files import Format, SubscriptionLine, format_of, item, read_subscriptions
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def read(path: Path, format: Format | None = None) -> list[tuple[object, ...]]:
+    return [
+        (line.line, line.id, line.xpath) if isinstance(line, SubscriptionLine) else (line.line, line.code)
+        for line in read_subscriptions(path, format)
+    ]
+
+
+def test_lines_have_their_number_as_id(write: Write) -> None:
+    """In a file of lines the id is the line number, comments and blank lines counted but skipped."""
+    assert read(write("s.txt", "//a\n\n# names\n  //b  \n")) == [(1, "1", "//a"), (4, "4", "//b")]
+
+
+def test_tsv_has_id_and_xpath(write: Write) -> None:
+    """In TSV the first column is the id."""
+    assert read(write("s.tsv", "ada\t//a\nbob\t//b\n")) == [(1, "ada", "//a"), (2, "bob", "//b")]
+
+
+def test_tsv_may_have_a_header(write: Write) -> None:
+    """A first line of column names is no subscription."""
+    assert read(write("s.tsv", "id\txpath\nada\t//a\n")) == [(2, "ada", "//a")]
+
+
+def test_tsv_binds_prefixes_in_its_third_column(write: Write) -> None:
+    """The third column holds prefix=uri pairs."""
+    (line,) = read_subscriptions(write("s.tsv", "ada\t//x:a\tx=urn:x y=urn:y\n"))
+    assert isinstance(line, SubscriptionLine)
+    assert line.namespaces == {"x": "urn:x", "y": "urn:y"}
+
+
+def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
+    """The fourth column is the subscriber, the fifth what to deliver; either may be empty."""
+    found = read_subscriptions(write("s.tsv", "ada\t//a\t\tdesk\tpart\nbob\t//b\t\tdesk\n"))
+    assert list(found) == [
+        SubscriptionLine(1, "ada", "//a", None, "desk", "part"),
+        SubscriptionLine(2, "bob", "//b", None, "desk"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["ada", "ada\t", "\t//a", "ada\t//a\tx", "ada\t//a\tx=u\tdesk\tall", "ada\t//a\tx=u\tdesk\tpart\tmore"],
+)
+def test_a_bad_line_of_tsv_is_an_error_among_the_others(write: Write, bad: str) -> None:
+    """A line without its columns is reported with its number, and the next one is read."""
+    assert read(write("s.tsv", f"{bad}\nbob\t//b\n")) == [(1, "bad-line"), (2, "bob", "//b")]
+
+
+def test_jsonl_has_objects(write: Write) -> None:
+    """In JSONL ids are strings or whole numbers, and namespaces are optional."""
+    path = write(
+        "s.jsonl", '{"id": 7, "xpath": "//a"}\n{"id": "x", "xpath": "//p:a", "namespaces": {"p": "u"}}\n'
+    )
+    assert list(read_subscriptions(path)) == [
+        SubscriptionLine(1, 7, "//a"),
+        SubscriptionLine(2, "x", "//p:a", {"p": "u"}),
+    ]
+
+
+def test_jsonl_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
+    """The keys are ``subscriber`` and ``deliver``."""
+    path = write("s.jsonl", '{"id": "a", "xpath": "//a", "subscriber": "desk", "deliver": "part"}')
+    assert list(read_subscriptions(path)) == [SubscriptionLine(1, "a", "//a", None, "desk", "part")]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "{",
+        "[]",
+        '{"xpath": "//a"}',
+        '{"id": true, "xpath": "//a"}',
+        '{"id": 1}',
+        '{"id": 1, "xpath": "//a", "namespaces": {"p": 1}}',
+        '{"id": 1, "xpath": "//a", "subscriber": 1}',
+        '{"id": 1, "xpath": "//a", "deliver": "all"}',
+        "[" * 100_000,
+    ],
+)
+def test_a_bad_line_of_jsonl_is_an_error_among_the_others(write: Write, bad: str) -> None:
+    """What is no subscription object is reported with its number, and the next one is read."""
+    assert read(write("s.jsonl", f'{bad}\n{{"id": 2, "xpath": "//b"}}\n')) == [(1, "bad-line"), (2, 2, "//b")]
+
+
+def test_a_line_that_is_not_utf8_is_an_error_among_the_others(write: Write) -> None:
+    """Bytes that are not UTF-8 spoil their own line only."""
+    assert read(write("s.txt", b"//a\n//\xff\n//b\n")) == [(1, "1", "//a"), (2, "encoding"), (3, "3", "//b")]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_dropped(write: Write) -> None:
+    """Files written on Windows read like others."""
+    assert read(write("s.txt", b"\xef\xbb\xbf//a\r\n//b\r\n")) == [(1, "1", "//a"), (2, "2", "//b")]
+
+
+@pytest.mark.parametrize(
+    ("content", "id"), [("//a\n", "1"), ("ada\t//a\n", "ada"), ('{"id": "bob", "xpath": "//a"}', "bob")]
+)
+def test_without_a_telling_name_the_first_line_tells_the_format(write: Write, content: str, id: str) -> None:
+    """A brace begins JSONL, a tab means TSV, all else are lines."""
+    assert [entry[1] for entry in read(write("subscriptions", content))] == [id]
+
+
+def test_the_first_line_is_looked_for_after_comments(write: Write) -> None:
+    """A comment tells no format."""
+    assert read(write("subscriptions", "# ours\nada\t//a\n")) == [(2, "ada", "//a")]
+
+
+def test_the_format_given_wins_over_the_name(write: Write) -> None:
+    """An option overrides the extension."""
+    assert read(write("s.txt", "ada\t//a\n"), Format.tsv) == [(1, "ada", "//a")]
+
+
+def test_an_extension_tells_the_format_also_when_compressed() -> None:
+    """``.gz`` is looked through."""
+    assert [format_of(Path(name)) for name in ("a.txt.gz", "a.TSV", "a.jsonl.gz", "a.gz")] == [
+        Format.lines,
+        Format.tsv,
+        Format.jsonl,
+        None,
+    ]
+
+
+def test_compressed_files_are_read(write: Write) -> None:
+    """A file that ends in ``.gz`` is decompressed."""
+    assert read(write("s.txt.gz", gzip.compress(b"//a\n"))) == [(1, "1", "//a")]
+
+
+@pytest.mark.parametrize(
+    "content", [b"//a\n", gzip.compress(b"//a\n" * 1000)[:-12]], ids=["not compressed", "cut off"]
+)
+def test_a_damaged_compressed_file_is_refused(write: Write, content: bytes) -> None:
+    """A file that is not gzip, or is cut off, cannot be read."""
+    with pytest.raises(SourceError) as caught:
+        read(write("s.txt.gz", content))
+    assert caught.value.code == "unreadable"
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """A file that is not there is named in the error."""
+    with pytest.raises(SourceError) as caught:
+        read(tmp_path / "nothing.txt")
+    assert (caught.value.code, caught.value.path) == ("not-found", str(tmp_path / "nothing.txt"))
+
+
+def test_an_empty_file_has_no_subscriptions(write: Write) -> None:
+    """Nothing is nothing, not an error."""
+    assert read(write("s.txt", "\n\n")) == []
+
+
+def test_the_prefixes_of_a_line_win_over_the_common_ones() -> None:
+    """A line's own map is laid over that of the command line."""
+    line = SubscriptionLine(1, "ada", "//x:a", {"x": "urn:mine"})
+    assert item(line, {"x": "urn:common", "y": "urn:y"}) == ("ada", "//x:a", {"x": "urn:mine", "y": "urn:y"})
