@@ -92,7 +92,7 @@ def main() -> None:
         PIPELINE.format(per_batch=max(1, -(-arguments.documents // BATCHES)), sites=sites)
     )
     pipeline = tc.Pipeline.load(folder / "pipeline.toml")
-    table = tc.SubscriptionTable(pipeline.subscriptions.path)
+    table = tc.SubscriptionStore(pipeline.subscriptions.path)
     batches: list[BatchMetrics] = []
 
     with Progress(
@@ -105,7 +105,7 @@ def main() -> None:
     ) as progress:
         graph = news()
         rows = subscriptions(graph, arguments.subscriptions, arguments.seed)
-        table.import_rows(progress.track(rows, arguments.subscriptions, description="Readers subscribe   "))
+        table.import_all(progress.track(rows, arguments.subscriptions, description="Readers subscribe   "))
         publish(
             folder / "feed",
             documents(graph, arguments.documents, arguments.seed),
@@ -158,13 +158,13 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
-def subscriptions(graph: ElementGraph, count: int, seed: int) -> Iterator[tc.SubscriptionRow]:
+def subscriptions(graph: ElementGraph, count: int, seed: int) -> Iterator[tc.Subscription]:
     """Subscriptions of a dozen readers, who want documents or only the parts they ask for."""
     options = SubscriptionOptions(seed=seed, distinct=False, nested=0.5, value=0.6)
     for number, xpath in enumerate(generate_subscriptions(graph, count, options)):
         reader = READERS[number % len(READERS)]
         deliver = "part" if number // len(READERS) % 2 else "document"
-        yield tc.SubscriptionRow(f"{reader}-{number // len(READERS) + 1}", reader, xpath, {}, deliver)
+        yield tc.Subscription(f"{reader}-{number // len(READERS) + 1}", xpath, reader, deliver)
 
 
 def documents(graph: ElementGraph, count: int, seed: int) -> Iterator[bytes]:

@@ -93,7 +93,7 @@ def test_an_interrupted_run_ends_with_130(
 ) -> None:
     """Ctrl-C ends a run with one word and the exit code of an interruption."""
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("twigcast.cli.check.read_subscriptions", interrupted)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from twigcast.cli.tables import load_pipeline, look_at_table
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.cli.stores import check_store, load_pipeline
+from twigcast.subscriptions.store import SubscriptionStore
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
@@ -51,7 +51,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     }
     for name, body in bodies.items():
         (folder / "feed" / f"{name}.xml").write_bytes(body)
-    SubscriptionTable(folder / "subscriptions.db").subscribe("ada", "//p", subscriber="desk")
+    SubscriptionStore(folder / "subscriptions.db").subscribe("ada", "//p", subscriber="desk")
     pipeline = folder / "pipeline.toml"
     pipeline.write_text(PIPELINE)
     return Ran(pipeline, twigcast("run", pipeline, "--json"))
@@ -168,7 +168,7 @@ def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
     write("feed/a.xml", "<a/>")
     pipeline = write("p.toml", "subscriptions.path = 'subscribers.db'")
     done = run(*command, pipeline)
-    said = f"there is no such subscription table: twigcast subscribe {pipeline} --id ID XPATH makes it"
+    said = f"there is no such subscription store: twigcast subscribe {pipeline} --id ID XPATH makes it"
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == f"error: {tmp_path / 'subscribers.db'}: {said}\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["feed", "p.toml"]
@@ -178,9 +178,9 @@ def test_an_empty_subscription_table_is_a_remark(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The run goes on."""
-    SubscriptionTable(tmp_path / "subscriptions.db")
+    SubscriptionStore(tmp_path / "subscriptions.db")
     pipeline = write("p.toml", "")
-    look_at_table(load_pipeline(pipeline), pipeline)
+    check_store(load_pipeline(pipeline), pipeline)
     remark = "no subscriptions yet (twigcast subscribe), so nothing is delivered"
     assert capsys.readouterr().err == f"{tmp_path / 'subscriptions.db'}: {remark}\n"
 
@@ -189,7 +189,7 @@ def test_without_the_extra_there_is_a_command_to_install_it(
     run: RunCommand, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit code 2, and the extra by its name."""
-    monkeypatch.setattr("twigcast.cli.tables.find_spec", lambda name: None if name == "pyspark" else name)
+    monkeypatch.setattr("twigcast.cli.stores.find_spec", lambda name: None if name == "pyspark" else name)
     done = run("run", write("p.toml", ""))
     message = "error: pyspark is not installed: pip install 'twigcast[spark]'\n"
     assert (done.exit_code, done.stderr) == (2, message)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from twigcast.subscriptions.store import SubscriptionTable
-from twigcast.subscriptions.versions import SubscriptionRow
+from twigcast.pattern import Subscription
+from twigcast.subscriptions.store import SubscriptionStore
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
@@ -25,23 +25,25 @@ def table(tmp_path: Path) -> Path:
 def test_a_subscription_is_in_the_table(run: RunCommand, table: Path) -> None:
     """The new version is on stdout, the sentence on stderr."""
     done = run(
-        "subscribe", "--table", table, "--id", "ada", "--subscriber", "desk", "--deliver", "part", "//p"
+        "subscribe", "--store", table, "--id", "ada", "--subscriber", "desk", "--deliver", "part", "//p"
     )
     assert (done.exit_code, done.stdout, done.stderr) == (0, "1\n", f"{table}: ada subscribed\n")
-    assert SubscriptionTable(table).rows() == [SubscriptionRow("ada", "desk", "//p", {}, "part")]
+    assert SubscriptionStore(table).subscriptions() == [Subscription("ada", "//p", "desk", "part")]
 
 
 def test_who_subscribes_is_the_id_unless_it_is_said(run: RunCommand, table: Path) -> None:
     """One name is enough."""
-    run("subscribe", "--table", table, "--id", "ada", "//p")
-    assert [(row.subscriber, row.deliver) for row in SubscriptionTable(table).rows()] == [("ada", "document")]
+    run("subscribe", "--store", table, "--id", "ada", "//p")
+    assert [(row.subscriber, row.deliver) for row in SubscriptionStore(table).subscriptions()] == [
+        ("ada", "document")
+    ]
 
 
 def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, write: Write, tmp_path: Path) -> None:
     """A pipeline file before the XPath names its table, relative to itself."""
     pipeline = write("a/news.toml", 'subscriptions.path = "who.db"')
     assert run("subscribe", pipeline, "--id", "ada", "//p").exit_code == 0
-    assert len(SubscriptionTable(tmp_path / "a/who.db")) == 1
+    assert len(SubscriptionStore(tmp_path / "a/who.db")) == 1
 
 
 def test_a_pipeline_in_the_current_folder_is_meant(
@@ -50,48 +52,48 @@ def test_a_pipeline_in_the_current_folder_is_meant(
     """Without a word about the table it is that of ``pipeline.toml``, and else ``subscriptions.db``."""
     monkeypatch.chdir(tmp_path)
     run("subscribe", "--id", "ada", "//p")
-    assert len(SubscriptionTable("subscriptions.db")) == 1
+    assert len(SubscriptionStore("subscriptions.db")) == 1
     write("pipeline.toml", 'subscriptions.path = "who.db"')
     run("subscribe", "--id", "bob", "//p")
-    assert len(SubscriptionTable("who.db")) == 1
+    assert len(SubscriptionStore("who.db")) == 1
 
 
 def test_prefixes_are_bound(run: RunCommand, table: Path) -> None:
     """As in the other commands."""
-    run("subscribe", "-t", table, "--id", "ada", "-n", "x=urn:x", "//x:p")
-    assert SubscriptionTable(table).rows()[0].namespaces == {"x": "urn:x"}
+    run("subscribe", "-s", table, "--id", "ada", "-n", "x=urn:x", "//x:p")
+    assert SubscriptionStore(table).subscriptions()[0].namespaces == {"x": "urn:x"}
 
 
 def test_a_bad_expression_is_shown_with_its_column(run: RunCommand, table: Path) -> None:
     """Exit code 1, and nothing is subscribed."""
-    done = run("subscribe", "-t", table, "--id", "ada", "//p[")
+    done = run("subscribe", "-s", table, "--id", "ada", "//p[")
     assert (done.exit_code, done.stdout) == (1, "")
     assert "^" in done.stderr
-    assert len(SubscriptionTable(table)) == 0
+    assert len(SubscriptionStore(table)) == 0
 
 
 def test_the_id_of_another_is_refused(run: RunCommand, table: Path) -> None:
     """Exit code 2, and a sentence."""
-    run("subscribe", "-t", table, "--id", "ada", "--subscriber", "desk", "//p")
-    done = run("subscribe", "-t", table, "--id", "ada", "--subscriber", "other", "//q")
+    run("subscribe", "-s", table, "--id", "ada", "--subscriber", "desk", "//p")
+    done = run("subscribe", "-s", table, "--id", "ada", "--subscriber", "other", "//q")
     assert (done.exit_code, done.stderr) == (2, "error: the subscription 'ada' belongs to 'desk'\n")
 
 
 def test_a_file_is_subscribed_in_one_change(run: RunCommand, table: Path, write: Write) -> None:
     """Columns of the file win over options."""
     file = write("s.tsv", "ada\t//a\nbob\t//x:b\tx=urn:x\tdesk\tpart\n")
-    done = run("subscribe", "-t", table, "--file", file, "--subscriber", "all")
+    done = run("subscribe", "-s", table, "--file", file, "--subscriber", "all")
     assert (done.exit_code, done.stdout) == (0, "1\n")
-    assert SubscriptionTable(table).rows() == [
-        SubscriptionRow("ada", "all", "//a", {}, "document"),
-        SubscriptionRow("bob", "desk", "//x:b", {"x": "urn:x"}, "part"),
+    assert SubscriptionStore(table).subscriptions() == [
+        Subscription("ada", "//a", "all", "document"),
+        Subscription("bob", "//x:b", "desk", "part", {"x": "urn:x"}),
     ]
 
 
 def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path, write: Write) -> None:
     """They are reported with their lines, in order, and the exit code is 1."""
     file = write("s.tsv", "ada\t//a[\nbob\nchen\t//c\n")
-    done = run("subscribe", "-t", table, "--file", file)
+    done = run("subscribe", "-s", table, "--file", file)
     assert (done.exit_code, done.stdout) == (1, "1\n")
     places = [line.split(": ")[1] for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert places == [f"{file}:1", f"{file}:2"]
@@ -100,7 +102,7 @@ def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path
 
 def test_a_name_that_a_line_cannot_have_is_refused(run: RunCommand, table: Path) -> None:
     """Exit code 2, and what is wrong with it."""
-    done = run("subscribe", "-t", table, "--id", "#hash", "//p")
+    done = run("subscribe", "-s", table, "--id", "#hash", "//p")
     message = "error: the id '#hash' begins with #, as a comment does\n"
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
 
@@ -109,8 +111,11 @@ def test_such_a_name_in_a_file_does_not_hide_the_others(run: RunCommand, table: 
     """It is reported with its line, and the exit code is 1."""
     names = ("ada", "n\nl", " lead", "bob")
     file = write("s.jsonl", "".join(json.dumps({"id": name, "xpath": "//p"}) + "\n" for name in names))
-    done = run("subscribe", "-t", table, "--file", file)
-    assert (done.exit_code, [row.id for row in SubscriptionTable(table).rows()]) == (1, ["ada", "bob"])
+    done = run("subscribe", "-s", table, "--file", file)
+    assert (done.exit_code, [row.id for row in SubscriptionStore(table).subscriptions()]) == (
+        1,
+        ["ada", "bob"],
+    )
     first, second, _ = done.stderr.splitlines()
     assert first.startswith(f"error: {file}:2: the id 'n\\nl' has a control character")
     assert second == f"error: {file}:3: the id ' lead' begins or ends with white space"
@@ -130,16 +135,16 @@ def test_what_makes_no_sense_together_is_an_error_of_usage(
     run: RunCommand, table: Path, arguments: list[str]
 ) -> None:
     """Exit code 2, and no table is made."""
-    assert run("subscribe", "-t", table, *arguments).exit_code == 2
+    assert run("subscribe", "-s", table, *arguments).exit_code == 2
     assert not table.exists()
 
 
 def test_what_is_no_table_is_refused(run: RunCommand, write: Write) -> None:
     """One line on stderr, exit code 2, and the file is as it was."""
     path = write("s.db", "not a table, and long enough to be looked at " * 50)
-    done = run("subscribe", "-t", path, "--id", "ada", "//p")
+    done = run("subscribe", "-s", path, "--id", "ada", "//p")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {path}: not a subscription table: file is not a database\n"
+    assert done.stderr == f"error: {path}: not a subscription store: file is not a database\n"
 
 
 def test_subscriptions_that_spark_reads_are_changed_elsewhere(run: RunCommand, write: Write) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionStore
 
 RunCommand = Callable[..., Any]
 
@@ -20,7 +20,7 @@ RunCommand = Callable[..., Any]
 def table(tmp_path: Path) -> Path:
     """A table of two subscriptions."""
     path = tmp_path / "s.db"
-    table = SubscriptionTable(path)
+    table = SubscriptionStore(path)
     table.subscribe("ada", "//x:p", subscriber="desk", namespaces={"x": "urn:x"}, deliver="part")
     table.subscribe("bob", "//q")
     return path
@@ -28,7 +28,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_subscriptions_are_lines_when_piped(run: RunCommand, table: Path) -> None:
     """Id, XPath, prefixes, subscriber, what is delivered."""
-    assert run("subscriptions", "--table", table).lines == [
+    assert run("subscriptions", "--store", table).lines == [
         "ada\t//x:p\tx=urn:x\tdesk\tpart",
         "bob\t//q\t\tbob\tdocument",
     ]
@@ -38,15 +38,15 @@ def test_lines_can_be_subscribed_again(run: RunCommand, table: Path, tmp_path: P
     """What is listed is what ``subscribe --file`` reads, and so is JSON."""
     for options, name in (([], "s.tsv"), (["--json"], "s.jsonl")):
         file = tmp_path / name
-        file.write_text(run("subscriptions", "-t", table, *options).stdout)
+        file.write_text(run("subscriptions", "-s", table, *options).stdout)
         copy = tmp_path / f"{name}.db"
-        assert run("subscribe", "-t", copy, "--file", file).exit_code == 0
-        assert SubscriptionTable(copy).rows() == SubscriptionTable(table).rows()
+        assert run("subscribe", "-s", copy, "--file", file).exit_code == 0
+        assert SubscriptionStore(copy).subscriptions() == SubscriptionStore(table).subscriptions()
 
 
 def test_json_has_an_object_for_each(run: RunCommand, table: Path) -> None:
     """For machines."""
-    first, _ = map(json.loads, run("subscriptions", "-t", table, "--json").lines)
+    first, _ = map(json.loads, run("subscriptions", "-s", table, "--json").lines)
     assert first == {
         "id": "ada",
         "xpath": "//x:p",
@@ -58,15 +58,15 @@ def test_json_has_an_object_for_each(run: RunCommand, table: Path) -> None:
 
 def test_count_and_version_are_numbers(run: RunCommand, table: Path) -> None:
     """Of the table, or of one subscriber."""
-    assert run("subscriptions", "-t", table, "--count").stdout == "2\n"
-    assert run("subscriptions", "-t", table, "--count", "--subscriber", "desk").stdout == "1\n"
-    assert run("subscriptions", "-t", table, "--version").stdout == "2\n"
+    assert run("subscriptions", "-s", table, "--count").stdout == "2\n"
+    assert run("subscriptions", "-s", table, "--count", "--subscriber", "desk").stdout == "1\n"
+    assert run("subscriptions", "-s", table, "--version").stdout == "2\n"
 
 
 def test_an_earlier_version_can_be_listed(run: RunCommand, table: Path) -> None:
     """A batch is matched against the version it was begun with; this shows which that was."""
-    assert run("subscriptions", "-t", table, "--at", 1, "--count").stdout == "1\n"
-    done = run("subscriptions", "-t", table, "--at", 7)
+    assert run("subscriptions", "-s", table, "--at", 1, "--count").stdout == "1\n"
+    done = run("subscriptions", "-s", table, "--at", 7)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "there is no version 7" in done.stderr
 
@@ -83,7 +83,7 @@ def test_subscribing_and_listing_need_no_spark(table: Path) -> None:
     script = (
         "import sys\n"
         "from twigcast.cli.program import app\n"
-        f"table = ['-t', {str(table)!r}]\n"
+        f"table = ['-s', {str(table)!r}]\n"
         "for words in (['run', '--help'], ['dead-letters', '--help'],\n"
         "              ['subscribe', *table, '--id', 'c', '//c'],\n"
         "              ['subscriptions', *table], ['unsubscribe', *table, 'c']):\n"

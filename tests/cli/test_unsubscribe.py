@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionStore
 
 RunCommand = Callable[..., Any]
 
@@ -19,17 +19,17 @@ def table(tmp_path: Path) -> Path:
     """A table of ada and bob."""
     path = tmp_path / "s.db"
     for id in ("ada", "bob"):
-        SubscriptionTable(path).subscribe(id, "//p")
+        SubscriptionStore(path).subscribe(id, "//p")
     return path
 
 
 def left(table: Path) -> list[str]:
-    return [row.id for row in SubscriptionTable(table).rows()]
+    return [row.id for row in SubscriptionStore(table).subscriptions()]
 
 
 def test_a_subscription_is_ended(run: RunCommand, table: Path) -> None:
     """The new version is on stdout."""
-    done = run("unsubscribe", "--table", table, "ada")
+    done = run("unsubscribe", "--store", table, "ada")
     assert (done.exit_code, done.stdout, left(table)) == (0, "3\n", ["bob"])
 
 
@@ -43,7 +43,7 @@ def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_p
 
 def test_an_unknown_id_does_not_keep_the_others(run: RunCommand, table: Path) -> None:
     """It is reported and the exit code is 1."""
-    done = run("unsubscribe", "-t", table, "nobody", "bob")
+    done = run("unsubscribe", "-s", table, "nobody", "bob")
     assert (done.exit_code, done.stdout, left(table)) == (1, "3\n", ["ada"])
     assert done.stderr.startswith(f"error: {table}: there is no subscription 'nobody'\n")
 
@@ -51,8 +51,8 @@ def test_an_unknown_id_does_not_keep_the_others(run: RunCommand, table: Path) ->
 def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) -> None:
     """Exit code 2."""
     path = tmp_path / "none.db"
-    done = run("unsubscribe", "-t", path, "ada")
-    assert (done.exit_code, done.stderr) == (2, f"error: {path}: there is no such subscription table\n")
+    done = run("unsubscribe", "-s", path, "ada")
+    assert (done.exit_code, done.stderr) == (2, f"error: {path}: there is no such subscription store\n")
     assert not path.exists()
 
 
@@ -62,14 +62,14 @@ def test_a_pipeline_alone_is_an_error_of_usage(run: RunCommand) -> None:
     words = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
     assert done.exit_code == 2
     assert "a.toml was taken for the pipeline file, and no id comes after it" in words
-    assert "name the pipeline file or --table FILE before it" in words
+    assert "name the pipeline file or --store FILE before it" in words
 
 
 def test_an_id_may_end_like_a_pipeline_file(run: RunCommand, table: Path, tmp_path: Path) -> None:
-    """After the pipeline file or ``--table`` it is an id."""
+    """After the pipeline file or ``--store`` it is an id."""
     pipeline = tmp_path / "news.toml"
     pipeline.write_text('subscriptions.path = "s.db"')
-    for before in ([pipeline], ["--table", table]):
-        SubscriptionTable(table).subscribe("a.toml", "//p")
+    for before in ([pipeline], ["--store", table]):
+        SubscriptionStore(table).subscribe("a.toml", "//p")
         assert run("unsubscribe", *before, "a.toml").exit_code == 0
     assert left(table) == ["ada", "bob"]

@@ -9,7 +9,7 @@ import pytest
 from tests.pattern.strategies import pattern
 from twigcast.errors import PatternError
 from twigcast.filtering.compiling import Compiler
-from twigcast.filtering.program_cache import Assembler
+from twigcast.filtering.program_cache import ProgramCache
 from twigcast.pattern.parsing import parse_alone
 from twigcast.workload import generate_subscriptions, news, presets
 
@@ -18,7 +18,7 @@ def test_equals_the_compiler() -> None:
     """Whatever the text, it gives the compiler's exact program or leaves the text to parser and compiler."""
     random = Random(11)
     compiler = Compiler()
-    assembler = Assembler(compiler)
+    assembler = ProgramCache(compiler)
     for _ in range(2000):
         text = pattern(random).ours
         words = assembler.assembled(text)
@@ -29,7 +29,7 @@ def test_equals_the_compiler() -> None:
 def test_generated_subscriptions_are_assembled() -> None:
     """Steps with nested paths and values among their predicates are usual, whatever was seen before."""
     compiler = Compiler()
-    assembler = Assembler(compiler)
+    assembler = ProgramCache(compiler)
     for text in generate_subscriptions(news(), 1000, presets.VALUES):
         assert (assembler.assembled(text), True) == _compiled(text, compiler)
 
@@ -50,13 +50,13 @@ def test_generated_subscriptions_are_assembled() -> None:
 def test_predicates_are_asked_once_and_in_order(text: str) -> None:
     """The words are the compiler's where parts overlap."""
     compiler = Compiler()
-    assert (Assembler(compiler).assembled(text), True) == _compiled(text, compiler)
+    assert (ProgramCache(compiler).assembled(text), True) == _compiled(text, compiler)
 
 
 @pytest.mark.parametrize("text", ["", "a/b", "/a | /b", "/a[b or c]", "/a[.]", "/a[2]", "/p:a", "/a[/b]"])
 def test_others_are_left_to_the_compiler(text: str) -> None:
     """Alternatives, what always holds, what must be confirmed, and what is no subscription."""
-    assert Assembler(Compiler()).assembled(text) is None
+    assert ProgramCache(Compiler()).assembled(text) is None
 
 
 def _compiled(text: str, compiler: Compiler) -> tuple[bytes, bool] | None:

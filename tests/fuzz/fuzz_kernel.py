@@ -248,7 +248,7 @@ def check_files(chance: random.Random, case: Case, done: Counter[str], trail: Tr
 def survive_forgery(path: Path, bodies: list[bytes], done: Counter[str]) -> None:
     """Use a file as if its checksum were right: whatever Python raises, the process goes on."""
     try:
-        with patch("twigcast.filtering.index_file.zlib.crc32", return_value=ANY):
+        with patch("twigcast.filtering.segment_file.zlib.crc32", return_value=ANY):
             opened = Index.open(path, limits=LIMITS)
     except IndexFileError:
         done["forgeries refused"] += 1

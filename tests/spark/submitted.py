@@ -17,7 +17,7 @@ KEYS = ("spark.master", "spark.app.name", "spark.sql.shuffle.partitions")
 def main(folder: Path) -> None:
     asked = {"spark.app.name": "asked for", "spark.sql.shuffle.partitions": "7"}
     spark = tc.session(master="local[1]", conf=asked)
-    version = tc.IndexVersion.write(folder / "versions", 1, [tc.SubscriptionRow("s", "ada", "/x")])
+    version = tc.IndexVersion.write(folder / "versions", 1, [tc.Subscription("s", "/x", "ada")])
     documents = spark.sql("select '1' doc_id, '<x/>' body")
     hits = tc.match(documents, version, ship="files")
     delivered = tc.deliveries(hits, version, ship="files").collect()

@@ -25,10 +25,10 @@ from pathlib import Path
 import pyarrow.dataset as ds
 
 from twigcast import Index
+from twigcast.pattern import Subscription
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.stages.delivering import delivery_id
-from twigcast.subscriptions.store import SubscriptionTable
-from twigcast.subscriptions.versions import SubscriptionRow
+from twigcast.subscriptions.store import SubscriptionStore
 
 KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
@@ -68,12 +68,12 @@ class World:
     good: dict[str, bytes] = field(default_factory=dict)
     bad: dict[str, bytes] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=lambda: dict(FIXED))
-    plain: dict[int, tuple[dict[str, SubscriptionRow], Index]] = field(default_factory=dict)
+    plain: dict[int, tuple[dict[str, Subscription], Index]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         (self.folder / "feed").mkdir()
         (self.folder / "pipeline.toml").write_text(PIPELINE.replace("PER_BATCH", str(PER_BATCH)))
-        self.table = SubscriptionTable(self.folder / "subscriptions.db")
+        self.table = SubscriptionStore(self.folder / "subscriptions.db")
         self.journal = Journal(self.folder / "work" / "journal")
         for id, xpath in self.fixed.items():
             self.table.subscribe(id, xpath, subscriber=f"fixed/{id}")
@@ -109,7 +109,7 @@ class World:
 
     def change(self, chance: random.Random) -> None:
         id = f"s{chance.randrange(8)}"
-        if chance.random() < 0.4 and id in {row.id for row in self.table.rows()}:
+        if chance.random() < 0.4 and id in {row.id for row in self.table.subscriptions()}:
             self.table.unsubscribe(id)
         else:
             deliver = chance.choice(["document", "part"])
@@ -131,10 +131,10 @@ class World:
                     wanted[batch, row.subscriber, row.id, name, part, body[node.start : node.end]] += 1
         return wanted
 
-    def subscribed(self, version: int) -> tuple[dict[str, SubscriptionRow], Index]:
+    def subscribed(self, version: int) -> tuple[dict[str, Subscription], Index]:
         """The subscriptions at a version, and a plain index of them."""
         if version not in self.plain:
-            rows = {row.id: row for row in self.table.rows(version)}
+            rows = {row.id: row for row in self.table.subscriptions(version)}
             self.plain[version] = rows, Index((row.id, row.xpath, row.namespaces) for row in rows.values())
         return self.plain[version]
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import SourceError
-from twigcast.subscriptions.files import Format, SubscriptionLine, format_of, item, read_subscriptions
+from twigcast.pattern import Subscription
+from twigcast.subscriptions.files import Format, format_of, read_subscriptions
 
 Write = Callable[[str, str | bytes], Path]
 
 
 def read(path: Path, format: Format | None = None) -> list[tuple[object, ...]]:
     return [
-        (line.line, line.id, line.xpath) if isinstance(line, SubscriptionLine) else (line.line, line.code)
-        for line in read_subscriptions(path, format)
+        (line, entry.id, entry.text) if isinstance(entry, Subscription) else (line, entry.code)
+        for line, entry in read_subscriptions(path, format)
     ]
 
 
@@ -38,8 +39,8 @@ def test_tsv_may_have_a_header(write: Write) -> None:
 
 def test_tsv_binds_prefixes_in_its_third_column(write: Write) -> None:
     """The third column holds prefix=uri pairs."""
-    (line,) = read_subscriptions(write("s.tsv", "ada\t//x:a\tx=urn:x y=urn:y\n"))
-    assert isinstance(line, SubscriptionLine)
+    ((_, line),) = read_subscriptions(write("s.tsv", "ada\t//x:a\tx=urn:x y=urn:y\n"))
+    assert isinstance(line, Subscription)
     assert line.namespaces == {"x": "urn:x", "y": "urn:y"}
 
 
@@ -47,8 +48,8 @@ def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
     """The fourth column is the subscriber, the fifth what to deliver; either may be empty."""
     found = read_subscriptions(write("s.tsv", "ada\t//a\t\tdesk\tpart\nbob\t//b\t\tdesk\n"))
     assert list(found) == [
-        SubscriptionLine(1, "ada", "//a", None, "desk", "part"),
-        SubscriptionLine(2, "bob", "//b", None, "desk"),
+        (1, Subscription("ada", "//a", "desk", "part")),
+        (2, Subscription("bob", "//b", "desk")),
     ]
 
 
@@ -67,15 +68,15 @@ def test_jsonl_has_objects(write: Write) -> None:
         "s.jsonl", '{"id": 7, "xpath": "//a"}\n{"id": "x", "xpath": "//p:a", "namespaces": {"p": "u"}}\n'
     )
     assert list(read_subscriptions(path)) == [
-        SubscriptionLine(1, 7, "//a"),
-        SubscriptionLine(2, "x", "//p:a", {"p": "u"}),
+        (1, Subscription(7, "//a")),
+        (2, Subscription("x", "//p:a", namespaces={"p": "u"})),
     ]
 
 
 def test_jsonl_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
     """The keys are ``subscriber`` and ``deliver``."""
     path = write("s.jsonl", '{"id": "a", "xpath": "//a", "subscriber": "desk", "deliver": "part"}')
-    assert list(read_subscriptions(path)) == [SubscriptionLine(1, "a", "//a", None, "desk", "part")]
+    assert list(read_subscriptions(path)) == [(1, Subscription("a", "//a", "desk", "part"))]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,11 @@ def test_an_empty_file_has_no_subscriptions(write: Write) -> None:
     assert read(write("s.txt", "\n\n")) == []
 
 
-def test_the_prefixes_of_a_line_win_over_the_common_ones() -> None:
-    """A line's own map is laid over that of the command line."""
-    line = SubscriptionLine(1, "ada", "//x:a", {"x": "urn:mine"})
-    assert item(line, {"x": "urn:common", "y": "urn:y"}) == ("ada", "//x:a", {"x": "urn:mine", "y": "urn:y"})
+def test_what_a_line_does_not_say_holds_for_all(write: Write) -> None:
+    """Its own prefixes, subscriber and delivery win over those that are given for all lines."""
+    path = write("s.tsv", "ada\t//x:a\tx=urn:mine\nbob\t//y:b\t\tdesk\tdocument\n")
+    common = {"x": "urn:common", "y": "urn:y"}
+    assert list(read_subscriptions(path, namespaces=common, subscriber="all", deliver="part")) == [
+        (1, Subscription("ada", "//x:a", "all", "part", {"x": "urn:mine", "y": "urn:y"})),
+        (2, Subscription("bob", "//y:b", "desk", "document", common)),
+    ]

@@ -10,26 +10,26 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import PatternError, SourceError, SubscriptionError
-from twigcast.subscriptions.store import SubscriptionTable
-from twigcast.subscriptions.versions import SubscriptionRow
+from twigcast.pattern import Subscription
+from twigcast.subscriptions.store import SubscriptionStore
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> SubscriptionTable:
-    return SubscriptionTable(tmp_path / "subscriptions.db")
+def table(tmp_path: Path) -> SubscriptionStore:
+    return SubscriptionStore(tmp_path / "subscriptions.db")
 
 
-def ids(rows: list[SubscriptionRow]) -> list[str]:
+def ids(rows: list[Subscription]) -> list[str]:
     return [row.id for row in rows]
 
 
-def test_a_new_table_is_at_version_zero(table: SubscriptionTable) -> None:
+def test_a_new_table_is_at_version_zero(table: SubscriptionStore) -> None:
     """Nothing has changed yet."""
     assert table.version() == 0
-    assert table.rows() == []
+    assert table.subscriptions() == []
 
 
-def test_every_change_has_the_next_number(table: SubscriptionTable) -> None:
+def test_every_change_has_the_next_number(table: SubscriptionStore) -> None:
     """Subscribing and unsubscribing give the version that has the change."""
     assert table.subscribe("a", "//x") == 1
     assert table.subscribe("b", "//y") == 2
@@ -37,39 +37,39 @@ def test_every_change_has_the_next_number(table: SubscriptionTable) -> None:
     assert table.version() == 3
 
 
-def test_a_row_is_what_was_asked_for(table: SubscriptionTable) -> None:
+def test_a_row_is_what_was_asked_for(table: SubscriptionStore) -> None:
     """The subscriber is the id where none is named."""
     table.subscribe("a", "//n:x", subscriber="ada", namespaces={"n": "urn:n"}, deliver="part")
     table.subscribe("b", "//y")
-    assert table.rows() == [
-        SubscriptionRow("a", "ada", "//n:x", {"n": "urn:n"}, "part"),
-        SubscriptionRow("b", "b", "//y", {}, "document"),
+    assert table.subscriptions() == [
+        Subscription("a", "//n:x", "ada", "part", {"n": "urn:n"}),
+        Subscription("b", "//y", "b", "document"),
     ]
 
 
-def test_past_versions_can_be_listed(table: SubscriptionTable) -> None:
+def test_past_versions_can_be_listed(table: SubscriptionStore) -> None:
     """What came later is not there yet, what went later is there still."""
     table.subscribe("a", "//x")
     table.subscribe("b", "//y")
     table.unsubscribe("a")
-    assert [ids(table.rows(version)) for version in range(4)] == [[], ["a"], ["a", "b"], ["b"]]
+    assert [ids(table.subscriptions(version)) for version in range(4)] == [[], ["a"], ["a", "b"], ["b"]]
 
 
-def test_an_expression_can_be_replaced(table: SubscriptionTable) -> None:
+def test_an_expression_can_be_replaced(table: SubscriptionStore) -> None:
     """Subscribing again under the same id is one change, without a moment in which neither is there."""
     table.subscribe("a", "//x")
     table.subscribe("b", "//y")
     assert table.subscribe("a", "//z") == 3
-    assert [(row.id, row.xpath) for row in table.rows()] == [("b", "//y"), ("a", "//z")]
-    assert [row.xpath for row in table.rows(2)] == ["//x", "//y"]
+    assert [(row.id, row.text) for row in table.subscriptions()] == [("b", "//y"), ("a", "//z")]
+    assert [row.text for row in table.subscriptions(2)] == ["//x", "//y"]
 
 
-def test_subscribing_twice_alike_changes_nothing(table: SubscriptionTable) -> None:
+def test_subscribing_twice_alike_changes_nothing(table: SubscriptionStore) -> None:
     """A client that is not sure may ask again."""
     assert table.subscribe("a", "//x") == table.subscribe("a", "//x") == table.version()
 
 
-def test_an_id_belongs_to_its_subscriber(table: SubscriptionTable) -> None:
+def test_an_id_belongs_to_its_subscriber(table: SubscriptionStore) -> None:
     """Nobody replaces what another subscribed to."""
     table.subscribe("a", "//x", subscriber="ada")
     with pytest.raises(SubscriptionError) as error:
@@ -78,7 +78,7 @@ def test_an_id_belongs_to_its_subscriber(table: SubscriptionTable) -> None:
     assert table.version() == 1
 
 
-def test_an_unknown_id_cannot_be_unsubscribed(table: SubscriptionTable) -> None:
+def test_an_unknown_id_cannot_be_unsubscribed(table: SubscriptionStore) -> None:
     """Nor can one that has gone, and no number is used up."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
@@ -89,7 +89,7 @@ def test_an_unknown_id_cannot_be_unsubscribed(table: SubscriptionTable) -> None:
 
 
 @pytest.mark.parametrize("xpath", ["//x[", "//n:x", "count(//x)"])
-def test_a_bad_expression_is_refused(table: SubscriptionTable, xpath: str) -> None:
+def test_a_bad_expression_is_refused(table: SubscriptionStore, xpath: str) -> None:
     """What an index would not take does not get in."""
     with pytest.raises(PatternError):
         table.subscribe("a", xpath)
@@ -99,7 +99,7 @@ def test_a_bad_expression_is_refused(table: SubscriptionTable, xpath: str) -> No
 @pytest.mark.parametrize(
     "name", ["a\tb", "n\nl", "a\x00", "a\x85b", "\ud800", " lead", "trail\u00a0", "#hash", " "]
 )
-def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionTable, name: str) -> None:
+def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionStore, name: str) -> None:
     """As an id and as a subscriber, with what is wrong."""
     for id, subscriber, kind in ((name, "ada", "id"), ("a", name, "subscriber")):
         with pytest.raises(SubscriptionError, match=f"^the {kind} ") as error:
@@ -118,62 +118,62 @@ def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionTable, nam
         ("#a", "begins with #"),
     ],
 )
-def test_a_refusal_says_what_is_wrong_with_a_name(table: SubscriptionTable, name: str, words: str) -> None:
+def test_a_refusal_says_what_is_wrong_with_a_name(table: SubscriptionStore, name: str, words: str) -> None:
     """And shows it."""
     with pytest.raises(SubscriptionError, match=words) as error:
         table.subscribe(name, "//x")
     assert repr(name) in error.value.message
 
 
-def test_names_that_are_there_keep_working(table: SubscriptionTable) -> None:
+def test_names_that_are_there_keep_working(table: SubscriptionStore) -> None:
     """A table of an earlier time may have any; it is listed, and can be unsubscribed."""
     table.subscribe("a", "//x")
     with sqlite3.connect(table.path) as connection:
         connection.execute("UPDATE subscriptions SET id = '#old', subscriber = ' old'")
     connection.close()
-    assert [(row.id, row.subscriber) for row in table.rows()] == [("#old", " old")]
+    assert [(row.id, row.subscriber) for row in table.subscriptions()] == [("#old", " old")]
     table.unsubscribe("#old")
-    assert table.rows() == []
+    assert table.subscriptions() == []
 
 
-def test_a_delivery_is_a_document_or_a_part(table: SubscriptionTable) -> None:
+def test_a_delivery_is_a_document_or_a_part(table: SubscriptionStore) -> None:
     """Anything else is a mistake of the caller."""
     with pytest.raises(ValueError, match="document or part"):
         table.subscribe("a", "//x", deliver="half")
 
 
-def test_an_import_is_one_change(table: SubscriptionTable) -> None:
+def test_an_import_is_one_change(table: SubscriptionStore) -> None:
     """Many rows have one number; the bad ones are told and hide none of the others."""
-    done = table.import_rows(
-        SubscriptionRow(id, id, xpath, {}, "document")
+    done = table.import_all(
+        Subscription(id, xpath, id, "document")
         for id, xpath in [("a", "//x"), ("bad", "//["), ("", "//x"), ("b", "//y")]
     )
     assert (done.version, done.added) == (1, 2)
     assert [refused.id for refused in done.refused] == ["bad", ""]
-    assert ids(table.rows(1)) == ["a", "b"]
+    assert ids(table.subscriptions(1)) == ["a", "b"]
 
 
-def test_an_import_that_fails_leaves_nothing(table: SubscriptionTable) -> None:
+def test_an_import_that_fails_leaves_nothing(table: SubscriptionStore) -> None:
     """Half an import is no import."""
 
     def failing() -> object:
-        yield SubscriptionRow("a", "a", "//x", {}, "document")
+        yield Subscription("a", "//x", "a", "document")
         raise OSError("the file ends here")
 
     with pytest.raises(OSError, match="ends here"):
-        table.import_rows(failing())  # type: ignore[arg-type]
+        table.import_all(failing())  # type: ignore[arg-type]
     assert table.version() == 0
-    assert table.rows() == []
+    assert table.subscriptions() == []
 
 
-def test_an_import_may_name_an_id_twice(table: SubscriptionTable) -> None:
+def test_an_import_may_name_an_id_twice(table: SubscriptionStore) -> None:
     """The last expression stands, and no version has both."""
-    table.import_rows(SubscriptionRow("a", "a", xpath, {}, "document") for xpath in ("//x", "//y"))
-    assert [row.xpath for row in table.rows()] == ["//y"]
-    assert [row.xpath for row in table.changes(0, 1).came] == ["//y"]
+    table.import_all(Subscription("a", xpath, "a", "document") for xpath in ("//x", "//y"))
+    assert [row.text for row in table.subscriptions()] == ["//y"]
+    assert [row.text for row in table.changes(0, 1).came] == ["//y"]
 
 
-def test_changes_lead_from_any_version_to_any_later_one(table: SubscriptionTable) -> None:
+def test_changes_lead_from_any_version_to_any_later_one(table: SubscriptionStore) -> None:
     """Rows without those that went, followed by those that came, are the rows of the later version."""
     for number in range(6):
         table.subscribe(f"s{number}", f"//x{number}")
@@ -184,32 +184,34 @@ def test_changes_lead_from_any_version_to_any_later_one(table: SubscriptionTable
     for since in range(table.version() + 1):
         for until in range(since, table.version() + 1):
             changes = table.changes(since, until)
-            followed = [row for row in table.rows(since) if row.id not in changes.gone] + changes.came
-            assert followed == table.rows(until)
-            assert bool(changes) == (table.rows(since) != table.rows(until))
+            followed = [
+                row for row in table.subscriptions(since) if row.id not in changes.gone
+            ] + changes.came
+            assert followed == table.subscriptions(until)
+            assert bool(changes) == (table.subscriptions(since) != table.subscriptions(until))
 
 
-def test_pruned_versions_are_gone(table: SubscriptionTable) -> None:
+def test_pruned_versions_are_gone(table: SubscriptionStore) -> None:
     """What only they had is forgotten; listing them says so rather than giving less."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
     table.subscribe("b", "//y")
     assert table.prune(before=2) == 1
-    assert ids(table.rows(2)) == []
-    assert ids(table.rows(3)) == ["b"]
+    assert ids(table.subscriptions(2)) == []
+    assert ids(table.subscriptions(3)) == ["b"]
     with pytest.raises(SourceError, match="oldest"):
-        table.rows(1)
+        table.subscriptions(1)
     with pytest.raises(SourceError, match="oldest"):
         table.changes(1, 3)
 
 
-def test_a_version_that_is_not_yet_cannot_be_listed(table: SubscriptionTable) -> None:
+def test_a_version_that_is_not_yet_cannot_be_listed(table: SubscriptionStore) -> None:
     """It may still become anything."""
     with pytest.raises(SourceError, match="no version 1"):
-        table.rows(1)
+        table.subscriptions(1)
 
 
-def test_threads_change_it_at_once(table: SubscriptionTable) -> None:
+def test_threads_change_it_at_once(table: SubscriptionStore) -> None:
     """Each change has a number of its own."""
     versions: list[int] = []
 
@@ -226,7 +228,7 @@ def test_threads_change_it_at_once(table: SubscriptionTable) -> None:
 
 
 def subscribe_ten(path: Path, name: str) -> None:
-    table = SubscriptionTable(path)
+    table = SubscriptionStore(path)
     for number in range(10):
         table.subscribe(f"{name}{number}", "//x")
 
@@ -241,4 +243,4 @@ def test_processes_make_it_and_change_it_at_once(tmp_path: Path) -> None:
     for process in processes:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
-    assert SubscriptionTable(path).version() == 30
+    assert SubscriptionStore(path).version() == 30

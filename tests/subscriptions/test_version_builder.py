@@ -1,146 +1,248 @@
-"""Index versions that follow a subscription table."""
+"""Index versions that follow a subscription store."""
 
 from __future__ import annotations
 
 import os
-import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from twigcast.errors import SourceError, StageError
-from twigcast.filtering import Index
-from twigcast.subscriptions.store import SubscriptionTable
-from twigcast.subscriptions.version_builder import KEPT, YOUNG_SECONDS, Follower
-from twigcast.subscriptions.versions import INDEX, SUBSCRIBERS, IndexVersion, SubscriptionRow
+from twigcast.pattern import Subscription
+from twigcast.subscriptions.store import SubscriptionStore
+from twigcast.subscriptions.version_builder import GRACE_SECONDS, SWEEP_EVERY, VersionBuilder
+from twigcast.subscriptions.versions import SEGMENTS, IndexVersion
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> SubscriptionTable:
-    return SubscriptionTable(tmp_path / "subscriptions.db")
+def table(tmp_path: Path) -> SubscriptionStore:
+    return SubscriptionStore(tmp_path / "subscriptions.db")
 
 
 def listed(version: IndexVersion) -> list[tuple[str, str, str]]:
-    """Who stands in the Arrow file, and that the index agrees."""
-    with pa.memory_map(str(version.path / SUBSCRIBERS)) as source:
-        rows = pa.ipc.open_file(source).read_all().to_pylist()
-    assert Index.open(version.path / INDEX).ids == [row["subscription"] for row in rows]
-    return [(row["subscription"], row["subscriber"], row["deliver"]) for row in rows]
+    """Who is living in a version, and what they receive."""
+    index = version.open_index()
+    rows = {row["subscription"]: row for row in index.rows().to_pylist()}
+    return [
+        (str(id), rows[id]["subscriber"], "document" if rows[id]["pattern"] is None else "part")
+        for id in index.ids
+    ]
 
 
-def test_a_version_has_the_rows_of_the_table(table: SubscriptionTable, tmp_path: Path) -> None:
+def test_a_version_has_the_rows_of_the_table(table: SubscriptionStore, tmp_path: Path) -> None:
     """Its name is the number of the last change."""
     table.subscribe("a", "//x", subscriber="ada", deliver="part")
-    follower = Follower(table, tmp_path / "versions")
-    assert follower.newest() == "1"
-    (version,) = follower.at("1")
+    builder = VersionBuilder(table, tmp_path / "versions")
+    assert builder.newest() == "1"
+    (version,) = builder.at("1")
     assert (version.version, listed(version)) == ("1", [("a", "ada", "part")])
 
 
-def test_a_table_without_subscriptions_has_a_version_too(table: SubscriptionTable, tmp_path: Path) -> None:
+def test_a_table_without_subscriptions_has_a_version_too(table: SubscriptionStore, tmp_path: Path) -> None:
     """Documents that nobody wants go through all the same."""
-    follower = Follower(table, tmp_path / "versions")
-    assert follower.newest() == "0"
-    assert listed(follower.at("0")[0]) == []
+    builder = VersionBuilder(table, tmp_path / "versions")
+    assert builder.newest() == "0"
+    assert listed(builder.at("0")[0]) == []
 
 
-def test_it_follows_by_the_changes(table: SubscriptionTable, tmp_path: Path) -> None:
+def test_it_follows_by_the_changes(table: SubscriptionStore, tmp_path: Path) -> None:
     """After each of many changes the version is the one that would be built from the rows."""
-    follower = Follower(table, tmp_path / "versions")
+    builder = VersionBuilder(table, tmp_path / "versions")
     for number in range(5):
         table.subscribe(f"s{number}", f"//x{number}")
-    follower.newest()
+    builder.newest()
     table.unsubscribe("s1")
     table.subscribe("s3", "//other")
     table.subscribe("s9", "//x9")
     table.unsubscribe("s9")
     table.subscribe("s1", "//back")
-    (version,) = follower.at(follower.newest())
-    assert [id for id, _, _ in listed(version)] == [row.id for row in table.rows()]
-    assert Index.open(version.path / INDEX).match(b"<back/>").ids == ["s1"]
-    assert Index.open(version.path / INDEX).match(b"<x3/>").ids == []
+    (version,) = builder.at(builder.newest())
+    assert [id for id, _, _ in listed(version)] == [each.id for each in table.subscriptions()]
+    assert version.open_index().match(b"<back/>").ids == ["s1"]
+    assert version.open_index().match(b"<x3/>").ids == []
 
 
-def test_a_past_version_can_be_made_again(table: SubscriptionTable, tmp_path: Path) -> None:
-    """A replayed batch gets its subscriptions though the folder was lost and the table went on."""
+def test_a_past_version_can_be_made_again(table: SubscriptionStore, tmp_path: Path) -> None:
+    """A replayed batch gets its subscriptions though the manifest was lost and the table went on."""
     table.subscribe("a", "//x")
-    follower = Follower(table, tmp_path / "versions")
-    follower.newest()
+    builder = VersionBuilder(table, tmp_path / "versions")
+    builder.newest()
     table.unsubscribe("a")
     table.subscribe("b", "//y")
-    follower.newest()
-    shutil.rmtree(tmp_path / "versions" / "1")
-    assert [id for id, _, _ in listed(follower.at("1")[0])] == ["a"]
+    builder.newest()
+    (tmp_path / "versions" / "1.json").unlink()
+    assert [id for id, _, _ in listed(builder.at("1")[0])] == ["a"]
     table.subscribe("c", "//z")
-    assert [id for id, _, _ in listed(follower.at(follower.newest())[0])] == ["b", "c"]
+    assert [id for id, _, _ in listed(builder.at(builder.newest())[0])] == ["b", "c"]
 
 
-def test_a_version_that_was_pruned_cannot_be_had(table: SubscriptionTable, tmp_path: Path) -> None:
+def test_a_version_that_was_pruned_cannot_be_had(table: SubscriptionStore, tmp_path: Path) -> None:
     """It says so."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
     table.prune(before=2)
     with pytest.raises(SourceError, match="no version 1"):
-        Follower(table, tmp_path / "versions").at("1")
+        VersionBuilder(table, tmp_path / "versions").at("1")
 
 
-def test_shards_divide_the_rows(table: SubscriptionTable, tmp_path: Path) -> None:
+def test_shards_divide_the_rows(table: SubscriptionStore, tmp_path: Path) -> None:
     """Each is in one of them, and stays in it."""
     for number in range(20):
         table.subscribe(f"s{number}", "//x")
-    follower = Follower(table, tmp_path / "versions", shards=3)
-    before = [{id for id, _, _ in listed(shard)} for shard in follower.at(follower.newest())]
+    builder = VersionBuilder(table, tmp_path / "versions", shards=3)
+    before = [{id for id, _, _ in listed(shard)} for shard in builder.at(builder.newest())]
     assert sum(map(len, before)) == len(set().union(*before)) == 20
     table.unsubscribe("s7")
-    after = [{id for id, _, _ in listed(shard)} for shard in follower.at(follower.newest())]
+    after = [{id for id, _, _ in listed(shard)} for shard in builder.at(builder.newest())]
     assert after == [shard - {"s7"} for shard in before]
 
 
 class Rows:
     """Subscriptions that know only what is there now."""
 
-    def __init__(self, *rows: SubscriptionRow) -> None:
+    def __init__(self, *rows: Subscription) -> None:
         self.now = list(rows)
 
     def version(self) -> str:
-        return "h" + "".join(row.id + row.xpath.replace("/", "_") for row in self.now)
+        return "h" + "".join(str(row.id) + row.text.replace("/", "_") for row in self.now)
 
-    def rows(self) -> list[SubscriptionRow]:
+    def subscriptions(self) -> list[Subscription]:
         return self.now
 
 
 def test_it_follows_tables_without_a_past(tmp_path: Path) -> None:
     """By comparing rows; a bad one is told and hides none of the others."""
-    rows = Rows(*(SubscriptionRow(id, id, f"//{id}") for id in "abc"))
-    follower = Follower(rows, tmp_path)
-    first = follower.newest()
-    rows.now = [SubscriptionRow("a", "a", "//a"), SubscriptionRow("b", "b", "//other")]
-    assert [id for id, _, _ in listed(follower.at(follower.newest())[0])] == ["a", "b"]
-    assert [id for id, _, _ in listed(follower.at(first)[0])] == ["a", "b", "c"]
-    rows.now.append(SubscriptionRow("bad", "bad", "//["))
-    assert [id for id, _, _ in listed(follower.at(follower.newest())[0])] == ["a", "b"]
-    assert [refused.id for refused in follower.refused] == ["bad"]
+    rows = Rows(*(Subscription(id, f"//{id}", id) for id in "abc"))
+    builder = VersionBuilder(rows, tmp_path)
+    first = builder.newest()
+    rows.now = [Subscription("a", "//a", "a"), Subscription("b", "//other", "b")]
+    assert [id for id, _, _ in listed(builder.at(builder.newest())[0])] == ["a", "b"]
+    assert [id for id, _, _ in listed(builder.at(first)[0])] == ["a", "b", "c"]
+    rows.now.append(Subscription("bad", "//[", "bad"))
+    assert [id for id, _, _ in listed(builder.at(builder.newest())[0])] == ["a", "b"]
+    assert [refused.id for refused in builder.refused] == ["bad"]
 
 
 def test_what_such_a_table_no_longer_has_cannot_be_made(tmp_path: Path) -> None:
     """A version whose folder is gone is not silently another."""
-    rows = Rows(SubscriptionRow("a", "a", "//a"))
+    rows = Rows(Subscription("a", "//a", "a"))
     with pytest.raises(StageError):
-        Follower(rows, tmp_path).at("h-gone")
+        VersionBuilder(rows, tmp_path).at("h-gone")
 
 
-def test_old_folders_are_swept_away(table: SubscriptionTable, tmp_path: Path) -> None:
-    """The newest stay, and all that are young."""
-    follower = Follower(table, tmp_path / "versions")
-    for number in range(KEPT + 2):
+def test_versions_that_no_batch_needs_are_swept_away(table: SubscriptionStore, tmp_path: Path) -> None:
+    """Those that are needed stay with their segments, and so does everything that is young."""
+    root = tmp_path / "versions"
+    builder = VersionBuilder(table, root)
+    for number in range(SWEEP_EVERY - 1):
         table.subscribe(f"s{number}", "//x")
-        follower.newest()
-    assert len(list((tmp_path / "versions").iterdir())) == KEPT + 2
-    for folder in (tmp_path / "versions").iterdir():
-        age = YOUNG_SECONDS + 1000 - int(folder.name)
-        os.utime(folder, (folder.stat().st_mtime - age,) * 2)
+        builder.newest()
+        builder.release(["3"])
+    assert len(list(root.glob("*.json"))) == SWEEP_EVERY - 1
+    for file in root.rglob("*.*"):
+        os.utime(file, (file.stat().st_mtime - GRACE_SECONDS - 1,) * 2)
     table.subscribe("last", "//x")
-    follower.newest()
-    kept = {folder.name for folder in (tmp_path / "versions").iterdir()}
-    assert kept == {str(number) for number in range(4, KEPT + 4)}
+    newest = builder.newest()
+    builder.release(["3"])
+    assert {file.name for file in root.glob("*.json")} == {"3.json", f"{newest}.json"}
+    assert len(list((root / SEGMENTS).iterdir())) == 2
+    assert [id for id, _, _ in listed(builder.at("3")[0])] == ["s0", "s1", "s2"]
+    with pytest.raises(SourceError, match="no version 2: the oldest is 3"):
+        table.subscriptions(2)
+
+
+def test_a_new_process_goes_on_from_the_newest_version(table: SubscriptionStore, tmp_path: Path) -> None:
+    """It compiles what has changed since, and shares the segments; a damaged segment is passed over."""
+    for number in range(200):
+        table.subscribe(f"s{number}", f"//x{number}")
+    builder = VersionBuilder(table, tmp_path / "versions")
+    (before,) = builder.at(builder.newest())
+    table.subscribe("new", "//new")
+    builder = VersionBuilder(table, tmp_path / "versions")
+    (after,) = builder.at(builder.newest())
+    assert after.segments[: len(before.segments)] == before.segments
+    assert len(after.segments) == len(before.segments) + 1
+    for path in after.paths:
+        path.write_bytes(path.read_bytes()[:-1])
+    table.unsubscribe("s0")
+    builder = VersionBuilder(table, tmp_path / "versions")
+    (again,) = builder.at(builder.newest())
+    assert [id for id, _, _ in listed(again)] == [str(each.id) for each in table.subscriptions()]
+
+
+def test_a_store_that_was_made_anew_has_other_versions(tmp_path: Path) -> None:
+    """Versions are not trusted by their number: nobody gets what another store's subscribers asked for."""
+    path = tmp_path / "subscriptions.db"
+    first = SubscriptionStore(path)
+    first.subscribe("mallory", "//x")
+    assert VersionBuilder(first, tmp_path / "versions").newest() == "1"
+    for file in tmp_path.glob("subscriptions.db*"):
+        file.unlink()
+    second = SubscriptionStore(path)
+    second.subscribe("ada", "//x")
+    builder = VersionBuilder(second, tmp_path / "versions")
+    assert [id for id, _, _ in listed(builder.at(builder.newest())[0])] == ["ada"]
+
+
+def test_a_store_that_was_restored_has_other_versions(tmp_path: Path) -> None:
+    """After a restore the numbers are given out once more, to other changes."""
+    path, copy = tmp_path / "subscriptions.db", tmp_path / "copy.db"
+    store = SubscriptionStore(path)
+    store.subscribe("ada", "//x")
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+    store.subscribe("mallory", "//x")
+    builder = VersionBuilder(store, tmp_path / "versions")
+    assert builder.newest() == "2"
+    with closing(sqlite3.connect(copy)) as source, closing(sqlite3.connect(path)) as target:
+        source.backup(target)
+    store.subscribe("bob", "//x")
+    assert [id for id, _, _ in listed(builder.at(builder.newest())[0])] == ["ada", "bob"]
+    fresh = VersionBuilder(store, tmp_path / "versions")
+    assert [id for id, _, _ in listed(fresh.at(fresh.newest())[0])] == ["ada", "bob"]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from twigcast.subscriptions import SubscriptionStore, VersionBuilder
+store, root, until = SubscriptionStore(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+calls = 0
+def counted(call):
+    def wrapped(*arguments, **options):
+        global calls
+        calls += 1
+        if calls == until:
+            os._exit(9)
+        return call(*arguments, **options)
+    return wrapped
+os.fsync, os.replace, os.open = counted(os.fsync), counted(os.replace), counted(os.open)
+VersionBuilder(store, root).newest()
+"""
+
+
+def test_a_kill_at_any_point_leaves_the_last_whole_version(table: SubscriptionStore, tmp_path: Path) -> None:
+    """A process that dies before, between or after its writes leaves versions that are whole."""
+    root = tmp_path / "versions"
+    table.subscribe("a", "//x")
+    VersionBuilder(table, root).newest()
+    table.subscribe("b", "//x")
+    survived = 0
+    for until in range(1, 40):
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(table.path), str(root), str(until)], check=False
+        )
+        builder = VersionBuilder(table, root)
+        assert [id for id, _, _ in listed(builder.at("1")[0])] == ["a"]
+        if (root / "2.json").exists():
+            assert [id for id, _, _ in listed(IndexVersion.open(root / "2.json"))] == ["a", "b"]
+            (root / "2.json").unlink()
+        survived += done.returncode == 0
+        if done.returncode == 0:
+            break
+    assert survived == 1
+    assert until > 5

@@ -1,4 +1,4 @@
-"""An index as a folder: written whole, opened once."""
+"""An index version: a manifest of segments, written whole, opened once."""
 
 from __future__ import annotations
 
@@ -9,43 +9,38 @@ import pytest
 
 from twigcast import DocumentLimits, Index
 from twigcast.errors import StageError
+from twigcast.pattern import Subscription
 from twigcast.spark.stages.shipping import shipped, version_text
-from twigcast.subscriptions.versions import (
-    INDEX,
-    SUBSCRIBERS,
-    IndexVersion,
-    SubscriptionRow,
-)
+from twigcast.subscriptions.versions import SEGMENTS, IndexVersion, open_version, save_version
 
 ROWS = [
-    SubscriptionRow("s", "ann", "/a"),
-    SubscriptionRow("t", "bob", "/p:a", {"p": "u"}, "part"),
-    SubscriptionRow("u", "ann", "//b["),
-    SubscriptionRow("v", "eve", "//b"),
+    Subscription("s", "/a", "ann"),
+    Subscription("t", "/p:a", "bob", "part", {"p": "u"}),
+    Subscription("u", "//b[", "ann"),
+    Subscription("v", "//b", "eve"),
 ]
 
 
 def test_rows_stand_at_their_positions(tmp_path: Path) -> None:
     """Row i of the subscribers is position i of the index; what is refused has no position."""
     version = IndexVersion.write(tmp_path, 12, ROWS)
-    assert (version.version, len(version), version.path) == ("12", 3, tmp_path / "12")
+    assert (version.version, version.size, version.manifest) == ("12", 3, tmp_path / "12.json")
     assert [(each.id, each.error.code) for each in version.refused] == [("u", "syntax")]
     (opened,) = shipped(version, "path", None)
     assert opened.open_index(DocumentLimits()).ids == ["s", "t", "v"]
     assert opened.open_subscribers().to_pylist() == [
-        {"subscription": "s", "subscriber": "ann", "deliver": "document", "pattern": None},
-        {"subscription": "t", "subscriber": "bob", "deliver": "part", "pattern": "/Q{u}a"},
-        {"subscription": "v", "subscriber": "eve", "deliver": "document", "pattern": None},
+        {"subscription": "s", "subscriber": "ann", "pattern": None},
+        {"subscription": "t", "subscriber": "bob", "pattern": "/Q{u}a"},
+        {"subscription": "v", "subscriber": "eve", "pattern": None},
     ]
 
 
 def test_a_version_is_opened_once(tmp_path: Path) -> None:
     """A process has one index for a path and limits, however often it is asked for."""
     (one,) = shipped(IndexVersion.write(tmp_path, 1, ROWS), "path", None)
-    (same,) = shipped(IndexVersion.open(tmp_path / "1"), "path", None)
+    (same,) = shipped(IndexVersion.open(tmp_path / "1.json"), "path", None)
     assert one.open_index(DocumentLimits()) is same.open_index(DocumentLimits())
     assert one.open_index(DocumentLimits()) is not one.open_index(DocumentLimits(depth=3))
-    assert one.open_subscribers() is same.open_subscribers()
 
 
 def test_a_version_that_is_there_stays(tmp_path: Path) -> None:
@@ -53,7 +48,8 @@ def test_a_version_that_is_there_stays(tmp_path: Path) -> None:
     first = IndexVersion.write(tmp_path, "v", ROWS)
     again = IndexVersion.write(tmp_path, "v", ROWS[:1])
     assert (first.size, again.size) == (3, 3)
-    assert [path.name for path in tmp_path.iterdir()] == ["v"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [SEGMENTS, "v.json"]
+    assert len(list((tmp_path / SEGMENTS).iterdir())) == 1
 
 
 def test_several_may_write_the_same(tmp_path: Path) -> None:
@@ -67,20 +63,65 @@ def test_several_may_write_the_same(tmp_path: Path) -> None:
         writer.start()
     for writer in writers:
         writer.join()
-    assert len({version.path for version in found}) == 1
+    assert len({version.manifest for version in found}) == 1
     assert len(found) == 4
-    assert [path.name for path in tmp_path.iterdir()] == ["v"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [SEGMENTS, "v.json"]
 
 
 def test_an_index_that_changes_is_saved_as_it_is(tmp_path: Path) -> None:
-    """``save`` writes an index that is kept in memory, with the rows by id."""
-    index = Index((row.id, row.xpath, row.namespaces) for row in ROWS if row.id != "u")
+    """A removed subscription is a hole in the rows, and is matched by nothing."""
+    index = Index(row for row in ROWS if row.id != "u")
     index.remove("s")
-    rows = {row.id: row for row in ROWS}
-    version = IndexVersion.save(tmp_path, 2, index, rows)
+    version = IndexVersion.save(tmp_path, 2, index)
     (opened,) = shipped(version, "path", None)
-    assert opened.open_subscribers().column("subscriber").to_pylist() == ["bob", "eve"]
+    assert opened.open_subscribers().column("subscriber").to_pylist() == ["", "bob", "eve"]
     assert opened.open_index(DocumentLimits()).ids == ["t", "v"]
+    assert opened.open_index(DocumentLimits()).match(b"<a/>").ids == []
+
+
+def test_a_version_writes_only_what_is_new(tmp_path: Path) -> None:
+    """The next version names the segments of the one before, and adds a small one."""
+    index = Index((number, f"//x{number}/y") for number in range(5000))
+    first = IndexVersion.save(tmp_path, 1, index)
+    index.add("new", "//a")
+    index.remove(7)
+    second = IndexVersion.save(tmp_path, 2, index)
+    assert second.segments[: len(first.segments)] == first.segments
+    (added,) = second.paths[len(first.segments) :]
+    assert added.stat().st_size < 2000 < first.paths[0].stat().st_size / 50
+    assert second.open_index().match(b"<a><x7><y/></x7></a>").ids == ["new"]
+    assert first.open_index().match(b"<a><x7><y/></x7></a>").ids == [7]
+
+
+def test_engines_stay_warm_from_version_to_version(tmp_path: Path) -> None:
+    """What was learnt of the segments that two versions share is used on."""
+    index = Index((number, f"//x{number}") for number in range(500))
+    before = IndexVersion.save(tmp_path, 1, index).open_index()
+    before.match(b"<a><x1/></a>")
+    index.add("new", "//a")
+    after = IndexVersion.save(tmp_path, 2, index).open_index()
+    assert after.match(b"<a><x1/></a>").ids == [1, "new"]
+    assert (after.stats().engines, after.stats().documents) == (1, 2)
+
+
+def test_a_version_knows_its_store(tmp_path: Path) -> None:
+    """The same number of another store is another version; so is a manifest that lacks a segment."""
+    (made,) = save_version(tmp_path, "1", [Index(ROWS[:1])], store="here")
+    assert open_version(made.manifest, store="here") == (made,)
+    with pytest.raises(StageError, match="made from another subscription store"):
+        open_version(made.manifest, store="there")
+    made.paths[0].unlink()
+    with pytest.raises(StageError, match="is missing"):
+        open_version(made.manifest)
+
+
+def test_shards_are_manifests_over_fewer_segments(tmp_path: Path) -> None:
+    """One manifest has the segments of each shard."""
+    shards = save_version(tmp_path, "1", [Index([("a", "/a")]), Index([("b", "/b")])])
+    assert [shard.version for shard in shards] == ["1.1-of-2", "1.2-of-2"]
+    assert [shard.open_index().ids for shard in shards] == [["a"], ["b"]]
+    with pytest.raises(StageError, match="has 2 shards"):
+        IndexVersion.open(tmp_path / "1.json")
 
 
 def test_an_index_is_a_version_for_the_moment() -> None:
@@ -122,6 +163,5 @@ def test_files_are_mapped(tmp_path: Path) -> None:
     if not mapped.exists():
         pytest.skip("no /proc here")
     text = mapped.read_text()
-    assert str(tmp_path / "1" / INDEX) in text
-    assert str(tmp_path / "1" / SUBSCRIBERS) in text
+    assert str(tmp_path / SEGMENTS / opened.segments[0].rpartition("/")[2]) in text
     assert len(kept[0]) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +21,8 @@ from twigcast.cli.options import (
 )
 from twigcast.cli.terminal import complain, pointed, progress
 from twigcast.errors import PatternError, SourceError, SubscriptionError, TwigcastError
-from twigcast.subscriptions import SubscriptionLine, read_subscriptions
+from twigcast.pattern import Subscription
+from twigcast.subscriptions import read_subscriptions
 
 EXAMPLES = examples(
     "twigcast check news.txt",
@@ -34,7 +36,7 @@ class Finding:
     """A line of a file that is not a good subscription, and why."""
 
     line: int
-    id: str | int | None
+    id: Hashable | None
     error: TwigcastError
 
 
@@ -51,12 +53,12 @@ def command(
     The exit code is 1 if any line is bad.
     """
     namespaces = namespace_map(namespace, default_namespace)
-    seen: dict[str | int, int] = {}
+    seen: dict[Hashable, int] = {}
     total = bad = 0
-    with progress(f"Checking {file}", read_subscriptions(file, format)) as entries:
-        for entry in entries:
+    with progress(f"Checking {file}", read_subscriptions(file, format, namespaces=namespaces)) as entries:
+        for line, entry in entries:
             total += 1
-            finding = _finding(entry, namespaces, seen)
+            finding = _finding(line, entry, seen)
             if finding is not None:
                 bad += 1
                 typer.echo(_json_line(finding) if json else _lines(file, finding))
@@ -66,22 +68,18 @@ def command(
         raise typer.Exit(1)
 
 
-def _finding(
-    entry: SubscriptionLine | SourceError, namespaces: dict[str, str], seen: dict[str | int, int]
-) -> Finding | None:
+def _finding(line: int, entry: Subscription | SourceError, seen: dict[Hashable, int]) -> Finding | None:
     """What is wrong with a line, given the lines on which ids were seen so far."""
-    from twigcast.pattern import parse
-
     if isinstance(entry, SourceError):
-        return Finding(entry.line, None, entry)
+        return Finding(line, None, entry)
     if entry.id in seen:
         message = f"the id {entry.id!r} is already that of line {seen[entry.id]}"
-        return Finding(entry.line, entry.id, SubscriptionError(message, code="duplicate-id", id=entry.id))
-    seen[entry.id] = entry.line
+        return Finding(line, entry.id, SubscriptionError(message, code="duplicate-id", id=entry.id))
+    seen[entry.id] = line
     try:
-        parse(entry.xpath, {**namespaces, **(entry.namespaces or {})})
+        _ = entry.pattern
     except PatternError as error:
-        return Finding(entry.line, entry.id, error)
+        return Finding(line, entry.id, error)
     return None
 
 

@@ -16,7 +16,7 @@ import typer
 
 from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.tables import load_pipeline, look_at_table, need
+from twigcast.cli.stores import check_store, load_pipeline, need
 from twigcast.cli.terminal import complain, stdout
 from twigcast.errors import SourceError
 
@@ -63,7 +63,7 @@ def command(
     if retry:
         if body is not None:
             raise typer.BadParameter("--body and --retry exclude each other", param_hint="--body")
-        look_at_table(plan, pipeline)
+        check_store(plan, pipeline)
         _retry(plan, codes, json=json)
         return
     letters = _open_letters(plan, codes)

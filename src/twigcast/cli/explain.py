@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Hashable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,10 +23,8 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.errors import SubscriptionError
-from twigcast.subscriptions import Format, SubscriptionLine, item, read_subscriptions
-
-if TYPE_CHECKING:
-    from twigcast.subscriptions import Item
+from twigcast.pattern import Subscription
+from twigcast.subscriptions import Format, read_subscriptions
 
 EXAMPLES = examples(
     "twigcast explain --subscription \"//p[person='Ada']\" article.xml",
@@ -60,25 +58,23 @@ def command(
         )
     if (subscriptions is None) != (id is None):
         raise typer.BadParameter("--subscriptions and --id go together", param_hint="--id")
-    wanted: Item
     if subscription is not None:
-        wanted = ("subscription", subscription)
+        wanted = Subscription("subscription", subscription, namespaces=namespaces)
     else:
         assert subscriptions is not None
         assert id is not None
-        wanted = item(_line_of(subscriptions, format, id), namespaces)
-    from twigcast.filtering import Index
+        wanted = _found(subscriptions, format, id, namespaces)
+    from twigcast.document import read
+    from twigcast.pattern import explain
 
     limits = document_limits(max_bytes, max_depth)
-    index = Index(namespaces=namespaces, limits=limits)
-    index.add(*wanted)
-    chosen: Hashable = wanted[0]
-    explanation = index.explain(documents.Source(document).read(limits.bytes), chosen)
+    pattern = wanted.pattern
+    explanation = explain(pattern, read(documents.Source(document).read(limits.bytes), limits))
     typer.echo(json_text.dumps(explanation.to_dict(), ensure_ascii=False) if json else str(explanation))
 
 
-def _line_of(path: Path, format: Format | None, id: str) -> SubscriptionLine:
-    for line in read_subscriptions(path, format):
-        if isinstance(line, SubscriptionLine) and str(line.id) == id:
-            return line
+def _found(path: Path, format: Format | None, id: str, namespaces: Mapping[str, str]) -> Subscription:
+    for _, entry in read_subscriptions(path, format, namespaces=namespaces):
+        if isinstance(entry, Subscription) and str(entry.id) == id:
+            return entry
     raise SubscriptionError(f"there is no subscription {id!r} in {path}", code="unknown-id", id=id)

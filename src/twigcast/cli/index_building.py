@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from twigcast.cli.terminal import complain, complain_of, progress
 from twigcast.errors import SourceError
-from twigcast.subscriptions import Format, Item, SubscriptionLine, item, read_subscriptions
+from twigcast.pattern import Subscription
+from twigcast.subscriptions import Format, read_subscriptions
 
 if TYPE_CHECKING:
     from twigcast.document import DocumentLimits
@@ -37,19 +38,20 @@ def build(
     lines: dict[Hashable, int] = {}
     unread: list[SourceError] = []
 
-    def items() -> Iterator[Item]:
-        for line in entries:
-            if isinstance(line, SubscriptionLine):
-                lines[line.id] = line.line
-                yield item(line, namespaces)
+    def subscriptions() -> Iterator[Subscription]:
+        for line, entry in entries:
+            if isinstance(entry, SourceError):
+                unread.append(entry)
             else:
-                unread.append(line)
+                lines[entry.id] = line
+                yield entry
 
-    with progress(f"Indexing {path}", read_subscriptions(path, format)) as entries, warnings.catch_warnings():
+    numbered = read_subscriptions(path, format, namespaces=namespaces)
+    with progress(f"Indexing {path}", numbered) as entries, warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", SubscriptionWarning
         )  # the refused are complained of below, with their lines
-        index = Index(items(), namespaces=namespaces, limits=limits)
+        index = Index(subscriptions(), limits=limits)
     bad: list[tuple[int, Exception]] = [(error.line, error) for error in unread]
     bad += [(lines[refused.id], refused.error) for refused in index.refused]
     for line, error in sorted(bad, key=lambda pair: pair[0])[:COMPLAINTS]:

@@ -13,7 +13,7 @@ import typer
 
 from twigcast.cli.live import Display, live, size
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.tables import load_pipeline, look_at_table, need
+from twigcast.cli.stores import check_store, load_pipeline, need
 from twigcast.cli.terminal import complain
 from twigcast.errors import SourceError
 
@@ -64,7 +64,7 @@ def command(
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
     _look_at_source(plan)
-    look_at_table(plan, pipeline)
+    check_store(plan, pipeline)
     with live() as display:
         stopped = _go(plan, display, streaming=stream, json=json)
     totals = display.totals

@@ -1,11 +1,12 @@
-"""``twigcast subscribe``: put subscriptions into the table that a pipeline reads."""
+"""``twigcast subscribe``: put subscriptions into the store that a pipeline reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,24 +18,25 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.tables import TableFile, open_table, split_pipeline
+from twigcast.cli.stores import StoreFile, open_store, split_pipeline
 from twigcast.cli.terminal import complain, complain_of, progress
 from twigcast.errors import SourceError, TwigcastError
+from twigcast.pattern import Subscription
 from twigcast.subscriptions import Format, read_subscriptions
 
 if TYPE_CHECKING:
-    from twigcast.subscriptions import SubscriptionRow, SubscriptionTable
+    from twigcast.subscriptions import SubscriptionStore
 
 EXAMPLES = examples(
     """twigcast subscribe --id ada "//p[person='Ada']" """.strip(),
     "twigcast subscribe news.toml --id leads --subscriber desk-1 //hl1",
     "twigcast subscribe news.toml --id quotes --deliver part //q",
-    "twigcast subscribe --table subscriptions.db --file news.tsv",
+    "twigcast subscribe --store subscriptions.db --file news.tsv",
 )
 COMPLAINTS = 20  # of a file of subscriptions, before the rest is only counted
 
 
-class Deliver(StrEnum):
+class DeliveredContent(StrEnum):
     """What a subscriber receives."""
 
     document = "document"
@@ -46,19 +48,19 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[PIPELINE] [XPATH]",
-            help="The pipeline file whose table it is (*.toml), and what is asked for.",
+            help="The pipeline file whose store it is (*.toml), and what is asked for.",
         ),
     ] = None,
-    table: TableFile = None,
+    store: StoreFile = None,
     id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="The name of the subscription in the table.")
+        str | None, typer.Option("--id", metavar="ID", help="The name of the subscription in the store.")
     ] = None,
     subscriber: Annotated[
         str | None,
         typer.Option("--subscriber", metavar="NAME", help="Who receives; otherwise the id says who."),
     ] = None,
     deliver: Annotated[
-        Deliver | None,
+        DeliveredContent | None,
         typer.Option("--deliver", help="The whole document (so by default) or only the selected parts."),
     ] = None,
     file: Annotated[
@@ -79,68 +81,66 @@ def command(
     The next batch of a pipeline sees the change.
     A subscription with an id that is there replaces it, if it has the same subscriber.
 
-    The new version of the table is printed.
+    The new version of the store is printed.
     With --file, bad lines are reported and the others subscribed; the exit code is then 1.
     """
-    pipeline, rest = split_pipeline(words or [], table)
+    pipeline, rest = split_pipeline(words or [], store)
     namespaces = namespace_map(namespace, default_namespace)
     if file is not None:
         if rest or id is not None:
             raise typer.BadParameter("an XPath and --id do not go with --file", param_hint="--file")
-        _subscribe_all(open_table(table, pipeline), file, format, namespaces, subscriber, deliver)
+        _subscribe_all(open_store(store, pipeline), file, format, namespaces, subscriber, deliver)
         return
     if len(rest) != 1:
         raise typer.BadParameter("expected one XPath, or --file", param_hint="XPATH")
     if not id:
         raise typer.BadParameter("a subscription needs a name", param_hint="--id")
-    subscriptions = open_table(table, pipeline)
+    subscriptions = open_store(store, pipeline)
     version = subscriptions.subscribe(
         id,
         rest[0],
         subscriber=subscriber,
         namespaces=namespaces,
-        deliver=(deliver or Deliver.document).value,
+        deliver=(deliver or DeliveredContent.document).value,
     )
     complain(f"{subscriptions.path}: {id} subscribed")
     typer.echo(version)
 
 
 def _subscribe_all(
-    table: SubscriptionTable,
+    store: SubscriptionStore,
     file: Path,
     format: Format | None,
     namespaces: Mapping[str, str],
     subscriber: str | None,
-    deliver: Deliver | None,
+    deliver: DeliveredContent | None,
 ) -> None:
     """Put the good lines of a file into the table in one change, and complain of the others."""
-    lines: dict[str, int] = {}
+    lines: dict[Hashable, int] = {}
     bad: list[tuple[int, TwigcastError]] = []
 
-    def rows() -> Iterator[SubscriptionRow]:
-        from twigcast.subscriptions import SubscriptionRow
-
-        for line in entries:
-            if isinstance(line, SourceError):
-                bad.append((line.line, line))
+    def subscriptions() -> Iterator[Subscription]:
+        for line, entry in entries:
+            if isinstance(entry, SourceError):
+                bad.append((line, entry))
                 continue
-            id = str(line.id)
-            lines[id] = line.line
-            yield SubscriptionRow(
-                id,
-                line.subscriber or subscriber or id,
-                line.xpath,
-                {**namespaces, **(line.namespaces or {})},
-                cast("Literal['document', 'part']", line.deliver or (deliver or Deliver.document).value),
-            )
+            lines[str(entry.id)] = line
+            yield entry if isinstance(entry.id, str) else replace(entry, id=str(entry.id))
 
-    with progress(f"Reading {file}", read_subscriptions(file, format)) as entries:
-        done = table.import_rows(rows())
-    bad += [(lines[str(refused.id)], refused.error) for refused in done.refused]
+    numbered = read_subscriptions(
+        file,
+        format,
+        namespaces=namespaces,
+        subscriber=subscriber or "",
+        deliver=(deliver or DeliveredContent.document).value,
+    )
+    with progress(f"Reading {file}", numbered) as entries:
+        done = store.import_all(subscriptions())
+    bad += [(lines[refused.id], refused.error) for refused in done.refused]
     for number, error in sorted(bad, key=lambda pair: pair[0])[:COMPLAINTS]:
         complain_of(error, f"{file}:{number}")
     refused = f", {len(bad):,} lines refused" if bad else ""
-    complain(f"{table.path}: {done.added:,} subscribed or changed{refused}")
+    complain(f"{store.path}: {done.added:,} subscribed or changed{refused}")
     typer.echo(done.version)
     if bad:
         raise typer.Exit(1)

@@ -10,26 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.tables import TableFile, open_known_table
+from twigcast.cli.stores import StoreFile, open_known_store
 from twigcast.cli.terminal import stdout
-from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
-    from twigcast.subscriptions import SubscriptionRow
+    from twigcast.pattern import Subscription
 
 EXAMPLES = examples(
     "twigcast subscriptions",
     "twigcast subscriptions news.toml --json > subscriptions.jsonl",
     "twigcast subscriptions news.toml --subscriber desk-1 --count",
-    "twigcast subscriptions --table subscriptions.db --at 17",
+    "twigcast subscriptions --store subscriptions.db --at 17",
 )
 
 
 def command(
     pipeline: Annotated[
-        Path | None, typer.Argument(metavar="PIPELINE", help="The pipeline file whose table it is.")
+        Path | None, typer.Argument(metavar="PIPELINE", help="The pipeline file whose store it is.")
     ] = None,
-    table: TableFile = None,
+    store: StoreFile = None,
     subscriber: Annotated[
         str | None, typer.Option("--subscriber", metavar="NAME", help="Only those of one subscriber.")
     ] = None,
@@ -39,11 +38,11 @@ def command(
     ] = None,
     count: Annotated[bool, typer.Option("--count", "-c", help="Only how many there are.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Only the version of the table: the number of its last change.")
+        bool, typer.Option("--version", help="Only the version of the store: the number of its last change.")
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """List the subscriptions of a table.
+    """List the subscriptions of a store.
 
     On a terminal the answer is a table.
     Piped, it is one line for each subscription, as twigcast subscribe --file reads them:
@@ -52,14 +51,11 @@ def command(
     """
     if count and version:
         raise typer.BadParameter("--count and --version exclude each other", param_hint="--count")
-    subscriptions = open_known_table(table, pipeline)
+    subscriptions = open_known_store(store, pipeline)
     if version:
         typer.echo(subscriptions.version())
         return
-    try:
-        rows = subscriptions.rows(at)
-    except LookupError as error:
-        raise SourceError(str(error), code="unknown-version", path=str(subscriptions.path)) from None
+    rows = subscriptions.subscriptions(at)
     if subscriber is not None:
         rows = [row for row in rows if row.subscriber == subscriber]
     if count:
@@ -71,10 +67,10 @@ def command(
         _print_table(rows)
 
 
-def _json_line(row: SubscriptionRow) -> str:
+def _json_line(row: Subscription) -> str:
     fields = {
         "id": row.id,
-        "xpath": row.xpath,
+        "xpath": row.text,
         "namespaces": dict(row.namespaces or {}),
         "subscriber": row.subscriber,
         "deliver": row.deliver,
@@ -82,15 +78,15 @@ def _json_line(row: SubscriptionRow) -> str:
     return json_text.dumps(fields, ensure_ascii=False)
 
 
-def _tab_line(row: SubscriptionRow) -> str:
-    return "\t".join((row.id, row.xpath, _bindings(row), row.subscriber, row.deliver))
+def _tab_line(row: Subscription) -> str:
+    return "\t".join((str(row.id), row.text, _bindings(row), row.subscriber, row.deliver))
 
 
-def _bindings(row: SubscriptionRow) -> str:
+def _bindings(row: Subscription) -> str:
     return " ".join(f"{prefix}={uri}" for prefix, uri in (row.namespaces or {}).items())
 
 
-def _print_table(rows: list[SubscriptionRow]) -> None:
+def _print_table(rows: list[Subscription]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -99,6 +95,6 @@ def _print_table(rows: list[SubscriptionRow]) -> None:
         table.add_column(name, overflow="fold")
     for row in rows:
         bindings = f"  ({_bindings(row)})" if row.namespaces else ""
-        asks = Text(row.xpath).append(bindings, style="dim")
-        table.add_row(Text(row.id), Text(row.subscriber), row.deliver, asks)
+        asks = Text(row.text).append(bindings, style="dim")
+        table.add_row(Text(str(row.id)), Text(row.subscriber), row.deliver, asks)
     stdout().print(table)

@@ -1,4 +1,4 @@
-"""``twigcast unsubscribe``: take subscriptions out of the table that a pipeline reads."""
+"""``twigcast unsubscribe``: take subscriptions out of the store that a pipeline reads."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from twigcast.cli.options import examples
-from twigcast.cli.tables import TableFile, open_known_table, split_pipeline
+from twigcast.cli.stores import StoreFile, open_known_store, split_pipeline
 from twigcast.cli.terminal import complain, complain_of
 from twigcast.errors import SubscriptionError
 
 EXAMPLES = examples(
     "twigcast unsubscribe ada",
     "twigcast unsubscribe news.toml leads quotes",
-    "twigcast unsubscribe --table subscriptions.db ada",
+    "twigcast unsubscribe --store subscriptions.db ada",
 )
 
 
@@ -22,24 +22,24 @@ def command(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="[PIPELINE] ID...", help="The pipeline file whose table it is (*.toml), and the ids."
+            metavar="[PIPELINE] ID...", help="The pipeline file whose store it is (*.toml), and the ids."
         ),
     ],
-    table: TableFile = None,
+    store: StoreFile = None,
 ) -> None:
     """End subscriptions; the next batch of a pipeline sees the change.
 
-    The new version of the table is printed.
+    The new version of the store is printed.
     An id that is not there is reported and the others go on; the exit code is then 1.
     """
-    pipeline, ids = split_pipeline(words, table)
+    pipeline, ids = split_pipeline(words, store)
     if not ids:
         raise typer.BadParameter(
             f"{pipeline} was taken for the pipeline file, and no id comes after it; "
-            "if it is an id, name the pipeline file or --table FILE before it",
+            "if it is an id, name the pipeline file or --store FILE before it",
             param_hint="ID",
         )
-    subscriptions = open_known_table(table, pipeline)
+    subscriptions = open_known_store(store, pipeline)
     gone = 0
     for id in ids:
         try:

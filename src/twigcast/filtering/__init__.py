@@ -15,11 +15,14 @@ from twigcast.filtering.results import (
     Selected,
     Stats,
 )
+from twigcast.filtering.segment_file import StoredSegment, read_segment
+from twigcast.filtering.stored_rows import ROW_SCHEMA
 from twigcast.filtering.tuning import Tuning
 from twigcast.filtering.xtrie import XTrie
 from twigcast.filtering.yfilter import YFilter
 
 __all__ = [
+    "ROW_SCHEMA",
     "BatchMatch",
     "CostlySubscription",
     "Engine",
@@ -29,10 +32,12 @@ __all__ = [
     "RefusedSubscription",
     "Selected",
     "Stats",
+    "StoredSegment",
     "SubscriptionWarning",
     "Tuning",
     "XTrie",
     "YFilter",
     "duplicate_id",
+    "read_segment",
     "unknown_id",
 ]

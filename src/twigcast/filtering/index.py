@@ -1,8 +1,9 @@
 """Many subscriptions, matched together in about the time of a parse.
 
-    Index ──► Snapshot ──► Engine, Engine, …          one engine for each thread that matches
-                 │            └── one matcher for each segment, warm across documents
-                 └── segments (levels), positions that are gone, who stands where
+    Index ──► SubscriptionCollection ──► Snapshot    what there is now: levels of segments, who stands where
+      │
+      └── Engine, Engine, …                          one for each thread that matches
+             └── one matcher for each segment, warm across documents
 
 A change makes a new snapshot and swaps it in; a match in progress keeps the one it began with, the next
 document sees the new one.  Engines are handed out to one thread at a time and bring themselves up to date
@@ -12,36 +13,21 @@ when they are.
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from twigcast.document import Document, DocumentLimits, document_error, read
-from twigcast.errors import DocumentError, PatternError, SubscriptionError
+from twigcast.errors import DocumentError
 from twigcast.filtering.batches import Bodies, Rows
-from twigcast.filtering.compiling import Compiler
-from twigcast.filtering.engine import duplicate_id, unknown_id
-from twigcast.filtering.index_file import read_index, write_index
-from twigcast.filtering.kernel._kernel import Engine, Vocabulary, build
-from twigcast.filtering.levels import (
-    SMALL,
-    Level,
-    has_bit,
-    make_level,
-    mergeable,
-    merged,
-    replaced,
-    set_bit,
-    with_added,
-    with_bit,
-)
-from twigcast.filtering.program_cache import Assembler
+from twigcast.filtering.collection import Snapshot, SubscriptionCollection
+from twigcast.filtering.engine import unknown_id
+from twigcast.filtering.kernel._kernel import Engine
+from twigcast.filtering.levels import has_bit
 from twigcast.filtering.results import (
     BatchMatch,
     CostlySubscription,
@@ -50,25 +36,21 @@ from twigcast.filtering.results import (
     Selected,
     Stats,
 )
-from twigcast.filtering.roster import Roster
+from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.tuning import Tuning
-from twigcast.pattern import Explanation, Pattern, PatternLimits, explain, matches, parse, render, select
-from twigcast.system import garbage_collection_paused
+from twigcast.pattern import (
+    Explanation,
+    Pattern,
+    PatternLimits,
+    Subscription,
+    explain,
+    matches,
+    select,
+)
 
 
 class SubscriptionWarning(UserWarning):
     """Some subscriptions of a batch were refused; ``Index.refused`` says which and why."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Snapshot:
-    """Everything a match reads; never changed, only replaced."""
-
-    levels: tuple[Level, ...]
-    roster: Roster
-    size: int  # positions given out
-    gone: bytes  # bitmap
-    inexact: bytes  # bitmap of those whose candidates must be confirmed
 
 
 class Index:
@@ -76,32 +58,22 @@ class Index:
 
     def __init__(
         self,
-        subscriptions: Iterable[tuple[Any, ...]] = (),
+        subscriptions: Iterable[Subscription | tuple[Any, ...]] = (),
         *,
         namespaces: Mapping[str, str] | None = None,
         limits: DocumentLimits | None = None,
         pattern_limits: PatternLimits | None = None,
         tuning: Tuning | None = None,
     ) -> None:
-        """``subscriptions`` are ``(id, xpath)`` or ``(id, xpath, namespaces)``; ``namespaces`` are for all.
+        """``subscriptions`` are ``Subscription`` values, ``(id, xpath)`` or ``(id, xpath, namespaces)``.
 
-        Those outside the language are left out: see ``refused``.
+        ``namespaces`` are prefixes for all of them.  Subscriptions outside the language are left out and
+        listed in ``refused``.
         """
-        self.limits = limits or DocumentLimits()
-        self.pattern_limits = pattern_limits or PatternLimits()
-        self.namespaces = dict(namespaces or {})
-        self.refused: tuple[RefusedSubscription, ...] = ()
-        self.tuning = tuning or Tuning()
-        self._compiler = Compiler()
-        self._patterns: dict[int, Pattern] = {}  # of inexact positions, and of those asked for by id
-        self._confirmations: Counter[int] = Counter()
-        self._snapshot = _Snapshot((), Roster(), 0, b"", b"")
-        self._engines: list[Engine] = []
-        self._every_engine: weakref.WeakSet[Engine] = weakref.WeakSet()
-        self._lock = threading.RLock()
-        self._merging: threading.Thread | None = None
-        _indexes.add(self)
-        self.refused = tuple(self.add_all(subscriptions))
+        self._begin(
+            SubscriptionCollection(namespaces or {}, pattern_limits or PatternLimits()), limits, tuning
+        )
+        self.refused: tuple[RefusedSubscription, ...] = tuple(self.add_all(subscriptions))
         if self.refused:
             first = self.refused[0]
             warnings.warn(
@@ -109,6 +81,27 @@ class Index:
                 SubscriptionWarning,
                 stacklevel=2,
             )
+
+    def _begin(
+        self, collection: SubscriptionCollection, limits: DocumentLimits | None, tuning: Tuning | None
+    ) -> None:
+        self.limits = limits or DocumentLimits()
+        self.tuning = tuning or Tuning()
+        self._collection = collection
+        self._confirmations: Counter[Hashable] = Counter()
+        self._engines: list[Engine] = []
+        self._every_engine: weakref.WeakSet[Engine] = weakref.WeakSet()
+        _indexes.add(self)
+
+    @property
+    def namespaces(self) -> Mapping[str, str]:
+        """The prefixes that are bound for all subscriptions."""
+        return self._collection.namespaces
+
+    @property
+    def pattern_limits(self) -> PatternLimits:
+        """How complex a subscription may be."""
+        return self._collection.limits
 
     # Matching
 
@@ -166,116 +159,66 @@ class Index:
 
     def add(self, id: Hashable, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None) -> None:
         """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``."""
-        pattern = self._parsed(xpath, namespaces)
-        with self._lock:
-            snapshot = self._snapshot
-            if snapshot.roster.find(id) is not None:
-                raise duplicate_id(id)
-            program = self._compiler.compile(pattern)
-            position = snapshot.roster.append(id, _text(xpath, namespaces, self.namespaces, pattern))
-            levels = with_added(snapshot.levels, self._compiler.vocabulary, position, program.words)
-            inexact = snapshot.inexact
-            if not program.exact:
-                self._patterns[position] = pattern
-                inexact = with_bit(inexact, position)
-            self._snapshot = replace(snapshot, levels=levels, size=position + 1, inexact=inexact)
-            self._merge()
+        self._collection.add((id, xpath, namespaces))
 
-    def add_all(self, subscriptions: Iterable[tuple[Any, ...]]) -> list[RefusedSubscription]:
-        """Subscribe many at once; those that cannot be are returned with their errors, the others added."""
-        refused: list[RefusedSubscription] = []
-        with self._lock, garbage_collection_paused():
-            snapshot = self._snapshot
-            roster = snapshot.roster
-            positions: list[int] = []
-            programs: list[bytes] = []
-            inexact = bytearray(snapshot.inexact)
-            assembler = None
-            if not self.namespaces and self.pattern_limits == PatternLimits():
-                assembler = Assembler(self._compiler)
-            for id, xpath, *rest in list(subscriptions):
-                namespaces = rest[0] if rest else None
-                words = None
-                if assembler is not None and not namespaces and isinstance(xpath, str):
-                    words = assembler.assembled(xpath)
-                try:
-                    pattern = self._parsed(xpath, namespaces) if words is None else None
-                    if roster.find(id) is not None:
-                        raise duplicate_id(id)
-                except (PatternError, SubscriptionError) as error:
-                    refused.append(RefusedSubscription(id, error))
-                    continue
-                if words is not None:
-                    positions.append(roster.append(id, xpath))
-                    programs.append(words)
-                    continue
-                assert pattern is not None
-                program = self._compiler.compile(pattern)
-                position = roster.append(id, _text(xpath, namespaces, self.namespaces, pattern))
-                positions.append(position)
-                programs.append(program.words)
-                if not program.exact:
-                    self._patterns[position] = pattern
-                    set_bit(inexact, position)
-            if positions:
-                level = make_level(self._compiler.vocabulary, positions, programs)
-                self._snapshot = replace(
-                    snapshot, levels=(*snapshot.levels, level), size=len(roster), inexact=bytes(inexact)
-                )
-                self._merge()
-        return refused
+    def add_all(self, subscriptions: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
+        """Subscribe many at once; those that cannot be added are returned with their errors."""
+        return self._collection.add_all(subscriptions)
 
     def remove(self, id: Hashable) -> None:
         """Unsubscribe; the next document sees it.  Raises ``SubscriptionError`` where the id is unknown."""
-        with self._lock:
-            snapshot = self._snapshot
-            if snapshot.roster.find(id) is None:
-                raise unknown_id(id)
-            position = snapshot.roster.forget(id)
-            self._patterns.pop(position, None)
-            self._snapshot = replace(snapshot, gone=with_bit(snapshot.gone, position))
-            if len(snapshot.roster) > 2 * snapshot.roster.living_count + 4096:
-                self._compact()
+        self._collection.remove(id)
 
     def pattern(self, id: Hashable) -> Pattern:
         """The pattern of a subscription; raises ``SubscriptionError`` where the id is unknown."""
-        with self._lock:
-            roster = self._snapshot.roster
+        with self._collection.lock:
+            roster = self._collection.snapshot.roster
             position = roster.find(id)
             if position is None:
                 raise unknown_id(id)
-            return self._pattern(position, roster)
+            return roster.pattern(position, self.pattern_limits)
 
     @property
     def ids(self) -> list[Hashable]:
         """The ids, in the order they were added."""
-        with self._lock:
-            return [id for id, _ in self._snapshot.roster.living()]
+        with self._collection.lock:
+            return [id for id, _ in self._collection.snapshot.roster.living()]
+
+    def rows(self) -> Any:
+        """Who subscribes at each position: an Arrow table of ``subscription``, ``subscriber``, ``pattern``.
+
+        ``pattern`` is null where the whole document is delivered, and not only the part it selects.
+        """
+        with self._collection.lock:
+            return self._collection.snapshot.roster.table()
+
+    @property
+    def position_count(self) -> int:
+        """How many positions were given out: every match is below it."""
+        return self._collection.snapshot.size
 
     def __contains__(self, id: Hashable) -> bool:
-        with self._lock:
-            return self._snapshot.roster.find(id) is not None
+        with self._collection.lock:
+            return self._collection.snapshot.roster.find(id) is not None
 
     def __len__(self) -> int:
-        return self._snapshot.roster.living_count
+        return self._collection.snapshot.roster.living_count
 
     def __repr__(self) -> str:
         return f"<Index of {len(self):,} subscriptions>"
 
-    # As a file
+    # As files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index as one file, at once or not at all."""
-        with self._lock:
-            snapshot = self._snapshot
-            roster = snapshot.roster
-            living = list(roster.living())
-            segment = self._segment_of(living)
-            inexact = []
-            if snapshot.inexact:
-                inexact = [i for i, (_, position) in enumerate(living) if has_bit(snapshot.inexact, position)]
-            texts = [roster.text(position) for _, position in living]
-        write_index(Path(path), segment, [id for id, _ in living], texts, inexact)
+        self._collection.save(Path(path))
+
+    def save_segments(self, folder: Path) -> list[str]:
+        """Write what is new since the last call as segment files; the names of all files of the index now.
+
+        Files are named by their content, so that an index version is the list of these names.
+        """
+        return self._collection.save_levels(folder)
 
     @classmethod
     def open(
@@ -283,22 +226,39 @@ class Index:
         path: str | os.PathLike[str],
         *,
         limits: DocumentLimits | None = None,
+        pattern_limits: PatternLimits | None = None,
         tuning: Tuning | None = None,
     ) -> Index:
         """Map an index file, read-only and shared; raises ``IndexFileError``.  Changes stay in memory."""
-        stored = read_index(Path(path))
-        index = cls(limits=limits, tuning=tuning)
-        inexact = bytearray()
-        for position in stored.inexact:
-            set_bit(inexact, position)
-        level = Level(stored.segment, [], [], stored=True)
-        roster = Roster(stored.ids, stored.texts)
-        index._snapshot = _Snapshot((level,), roster, len(roster), b"", bytes(inexact))
+        stored = [read_segment(Path(path))]
+        return cls.of_segments(stored, limits=limits, pattern_limits=pattern_limits, tuning=tuning)
+
+    @classmethod
+    def of_segments(
+        cls,
+        segments: Sequence[StoredSegment],
+        *,
+        limits: DocumentLimits | None = None,
+        pattern_limits: PatternLimits | None = None,
+        tuning: Tuning | None = None,
+        warm_from: Index | None = None,
+    ) -> Index:
+        """The index that segment files hold together.
+
+        It takes over the engines of ``warm_from``, an index with the same limits and tuning, so that what
+        they learnt of the segments which both have is not lost.
+        """
+        index = cls.__new__(cls)
+        collection = SubscriptionCollection.open(segments, pattern_limits or PatternLimits())
+        index._begin(collection, limits, tuning)
+        index.refused = ()
+        if warm_from is not None:
+            index._engines, index._every_engine = warm_from._engines, warm_from._every_engine
         return index
 
     def stats(self) -> Stats:
         """What the index holds, what its engines have learnt, and which subscriptions cost most."""
-        snapshot = self._snapshot
+        snapshot = self._collection.snapshot
         engines = list(self._every_engine)
         learnt = [each for engine in engines for each in engine.statistics()]
         tries = sum(each["memo_tries"] for each in learnt)
@@ -320,41 +280,9 @@ class Index:
 
     # Within
 
-    def _segment_of(self, living: list[tuple[Hashable, int]]) -> bytes:
-        """One segment of all that are there, at positions without gaps."""
-        levels = [level for level in self._snapshot.levels if not level.stored]
-        if (
-            len(self._snapshot.levels) == len(levels) == 1
-            and levels[0].size == len(living) == self._snapshot.size
-        ):
-            return bytes(levels[0].segment.owner)
-        known = {
-            position: program
-            for level in levels
-            for position, program in zip(level.positions, level.programs, strict=True)
-        }
-        roster = self._snapshot.roster
-        programs = [
-            known[position]
-            if position in known
-            else self._compiler.compile(self._pattern(position, roster)).words
-            for _, position in living
-        ]
-        return build(self._compiler.vocabulary, list(range(len(living))), programs)  # type: ignore[no-any-return]
-
-    def _parsed(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
-        if isinstance(xpath, Pattern):
-            return xpath
-        bound = self.namespaces if namespaces is None else {**self.namespaces, **namespaces}
-        return parse(xpath, bound, self.pattern_limits)
-
-    def _pattern(self, position: int, roster: Roster) -> Pattern:
-        known = self._patterns.get(position)
-        return parse(roster.text(position), None, self.pattern_limits) if known is None else known
-
     @contextmanager
-    def _engine(self) -> Iterator[tuple[Engine, _Snapshot]]:
-        snapshot = self._snapshot
+    def _engine(self) -> Iterator[tuple[Engine, Snapshot]]:
+        snapshot = self._collection.snapshot
         try:
             engine = self._engines.pop()
         except IndexError:
@@ -371,95 +299,44 @@ class Index:
             )
             self._every_engine.add(engine)
         if engine.version is not snapshot:
-            segments = tuple(level.segment for level in snapshot.levels)
+            segments = tuple(level.segment for level in snapshot.levels if not level.is_empty)
             engine.use(snapshot, segments, snapshot.size, snapshot.gone, snapshot.inexact)
         try:
             yield engine, snapshot
         finally:
             self._engines.append(engine)
 
-    def _confirmed(self, body: bytes, positions: Iterable[int], snapshot: _Snapshot) -> list[int]:
+    def _confirmed(self, body: bytes, positions: Iterable[int], snapshot: Snapshot) -> list[int]:
         document: Document | None = None
         kept = []
         for position in positions:
             if has_bit(snapshot.inexact, position):
                 document = document or read(body, self.limits)
-                self._confirmations[position] += 1
-                if not matches(self._pattern(position, snapshot.roster), document):
+                self._confirmations[snapshot.roster[position]] += 1
+                if not matches(snapshot.roster.pattern(position, self.pattern_limits), document):
                     continue
             kept.append(position)
         return kept
 
-    def _merge(self) -> None:
-        """Bring the levels in order: small merges now, large ones in the background."""
-        while (pair := mergeable(self._snapshot.levels)) is not None:
-            if pair[0].size + pair[1].size > SMALL:
-                if self._merging is None:
-                    self._merging = threading.Thread(
-                        target=self._merge_apart, args=(pair, self._compiler.vocabulary.copy()), daemon=True
-                    )
-                    self._merging.start()
-                return
-            self._replace(pair, merged(*pair, self._compiler.vocabulary, self._is_gone))
-
-    def _merge_apart(self, pair: tuple[Level, Level], vocabulary: Vocabulary) -> None:
-        level = merged(*pair, vocabulary, self._is_gone)
-        with self._lock:
-            self._merging = None
-            self._replace(pair, level)
-            self._merge()
-
-    def _replace(self, pair: tuple[Level, Level], level: Level) -> None:
-        self._snapshot = replace(self._snapshot, levels=replaced(self._snapshot.levels, pair, level))
-
-    def _is_gone(self, position: int) -> bool:
-        return has_bit(self._snapshot.gone, position)
-
-    def _compact(self) -> None:
-        """Give new positions to those that are there, once most are gone."""
-        snapshot = self._snapshot
-        roster = Roster()
-        compiler = Compiler()
-        patterns: dict[int, Pattern] = {}
-        programs: list[bytes] = []
-        inexact = bytearray()
-        for id, old in snapshot.roster.living():
-            pattern = self._pattern(old, snapshot.roster)
-            program = compiler.compile(pattern)
-            position = roster.append(id, snapshot.roster.text(old))
-            programs.append(program.words)
-            if not program.exact:
-                patterns[position] = pattern
-                set_bit(inexact, position)
-        self._compiler, self._patterns = compiler, patterns
-        levels = (make_level(compiler.vocabulary, list(range(len(roster))), programs),) if programs else ()
-        self._snapshot = _Snapshot(levels, roster, len(roster), b"", bytes(inexact))
-
-    def _costliest(self, snapshot: _Snapshot, engines: list[Engine]) -> tuple[CostlySubscription, ...]:
-        looked_at: Counter[int] = Counter()
+    def _costliest(self, snapshot: Snapshot, engines: list[Engine]) -> tuple[CostlySubscription, ...]:
+        roster = snapshot.roster
+        looked_at: Counter[Hashable] = Counter()
         documents = 0
         for engine in engines:
             sampled, counts = engine.candidates(32)
             documents += sampled
             for position, count in counts:
-                looked_at[position] += count
-        ranked = sorted(
-            {*dict(looked_at.most_common(10)), *dict(self._confirmations.most_common(10))},
-            key=lambda position: (-self._confirmations[position], -looked_at[position], position),
-        )
+                if position < snapshot.size:
+                    looked_at[roster[position]] += count
+        costly = {*dict(looked_at.most_common(10)), *dict(self._confirmations.most_common(10))}
+        places = {id: place for id in costly if (place := roster.find(id)) is not None}
+        ranked = sorted(places, key=lambda id: (-self._confirmations[id], -looked_at[id], places[id]))
         return tuple(
             CostlySubscription(
-                snapshot.roster[position],
-                1000 * looked_at[position] / documents if documents else 0.0,
-                self._confirmations[position],
+                id, 1000 * looked_at[id] / documents if documents else 0.0, self._confirmations[id]
             )
-            for position in ranked
-            if position < snapshot.size and not has_bit(snapshot.gone, position)
-        )[:10]
-
-    def _after_fork(self) -> None:
-        self._lock = threading.RLock()
-        self._merging = None
+            for id in ranked[:10]
+        )
 
 
 def _fault(error: tuple[int, int, int, int], body: bytes) -> DocumentError:
@@ -467,19 +344,12 @@ def _fault(error: tuple[int, int, int, int], body: bytes) -> DocumentError:
     return document_error(code, line, column, offset, body)
 
 
-def _text(
-    xpath: str | Pattern, namespaces: Mapping[str, str] | None, common: Mapping[str, str], pattern: Pattern
-) -> str:
-    """The expression as kept: as it was given where no prefixes are bound, else in its canonical form."""
-    return xpath if isinstance(xpath, str) and not namespaces and not common else render(pattern)
-
-
 _indexes: weakref.WeakSet[Index] = weakref.WeakSet()
 
 
 def _after_fork_in_child() -> None:
     for index in list(_indexes):
-        index._after_fork()
+        index._collection.after_fork()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -3,15 +3,18 @@
     base 100,000 | 9,000 | 400 | 23        a new subscription rebuilds only the last, small one
 
 A level that has grown too large for its place is merged into the one before it; large merges are for a thread
-in the background.  A segment is never changed: a match in progress keeps those it began with.
+in the background.  A segment is never changed: a match in progress keeps those it began with.  A level may
+lie in a file; an index version is the list of these files, so that writing a version writes only the levels
+that are new.
 
-Invariant: every living position is in exactly one level.
+Invariant: the levels divide all positions into ranges, in order; a living position is in the segment of its
+range.  A removed position stays in its segment until a merge leaves it out; until then it is a tombstone.
 Cost: adding rebuilds at most ``TAIL`` programs; each program is rebuilt O(log n) times over its life.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from twigcast.filtering.kernel._kernel import Segment, Vocabulary, build
@@ -23,64 +26,101 @@ SMALL = 2048  # merges up to this size are done on the spot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """Some positions, their programs, and the segment made of them; no programs where it lies in a file."""
+    """A range of positions and the segment made of those that were living then.
+
+    ``programs`` are by position, and none where the level was read from a file.  ``removed`` are tombstones
+    that its file records; ``file`` is the name of that file, once it is written.
+    """
 
     segment: Segment
-    positions: list[int]
-    programs: list[bytes]
-    stored: bool = False
+    first: int
+    stop: int
+    programs: Mapping[int, bytes] | None
+    count: int
+    removed: tuple[int, ...] = ()
+    file: str | None = None
 
     @property
     def size(self) -> int:
-        return len(self.positions)
+        """How much the level is to merge: its programs and its tombstones."""
+        return self.count + len(self.removed)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no document can match anything in it."""
+        return bool(self.segment.end == 0)
 
 
-def make_level(vocabulary: Vocabulary, positions: list[int], programs: list[bytes]) -> Level:
-    return Level(Segment(build(vocabulary, positions, programs)), positions, programs)
+def make_level(
+    vocabulary: Vocabulary,
+    first: int,
+    stop: int,
+    programs: Mapping[int, bytes],
+    removed: tuple[int, ...] = (),
+) -> Level:
+    """The level of a range of positions."""
+    segment = Segment(build(vocabulary, list(programs), list(programs.values())))
+    return Level(segment, first, stop, programs, len(programs), removed)
 
 
 def with_added(
-    levels: tuple[Level, ...], vocabulary: Vocabulary, position: int, program: bytes
+    levels: tuple[Level, ...], vocabulary: Vocabulary, programs: Mapping[int, bytes]
 ) -> tuple[Level, ...]:
-    """The levels with one more program in the last."""
+    """The levels with programs at the next positions: in the last level where both are small."""
+    first, stop = min(programs), max(programs) + 1
     tail = levels[-1] if levels else None
-    if tail is None or tail.stored or tail.size >= TAIL:
-        return (*levels, make_level(vocabulary, [position], [program]))
-    grown = make_level(vocabulary, [*tail.positions, position], [*tail.programs, program])
-    return (*levels[:-1], grown)
+    if tail is None or tail.programs is None or tail.size >= TAIL or len(programs) >= TAIL:
+        return (*levels, make_level(vocabulary, first, stop, programs))
+    together = {**tail.programs, **programs}
+    return (*levels[:-1], make_level(vocabulary, tail.first, stop, together, tail.removed))
+
+
+def with_tombstones(
+    levels: tuple[Level, ...], vocabulary: Vocabulary, removed: tuple[int, ...], size: int
+) -> tuple[Level, ...]:
+    """The levels with tombstones for a file to record; ``size`` positions were given out."""
+    tail = levels[-1] if levels else None
+    if tail is not None and tail.programs is not None and tail.size < TAIL:
+        together = tuple(dict.fromkeys((*tail.removed, *removed)))
+        changed = Level(tail.segment, tail.first, tail.stop, tail.programs, tail.count, together)
+        return (*levels[:-1], changed)
+    return (*levels, make_level(vocabulary, size, size, {}, removed))
 
 
 def mergeable(levels: tuple[Level, ...]) -> tuple[Level, Level] | None:
     """Two neighbours to merge next: the later has outgrown its place after the earlier."""
     for before, after in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        if after.size < TAIL:
-            continue
-        if not before.stored and after.size * RATIO >= before.size:
+        if after.size >= TAIL and after.size * RATIO >= before.size:
             return before, after
     return None
 
 
-def merged(before: Level, after: Level, vocabulary: Vocabulary, gone: Callable[[int], bool]) -> Level:
-    """One level of two, without the positions that are gone."""
-    kept = [
-        (position, program)
-        for level in (before, after)
-        for position, program in zip(level.positions, level.programs, strict=True)
-        if not gone(position)
-    ]
-    return make_level(vocabulary, [position for position, _ in kept], [program for _, program in kept])
+def merged(
+    before: Level,
+    after: Level,
+    programs: Mapping[int, bytes],
+    vocabulary: Vocabulary,
+    gone: Callable[[int], bool],
+) -> Level:
+    """One level of two, of their ``programs``, without the positions that are gone."""
+    kept = {position: program for position, program in programs.items() if not gone(position)}
+    removed = tuple(position for position in (*before.removed, *after.removed) if position < before.first)
+    return make_level(vocabulary, before.first, after.stop, kept, removed)
 
 
 def replaced(levels: tuple[Level, ...], pair: tuple[Level, Level], by: Level) -> tuple[Level, ...]:
-    """The levels with ``by`` in the place of the pair; the same levels where the pair is no longer there."""
+    """The levels with ``by`` in the place of the pair; the same levels where the pair is no longer there.
+
+    A level that was written to a file meanwhile is another value with the same segment.
+    """
     for i in range(len(levels) - 1):
-        if levels[i] is pair[0] and levels[i + 1] is pair[1]:
+        if levels[i].segment is pair[0].segment and levels[i + 1].segment is pair[1].segment:
             return (*levels[:i], by, *levels[i + 2 :])
     return levels
 
 
-def has_bit(bitmap: bytes, position: int) -> bool:
-    """Whether ``position`` is in the set."""
+def has_bit(bitmap: bytes | bytearray, position: int) -> bool:
+    """Whether ``position`` is in the set that a bitmap is."""
     byte = position >> 3
     return byte < len(bitmap) and bool(bitmap[byte] >> (position & 7) & 1)
 

@@ -32,7 +32,7 @@ _ONE = _words(1)
 _CHAIN = _words(0, 0)
 
 
-class Assembler:
+class ProgramCache:
     """Programs over the vocabulary of a compiler, for texts in which no prefix is bound."""
 
     def __init__(self, compiler: Compiler) -> None:

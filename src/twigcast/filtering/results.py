@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
+from twigcast.filtering.roster import Roster
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Match:
         """The ids, in the order they were added; raises the error of a document that could not be read."""
         if self.error is not None:
             raise self.error
-        return [self._names[position] for position in self.positions]
+        return _ids(self._names, self.positions)
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -56,7 +57,7 @@ class BatchMatch:
         if error is not None:
             raise error
         found = self.matches[row]
-        return [self._names[position] for position in found.as_py() or ()]
+        return _ids(self._names, found.as_py() or ())
 
     def __len__(self) -> int:
         return len(self.errors)
@@ -96,3 +97,9 @@ class Stats:
     memo_hit_rate: float
     flushes: int
     costliest: tuple[CostlySubscription, ...]
+
+
+def _ids(names: Sequence[Hashable], positions: Iterable[int]) -> list[Hashable]:
+    if isinstance(names, Roster):
+        return names.take(positions)
+    return [names[position] for position in positions]

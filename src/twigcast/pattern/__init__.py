@@ -20,6 +20,7 @@ from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.parsing import parse, parse_alone
 from twigcast.pattern.part_cache import LENGTH, cut, part_conditions, part_step
 from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
+from twigcast.pattern.subscription import CONTENTS, Content, Subscription
 from twigcast.pattern.tree import (
     ANY,
     TEXT,
@@ -47,6 +48,7 @@ from twigcast.pattern.tree import (
 
 __all__ = [
     "ANY",
+    "CONTENTS",
     "LENGTH",
     "TEXT",
     "AlternativeExplanation",
@@ -54,6 +56,7 @@ __all__ = [
     "AttributeTail",
     "Axis",
     "Comparison",
+    "Content",
     "Count",
     "Exists",
     "Explanation",
@@ -71,6 +74,7 @@ __all__ = [
     "Step",
     "StepExplanation",
     "StringTest",
+    "Subscription",
     "Tail",
     "TextTail",
     "compare",

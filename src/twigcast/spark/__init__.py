@@ -24,19 +24,20 @@ from typing import TYPE_CHECKING, Any
 from twigcast.spark.jvm.session import session
 
 if TYPE_CHECKING:
+    from twigcast.pattern import Subscription
     from twigcast.spark.pipeline import Pipeline
     from twigcast.spark.runs.job import run
     from twigcast.spark.runs.stream import stream
     from twigcast.spark.sources.reading import read
     from twigcast.spark.stages.delivering import dead_letters, deliveries
     from twigcast.spark.stages.matching import match, measures
-    from twigcast.subscriptions import IndexVersion, SubscriptionRow, SubscriptionTable
+    from twigcast.subscriptions import IndexVersion, SubscriptionStore
 
 __all__ = [
     "IndexVersion",
     "Pipeline",
-    "SubscriptionRow",
-    "SubscriptionTable",
+    "Subscription",
+    "SubscriptionStore",
     "dead_letters",
     "deliveries",
     "match",
@@ -50,8 +51,8 @@ __all__ = [
 _HOMES = {
     "IndexVersion": "subscriptions.versions",
     "Pipeline": "spark.pipeline",
-    "SubscriptionRow": "subscriptions.versions",
-    "SubscriptionTable": "subscriptions.store",
+    "Subscription": "pattern.subscription",
+    "SubscriptionStore": "subscriptions.store",
     "dead_letters": "spark.stages.delivering",
     "deliveries": "spark.stages.delivering",
     "match": "spark.stages.matching",

@@ -11,75 +11,40 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.subscriptions.files import (
-        Format,
-        Item,
-        SubscriptionLine,
-        format_of,
-        item,
-        read_subscriptions,
-    )
-    from twigcast.subscriptions.store import Subscriptions, SubscriptionTable
-    from twigcast.subscriptions.version_builder import Follower
+    from twigcast.subscriptions.files import Format, format_of, read_subscriptions
+    from twigcast.subscriptions.store import Changes, SubscriptionSource, SubscriptionStore
+    from twigcast.subscriptions.version_builder import VersionBuilder
     from twigcast.subscriptions.versions import (
-        INDEX,
-        SUBSCRIBERS,
         IndexVersion,
-        SubscriptionRow,
-        digest,
-        mapped_table,
-        opened_once,
-        saved,
-        subscribers_of,
+        opened_index,
         temporary_folder,
+        temporary_version,
     )
 
 _HOMES = {
-    "twigcast.subscriptions.files": (
-        "Format",
-        "Item",
-        "SubscriptionLine",
-        "format_of",
-        "item",
-        "read_subscriptions",
-    ),
-    "twigcast.subscriptions.store": ("SubscriptionTable", "Subscriptions"),
-    "twigcast.subscriptions.version_builder": ("Follower",),
+    "twigcast.subscriptions.files": ("Format", "format_of", "read_subscriptions"),
+    "twigcast.subscriptions.store": ("Changes", "SubscriptionSource", "SubscriptionStore"),
+    "twigcast.subscriptions.version_builder": ("VersionBuilder",),
     "twigcast.subscriptions.versions": (
-        "INDEX",
-        "SUBSCRIBERS",
         "IndexVersion",
-        "SubscriptionRow",
-        "digest",
-        "mapped_table",
-        "opened_once",
-        "saved",
+        "opened_index",
         "temporary_folder",
-        "subscribers_of",
+        "temporary_version",
     ),
 }
 
-
 __all__ = [
-    "INDEX",
-    "SUBSCRIBERS",
-    "Follower",
+    "Changes",
     "Format",
     "IndexVersion",
-    "Item",
-    "SubscriptionLine",
-    "SubscriptionRow",
-    "SubscriptionTable",
-    "Subscriptions",
-    "digest",
+    "SubscriptionSource",
+    "SubscriptionStore",
+    "VersionBuilder",
     "format_of",
-    "item",
-    "mapped_table",
-    "opened_once",
+    "opened_index",
     "read_subscriptions",
-    "saved",
-    "subscribers_of",
     "temporary_folder",
+    "temporary_version",
 ]
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -4,10 +4,10 @@
     tsv      ada<TAB>//p[x:person='Ada']<TAB>x=urn:people           the third column is optional
     jsonl    {"id": "ada", "xpath": "//x:p", "namespaces": {"x": "urn:people"}}
 
-For a subscription table there may also be who subscribes and what to deliver, "document" or "part": as the
-fourth and fifth column of TSV, as "subscriber" and "deliver" in JSONL.
-Blank lines are skipped, and in lines and TSV those that begin with ``#``.  A bad line is an error value among
-the others and hides none of them; only a file that cannot be read at all raises.
+A line may also say who subscribes and what to deliver, "document" or "part": in the fourth and fifth column of
+TSV, as "subscriber" and "deliver" in JSONL.  Blank lines are skipped, and in lines and TSV those that begin
+with ``#``.  A bad line is reported with its number and the other lines are read; only a file that cannot be
+opened raises.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 from twigcast.errors import SourceError
+from twigcast.pattern import CONTENTS, Content, Subscription
 
 STDIN = Path("-")
-DELIVERABLE = ("document", "part")
 
 
 class Format(StrEnum):
@@ -37,23 +37,24 @@ class Format(StrEnum):
     jsonl = "jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class SubscriptionLine:
-    """One subscription as a file has it: text that may still turn out not to be a pattern."""
-
-    line: int
-    id: str | int
-    xpath: str
-    namespaces: Mapping[str, str] | None = None
-    subscriber: str | None = None
-    deliver: str | None = None
+Numbered: TypeAlias = tuple[int, Subscription | SourceError]
+"""A line number from 1, and the subscription on that line or what is wrong with the line."""
 
 
-Item: TypeAlias = tuple[str | int, str] | tuple[str | int, str, Mapping[str, str]]
+def read_subscriptions(
+    path: Path,
+    format: Format | None = None,
+    *,
+    namespaces: Mapping[str, str] | None = None,
+    subscriber: str = "",
+    deliver: Content = "document",
+) -> Iterator[Numbered]:
+    """The subscriptions of a file in its order; a bad line is an error value among them.
 
-
-def read_subscriptions(path: Path, format: Format | None = None) -> Iterator[SubscriptionLine | SourceError]:
-    """The subscriptions of a file in its order, a bad line as the error it is."""
+    ``namespaces``, ``subscriber`` and ``deliver`` hold for lines that do not say otherwise.
+    Expressions are not parsed here: ``Subscription.pattern`` does that, once.
+    """
+    defaults = _Defaults(dict(namespaces or {}), subscriber, deliver)
     numbered = _content_lines(path)
     format = format or format_of(path)
     if format is None:
@@ -62,22 +63,33 @@ def read_subscriptions(path: Path, format: Format | None = None) -> Iterator[Sub
         numbered = chain(head, numbered)
     for number, raw in numbered:
         try:
-            line = _read_line(format, number, raw)
+            subscription = _read_line(format, number, raw, defaults)
         except UnicodeDecodeError as error:
             message = f"not UTF-8 at byte {error.start + 1}"
-            yield SourceError(message, code="encoding", path=str(path), line=number)
+            yield number, SourceError(message, code="encoding", path=str(path), line=number)
         except ValueError as error:
-            yield SourceError(str(error), code="bad-line", path=str(path), line=number)
+            yield number, SourceError(str(error), code="bad-line", path=str(path), line=number)
         else:
-            if line is not None:
-                yield line
+            if subscription is not None:
+                yield number, subscription
 
 
-def item(line: SubscriptionLine, namespaces: Mapping[str, str]) -> Item:
-    """The line as an index takes it; its own prefixes win over those of the command line."""
-    if line.namespaces:
-        return line.id, line.xpath, {**namespaces, **line.namespaces}
-    return line.id, line.xpath
+@dataclass(frozen=True, slots=True)
+class _Defaults:
+    namespaces: Mapping[str, str]
+    subscriber: str
+    deliver: Content
+
+    def subscription(
+        self,
+        id: str | int,
+        xpath: str,
+        namespaces: Mapping[str, str] | None = None,
+        subscriber: str | None = None,
+        deliver: Content | None = None,
+    ) -> Subscription:
+        bound = {**self.namespaces, **namespaces} if namespaces else self.namespaces
+        return Subscription(id, xpath, subscriber or self.subscriber, deliver or self.deliver, bound)
 
 
 def format_of(path: Path) -> Format | None:
@@ -102,18 +114,18 @@ def _sniffed(raw: bytes) -> Format:
     return Format.tsv if b"\t" in raw.strip() else Format.lines
 
 
-def _read_line(format: Format, number: int, raw: bytes) -> SubscriptionLine | None:
+def _read_line(format: Format, number: int, raw: bytes, defaults: _Defaults) -> Subscription | None:
     text = raw.decode("utf-8")
     if format is Format.jsonl:
-        return _read_object(number, text)
+        return _read_object(text, defaults)
     if text.lstrip().startswith("#"):
         return None
     if format is Format.tsv:
-        return _read_columns(number, text)
-    return SubscriptionLine(number, str(number), text.strip())
+        return _read_columns(text, defaults)
+    return defaults.subscription(str(number), text.strip())
 
 
-def _read_columns(number: int, text: str) -> SubscriptionLine | None:
+def _read_columns(text: str, defaults: _Defaults) -> Subscription | None:
     id, *columns = (column.strip() for column in text.split("\t"))
     if [id.lower(), *(column.lower() for column in columns[:1])] == ["id", "xpath"]:
         return None  # a header
@@ -123,15 +135,18 @@ def _read_columns(number: int, text: str) -> SubscriptionLine | None:
             "a tab and the subscriber, a tab and what to deliver"
         )
     columns += [""] * (4 - len(columns))
-    return SubscriptionLine(
-        number, id, columns[0], _bindings(columns[1]), columns[2] or None, _deliverable(columns[3] or None)
+    return defaults.subscription(
+        id, columns[0], _bindings(columns[1]), columns[2] or None, _content(columns[3] or None)
     )
 
 
-def _deliverable(value: object) -> str | None:
-    if value is None or (isinstance(value, str) and value in DELIVERABLE):
-        return value
-    raise ValueError(f"expected {' or '.join(DELIVERABLE)} as what to deliver, got {value!r}")
+def _content(value: object) -> Content | None:
+    if value is None:
+        return None
+    for content in CONTENTS:
+        if value == content:
+            return content
+    raise ValueError(f"expected {' or '.join(CONTENTS)} as what to deliver, got {value!r}")
 
 
 def _bindings(text: str) -> Mapping[str, str] | None:
@@ -144,7 +159,7 @@ def _bindings(text: str) -> Mapping[str, str] | None:
     return bound or None
 
 
-def _read_object(number: int, text: str) -> SubscriptionLine:
+def _read_object(text: str, defaults: _Defaults) -> Subscription:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -163,9 +178,7 @@ def _read_object(number: int, text: str) -> SubscriptionLine:
     subscriber = value.get("subscriber")
     if subscriber is not None and not (isinstance(subscriber, str) and subscriber):
         raise ValueError('expected "subscriber" to be a string')
-    return SubscriptionLine(
-        number, id, xpath, namespaces or None, subscriber, _deliverable(value.get("deliver"))
-    )
+    return defaults.subscription(id, xpath, namespaces, subscriber, _content(value.get("deliver")))
 
 
 def _is_prefix_map(value: object) -> bool:

@@ -1,16 +1,17 @@
-"""Who wants what, in a table that changes while pipelines read it.
+"""The subscription store: a SQLite file that changes while pipelines read it.
 
     number  id   subscriber  xpath          since  until
     1       ada  desk-1      //p[@lang]         1      3        gone since change 3
     2       bob  desk-2      //title            2               there
     3       ada  desk-1      //p[@lang='en']    3               there: ada's expression was replaced
 
-Every change has the next number; a row is there at version v where ``since <= v`` and not ``until <= v``.
-So any past version can be listed again, until ``prune``: a batch that is replayed after a kill is matched
-against the subscriptions it was begun with, whatever has changed meanwhile.
+Every change makes a new version, with the next number; a row is part of version v where ``since <= v`` and
+not ``until <= v``.  So past versions can be listed again: a batch that is replayed after a kill is matched
+against the subscriptions it was begun with, whatever has changed since.  Readers say which version they still
+need (``hold``); rows that only older versions have are deleted.
 
 Invariant: rows are numbered in the order of their ``since``, so that the rows of a later version are those of
-an earlier one without some, followed by others.  An index therefore follows the table by the changes alone.
+an earlier one without some, followed by new ones.  An index is therefore kept current by the changes alone.
 """
 
 from __future__ import annotations
@@ -18,29 +19,31 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from unicodedata import category
 
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
-from twigcast.pattern import parse
-from twigcast.subscriptions.versions import SubscriptionRow
+from twigcast.pattern import Content, Subscription
 
-DELIVERABLE = ("document", "part")
 BUSY_SECONDS = 60.0
+READER_SECONDS = 30 * 86_400.0
+"""A reader that was not seen for so long does not keep old versions any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What happened between two versions: the ids that went, then the rows that came, in order."""
+    """The difference between two versions: ids that were removed, then subscriptions that were added."""
 
     gone: list[str]
-    came: list[SubscriptionRow]
+    came: list[Subscription]
 
     def __bool__(self) -> bool:
         return bool(self.gone or self.came)
@@ -48,41 +51,42 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of many rows at once: the version that has them, how many came, and who was refused."""
+    """The result of an import: the new version, how many were added or changed, and those refused."""
 
     version: int
     added: int
     refused: list[RefusedSubscription]
 
 
-class Subscriptions(Protocol):
+class SubscriptionSource(Protocol):
     """Where a pipeline reads subscriptions from."""
 
     def version(self) -> int | str:
         """The version that is there now."""
         ...
 
-    def rows(self) -> list[SubscriptionRow]:
+    def subscriptions(self) -> list[Subscription]:
         """The subscriptions that are there now, in order."""
         ...
 
 
-class SubscriptionTable:
+class SubscriptionStore:
     """Subscriptions in a SQLite file, read and changed by any number of processes and threads."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._opened = threading.local()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _make(self.path)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> SubscriptionTable:
-        """The table of a file that is there; raises ``SourceError``, rather than make one, where it is not.
+    def open(cls, path: str | os.PathLike[str]) -> SubscriptionStore:
+        """Open a store that exists; raises ``SourceError``, rather than make one, where it does not.
 
         A pipeline that made its own where a path is misspelt would use up the documents for nobody.
         """
         if not Path(path).exists():
-            raise SourceError("there is no such subscription table", code="not-found", path=str(path))
+            raise SourceError("there is no such subscription store", code="not-found", path=str(path))
         return cls(path)
 
     def subscribe(
@@ -92,16 +96,20 @@ class SubscriptionTable:
         *,
         subscriber: str | None = None,
         namespaces: Mapping[str, str] | None = None,
-        deliver: str = "document",
+        deliver: Content = "document",
     ) -> int:
         """Add a subscription, or replace that subscriber's expression; the version that has it.
 
         Raises ``PatternError``, and ``SubscriptionError`` where the id is another subscriber's, or a name has
         control characters, white space around it, or a ``#`` before it.
         """
-        row = _checked(SubscriptionRow(id, subscriber or id, xpath, dict(namespaces or {}), deliver))
+        return self.put(Subscription(id, xpath, subscriber or id, deliver, dict(namespaces or {})))
+
+    def put(self, subscription: Subscription) -> int:
+        """Add a subscription, or replace that subscriber's expression; the version that has it."""
+        _check(subscription)
         with self._changing() as (connection, version):
-            if not _put(connection, row, version):
+            if not self._put(connection, subscription, version):
                 return version - 1
             _number(connection, version)
             return version
@@ -116,16 +124,17 @@ class SubscriptionTable:
             _number(connection, version)
             return version
 
-    def import_rows(self, rows: Iterable[SubscriptionRow]) -> Imported:
-        """Add many in one change, at once or not at all; those that cannot be are told, the others added."""
+    def import_all(self, subscriptions: Iterable[Subscription]) -> Imported:
+        """Add many in one change; those that cannot be added are returned with their errors."""
         added = 0
         refused: list[RefusedSubscription] = []
         with self._changing() as (connection, version):
-            for row in rows:
+            for subscription in subscriptions:
                 try:
-                    added += _put(connection, _checked(row), version)
+                    _check(subscription)
+                    added += self._put(connection, subscription, version)
                 except (PatternError, SubscriptionError) as error:
-                    refused.append(RefusedSubscription(row.id, error))
+                    refused.append(RefusedSubscription(subscription.id, error))
             if not added:
                 return Imported(version - 1, 0, refused)
             _number(connection, version)
@@ -136,14 +145,24 @@ class SubscriptionTable:
         with self._reading() as connection:
             return _version(connection)
 
-    def rows(self, version: int | None = None) -> list[SubscriptionRow]:
+    def token(self, version: int) -> str | None:
+        """What tells a version from the one of that number in another store; none where it was pruned.
+
+        It is drawn when the change is made, so that a store which was made anew, or restored from a copy and
+        then changed otherwise, has others.
+        """
+        with self._reading() as connection:
+            found = connection.execute("SELECT token FROM changes WHERE version = ?", (version,)).fetchone()
+            return None if found is None else str(found[0])
+
+    def subscriptions(self, version: int | None = None) -> list[Subscription]:
         """The subscriptions at a version (now), in the order they came; ``SourceError`` if it was pruned."""
         with self._reading() as connection:
             version = _kept(connection, version, self.path)
             found = connection.execute(
                 f"{_SELECT} WHERE since <= ?1 AND (until IS NULL OR until > ?1) ORDER BY number", (version,)
             )
-            return [_row(each) for each in found]
+            return [self._value(each) for each in found]
 
     def changes(self, since: int, until: int) -> Changes:
         """What happened after one version up to another; ``SourceError`` if one is not there."""
@@ -159,14 +178,28 @@ class SubscriptionTable:
                 " ORDER BY number",
                 (since, until),
             )
-            return Changes([id for (id,) in gone], [_row(each) for each in came])
+            return Changes([id for (id,) in gone], [self._value(each) for each in came])
+
+    def hold(self, reader: str, version: int) -> int:
+        """A reader says which version it may still list; older ones that no reader holds are forgotten.
+
+        How many rows were forgotten.  A reader that is not seen for a month holds nothing any more.
+        """
+        now = time.time()
+        with self._changing() as (connection, _):
+            connection.execute(
+                "INSERT INTO readers VALUES (?1, ?2, ?3)"
+                " ON CONFLICT (name) DO UPDATE SET version = ?2, seen = ?3",
+                (reader, version, now),
+            )
+            connection.execute("DELETE FROM readers WHERE seen < ?", (now - READER_SECONDS,))
+            (held,) = connection.execute("SELECT min(version) FROM readers").fetchone()
+            return _prune(connection, held)
 
     def prune(self, before: int) -> int:
         """Forget the versions before one, and the rows that only they had; how many rows that were."""
-        with self._changing() as (connection, version):
-            before = min(before, version - 1)
-            connection.execute("UPDATE state SET value = max(value, ?) WHERE name = 'oldest'", (before,))
-            return connection.execute("DELETE FROM subscriptions WHERE until <= ?", (before,)).rowcount
+        with self._changing() as (connection, _):
+            return _prune(connection, before)
 
     def __len__(self) -> int:
         with self._reading() as connection:
@@ -174,35 +207,86 @@ class SubscriptionTable:
             return int(count)
 
     def __repr__(self) -> str:
-        return f"<SubscriptionTable {str(self.path)!r}>"
+        return f"<SubscriptionStore {str(self.path)!r}>"
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees one state of the table; one for each use, as any thread may be the user."""
-        connection = _connect(self.path)
+        """A connection that sees one state of the store."""
+        connection = self._connection()
+        connection.execute("BEGIN")
         try:
-            connection.execute("BEGIN")
             yield connection
         finally:
-            connection.close()
+            connection.execute("ROLLBACK")
 
     @contextmanager
     def _changing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
         """A transaction and the number of the change that it may become."""
-        connection = _connect(self.path)
+        connection = self._connection()
+        connection.execute("BEGIN IMMEDIATE")
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection, _version(connection) + 1
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-        finally:
-            connection.close()
+            yield connection, _version(connection) + 1
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def _connection(self) -> sqlite3.Connection:
+        """The connection of this thread and process to the file that is there now.
+
+        It stays open: closing the last connection of a store writes its log back, some milliseconds.
+        """
+        found = os.stat(self.path)
+        key = (os.getpid(), found.st_dev, found.st_ino)
+        if getattr(self._opened, "key", None) != key:
+            self._opened.connection, self._opened.key = _connect(self.path), key
+        connection: sqlite3.Connection = self._opened.connection
+        return connection
+
+    def _put(self, connection: sqlite3.Connection, subscription: Subscription, version: int) -> bool:
+        """Make a subscription the living one of its id; false where it is already."""
+        id = subscription.id
+        found = connection.execute(f"{_SELECT} WHERE id = ? AND until IS NULL", (id,)).fetchone()
+        if found is not None:
+            there = self._value(found)
+            if there == subscription:
+                return False
+            if there.subscriber != subscription.subscriber:
+                raise SubscriptionError(
+                    f"the subscription {id!r} belongs to {there.subscriber!r}", code="duplicate-id", id=id
+                )
+            connection.execute(
+                "UPDATE subscriptions SET until = ? WHERE id = ? AND until IS NULL", (version, id)
+            )
+        number = connection.execute(
+            "INSERT INTO subscriptions (id, subscriber, xpath, namespaces, deliver, since)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                id,
+                subscription.subscriber,
+                subscription.text,
+                json.dumps(dict(subscription.namespaces)),
+                subscription.deliver,
+                version,
+            ),
+        ).lastrowid
+        _written[(self.path.absolute(), number)] = subscription
+        while len(_written) > WRITTEN:
+            _written.popitem(last=False)
+        return True
+
+    def _value(self, found: tuple[int, str, str, str, str, Content]) -> Subscription:
+        number, id, subscriber, xpath, namespaces, deliver = found
+        read = Subscription(id, xpath, subscriber, deliver, json.loads(namespaces))
+        known = _written.get((self.path.absolute(), number))
+        return known if known == read else read
 
 
-_SELECT = "SELECT id, subscriber, xpath, namespaces, deliver FROM subscriptions"
+WRITTEN = 4096
+_written: OrderedDict[tuple[Path, int | None], Subscription] = OrderedDict()
+"""What this process has put into stores last: read again, it is the same value, which is parsed already."""
+
+_SELECT = "SELECT number, id, subscriber, xpath, namespaces, deliver FROM subscriptions"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS subscriptions (
@@ -220,6 +304,10 @@ CREATE INDEX IF NOT EXISTS came ON subscriptions (since);
 CREATE INDEX IF NOT EXISTS went ON subscriptions (until) WHERE until IS NOT NULL;
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
 INSERT OR IGNORE INTO state VALUES ('version', 0), ('oldest', 0);
+CREATE TABLE IF NOT EXISTS readers (name TEXT PRIMARY KEY, version INTEGER NOT NULL, seen REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS changes (version INTEGER PRIMARY KEY, token TEXT NOT NULL);
+INSERT INTO changes SELECT value, lower(hex(randomblob(16))) FROM state WHERE name = 'version'
+    AND NOT EXISTS (SELECT 1 FROM changes);
 """
 
 
@@ -239,7 +327,7 @@ def _make(path: Path) -> None:
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             if (
                 mode == "wal"
-                and connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'state'").fetchone()
+                and connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'changes'").fetchone()
             ):
                 return
             connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
@@ -259,6 +347,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _number(connection: sqlite3.Connection, version: int) -> None:
     connection.execute("UPDATE state SET value = ? WHERE name = 'version'", (version,))
+    connection.execute("INSERT INTO changes VALUES (?, lower(hex(randomblob(16))))", (version,))
 
 
 def _kept(connection: sqlite3.Connection, version: int | None, path: Path) -> int:
@@ -273,15 +362,13 @@ def _kept(connection: sqlite3.Connection, version: int | None, path: Path) -> in
     return version
 
 
-def _checked(row: SubscriptionRow) -> SubscriptionRow:
-    """The row, if an index would take it."""
-    if row.deliver not in DELIVERABLE:
-        raise ValueError(f"expected deliver to be {' or '.join(DELIVERABLE)}, got {row.deliver!r}")
-    for kind, name in (("id", row.id), ("subscriber", row.subscriber)):
-        if wrong := _wrong_with(name):
-            raise SubscriptionError(f"the {kind} {name!r} {wrong}", code="unsavable-id", id=row.id)
-    parse(row.xpath, row.namespaces)
-    return replace(row, namespaces=dict(row.namespaces or {}))
+def _check(subscription: Subscription) -> None:
+    """Raises where an index would refuse the subscription, or a line of text could not name it."""
+    for kind, name in (("id", subscription.id), ("subscriber", subscription.subscriber)):
+        wrong = _wrong_with(name) if isinstance(name, str) else "is no text"
+        if wrong:
+            raise SubscriptionError(f"the {kind} {name!r} {wrong}", code="unsavable-id", id=subscription.id)
+    _ = subscription.pattern
 
 
 def _wrong_with(name: str) -> str | None:
@@ -298,28 +385,8 @@ def _wrong_with(name: str) -> str | None:
     return "begins with #, as a comment does" if name.startswith("#") else None
 
 
-def _put(connection: sqlite3.Connection, row: SubscriptionRow, version: int) -> bool:
-    """Make the row the living one of its id; false where it is already."""
-    found = connection.execute(f"{_SELECT} WHERE id = ? AND until IS NULL", (row.id,)).fetchone()
-    if found is not None:
-        there = _row(found)
-        if there == row:
-            return False
-        if there.subscriber != row.subscriber:
-            raise SubscriptionError(
-                f"the subscription {row.id!r} belongs to {there.subscriber!r}", code="duplicate-id", id=row.id
-            )
-        connection.execute(
-            "UPDATE subscriptions SET until = ? WHERE id = ? AND until IS NULL", (version, row.id)
-        )
-    connection.execute(
-        "INSERT INTO subscriptions (id, subscriber, xpath, namespaces, deliver, since)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (row.id, row.subscriber, row.xpath, json.dumps(dict(row.namespaces or {})), row.deliver, version),
-    )
-    return True
-
-
-def _row(found: tuple[str, str, str, str, str]) -> SubscriptionRow:
-    id, subscriber, xpath, namespaces, deliver = found
-    return SubscriptionRow(id, subscriber, xpath, json.loads(namespaces), deliver)
+def _prune(connection: sqlite3.Connection, before: int) -> int:
+    before = min(before, _version(connection))
+    connection.execute("UPDATE state SET value = max(value, ?) WHERE name = 'oldest'", (before,))
+    connection.execute("DELETE FROM changes WHERE version < ?", (before,))
+    return connection.execute("DELETE FROM subscriptions WHERE until <= ?", (before,)).rowcount

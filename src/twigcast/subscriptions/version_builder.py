@@ -1,51 +1,84 @@
-"""Index versions that follow the subscriptions: made when a batch needs one, from the last by the changes.
+"""Makes the index version that a batch needs, from the last one by the changes since.
 
-    subscriptions   … 33 ── 34 ── 35 ── 36                changes since the last batch
-                                         │
-    Follower        Index at 33  ──►  Index at 36  ──►  <root>/36/     one save for all of them
+    store            … 33 ── 34 ── 35 ── 36                 changes since the last batch
+                                          │
+    VersionBuilder   Index at 33  ──►  Index at 36  ──►  <root>/36.json    and the segments that are new
 
-The folders are a cache of the table: one that is gone is made again from the rows of its version.  Where past
-versions cannot be listed (``SparkSubscriptions``), folders are all there is; so the newest are kept, and any
-that is young.
+Manifests are a cache of the store: one that is lost, or was made from another store, is made again from the
+rows of its version.  Where past versions cannot be listed (``SubscriptionSource``), manifests are all there
+is.  A version is kept for as long as a batch may be replayed against it.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 from zlib import crc32
 
-from twigcast.errors import StageError
-from twigcast.filtering import Index, RefusedSubscription
-from twigcast.subscriptions.store import Changes, Subscriptions, SubscriptionTable
-from twigcast.subscriptions.versions import IndexVersion, SubscriptionRow
+from twigcast.errors import IndexFileError, SourceError, StageError
+from twigcast.filtering import Index, RefusedSubscription, read_segment
+from twigcast.pattern import Subscription
+from twigcast.subscriptions.store import SubscriptionSource, SubscriptionStore
+from twigcast.subscriptions.versions import (
+    MANIFEST_SUFFIX,
+    SEGMENTS,
+    IndexVersion,
+    manifest_path,
+    open_version,
+    save_version,
+)
 
-KEPT = 8
-YOUNG_SECONDS = 3600.0
+GRACE_SECONDS = 60.0
+"""Files that are younger are never swept: another process may be about to use them."""
+
+SWEEP_EVERY = 16  # versions
 
 
-class Follower:
-    """The index versions of subscriptions, in a folder, each of one or more shards."""
+class Extension(Protocol):
+    """What is kept beside the index in each version, such as the tables of a network."""
+
+    def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
+        """Subscriptions of the index were removed and added; ``anew`` where it was empty before."""
+        ...
+
+    def save(self, folder: Path, index: Index) -> Mapping[str, Any]:
+        """Write what is new to a folder; what the manifest says of it, under ``files`` the names of files."""
+        ...
+
+
+class VersionBuilder:
+    """The index versions of a subscription source, in a folder, each of one or more shards."""
 
     def __init__(
-        self, subscriptions: Subscriptions, root: str | os.PathLike[str], *, shards: int = 1
+        self,
+        source: SubscriptionSource,
+        root: str | os.PathLike[str],
+        *,
+        shards: int = 1,
+        extension: Extension | None = None,
     ) -> None:
-        self._subscriptions = subscriptions
+        self._source = source
         self._root = Path(root)
-        self._shards = [_Shard() for _ in range(shards)]
-        self._built: str | None = None  # the version that the shards are at
+        self._extension = extension
+        self._indexes = [Index() for _ in range(shards)]
+        self._rows: dict[str, Subscription] | None = None  # by id; only for sources that list no changes
+        self._built: str | None = None  # the version that the indexes are at
+        self._built_token: str | None = None
+        self._made = 0
         self.refused: tuple[RefusedSubscription, ...] = ()
 
     def newest(self) -> str:
-        """The version that is there now, its folders on disk when this returns."""
+        """The version that is there now; its manifest is on disk when this returns."""
         while True:
-            version = str(self._subscriptions.version())
+            version = str(self._source.version())
             try:
                 self.at(version)
-            except StageError:
-                if str(self._subscriptions.version()) == version:  # else it went while it was being made
+            except (StageError, SourceError):
+                if str(self._source.version()) == version:  # else it went while it was being made
                     raise
             else:
                 return version
@@ -54,85 +87,156 @@ class Follower:
         """The shards of a version; raises ``SourceError`` or ``StageError`` where it is gone for good."""
         return self._opened(version) or self._make(version)
 
-    def _opened(self, version: str) -> tuple[IndexVersion, ...] | None:
-        try:
-            return tuple(IndexVersion.open(self._root / name) for name in _names(version, len(self._shards)))
-        except (StageError, OSError, ValueError):  # Arrow's errors are ValueErrors
-            return None
+    def release(self, needed: Iterable[str]) -> None:
+        """No batch will ask for other versions than these and the newest; older ones may be deleted.
+
+        The store is told, too, so that it forgets what only older versions had.
+        """
+        self._made += 1
+        if self._made % SWEEP_EVERY:
+            return
+        kept = {*needed, *([self._built] if self._built is not None else [])}
+        self._sweep(kept)
+        numbers = [int(version) for version in kept if version.isdecimal()]
+        if isinstance(self._source, SubscriptionStore) and numbers:
+            self._source.hold(str(self._root.absolute()), min(numbers))
+
+    # Making
 
     def _make(self, version: str) -> tuple[IndexVersion, ...]:
-        gone, came = self._steps(version)
-        self._built = None  # until the shards are at the version
-        refused: list[RefusedSubscription] = []
+        if self._built is None:
+            self._resume()
+        gone, came, anew = self._steps(version)
+        self._built = None  # until the indexes are at the version
         for id in gone:
-            self._shards[_home(id, len(self._shards))].remove(id)
-        for number, shard in enumerate(self._shards):
-            refused += shard.add([row for row in came if _home(row.id, len(self._shards)) == number])
-        self._built = version
+            index = self._home(id)
+            if id in index:  # else it was refused
+                index.remove(id)
+        refused: list[RefusedSubscription] = []
+        for number, index in enumerate(self._indexes):
+            refused += index.add_all(
+                each for each in came if _shard(str(each.id), len(self._indexes)) == number
+            )
         self.refused = tuple(refused)
-        made = []
-        for name, shard in zip(_names(version, len(self._shards)), self._shards, strict=True):
-            shutil.rmtree(self._root / name, ignore_errors=True)  # damaged, or it would have been opened
-            made.append(IndexVersion.save(self._root, name, shard.index, shard.rows))
-        self._sweep()
-        return tuple(made)
+        extension: Mapping[str, Any] = {}
+        folder = self._root / SEGMENTS
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._extension is not None:
+            outside = {each.id for each in refused}
+            added = [each for each in came if each.id not in outside]
+            self._extension.follow(self._indexes[0], gone, added, anew=anew)
+            extension = self._extension.save(folder, self._indexes[0])
+        token = self._token(version)
+        saved = save_version(self._root, version, self._indexes, store=token, extension=extension)
+        self._built, self._built_token = version, token
+        return saved
 
-    def _steps(self, version: str) -> tuple[list[str], list[SubscriptionRow]]:
-        """What must go from the shards and what must come for them to be at a version."""
-        table = self._subscriptions
-        if isinstance(table, SubscriptionTable):
-            if self._built is not None and int(self._built) <= int(version):
-                changes: Changes = table.changes(int(self._built), int(version))
-                return changes.gone, changes.came
-            wanted = table.rows(int(version))
-        else:
-            wanted = table.rows()
-            if str(table.version()) != version:
-                raise StageError(f"index version {version} is not there any more", code="index-version")
-        if self._built is None or isinstance(table, SubscriptionTable):
-            self._shards = [_Shard() for _ in self._shards]
-            return [], wanted
-        known = {row.id: row for shard in self._shards for row in shard.rows.values()}
-        came = [row for row in wanted if known.get(row.id) != row]
-        staying = {row.id for row in wanted} - {row.id for row in came}
-        return [id for id in known if id not in staying], came
+    def _steps(self, version: str) -> tuple[list[str], list[Subscription], bool]:
+        """What must be removed and added for the indexes to be at a version; whether they begin anew."""
+        source = self._source
+        if isinstance(source, SubscriptionStore):
+            if self._goes_on(version):
+                try:
+                    changes = source.changes(int(self._built or 0), int(version))
+                    return changes.gone, changes.came, False
+                except SourceError:  # the version before was pruned
+                    pass
+            self._indexes = [Index() for _ in self._indexes]
+            return [], source.subscriptions(int(version)), True
+        wanted = {str(each.id): each for each in source.subscriptions()}
+        if str(source.version()) != version:
+            raise StageError(f"index version {version} is not there any more", code="index-version")
+        known, self._rows = self._rows, wanted
+        if self._built is None or known is None:
+            self._indexes = [Index() for _ in self._indexes]
+            return [], list(wanted.values()), True
+        came = [each for id, each in wanted.items() if known.get(id) != each]
+        staying = wanted.keys() - {str(each.id) for each in came}
+        return [id for id in known if id not in staying], came, False
 
-    def _sweep(self) -> None:
-        """Forget folders that no batch needs: not the newest, and not young."""
-        folders = sorted(
-            ((folder.stat().st_mtime, folder) for folder in self._root.iterdir() if folder.is_dir()),
-            reverse=True,
-        )
-        horizon = time.time() - YOUNG_SECONDS
-        for modified, folder in folders[KEPT * len(self._shards) :]:
-            if modified < horizon:
-                shutil.rmtree(folder, ignore_errors=True)
+    def _goes_on(self, version: str) -> bool:
+        """Whether what was built is an earlier version of the same store, which was not restored since."""
+        built = self._built
+        return built is not None and int(built) <= int(version) and self._token(built) == self._built_token
+
+    def _token(self, version: str) -> str | None:
+        return self._source.token(int(version)) if isinstance(self._source, SubscriptionStore) else None
+
+    def _home(self, id: str) -> Index:
+        return self._indexes[_shard(id, len(self._indexes))]
+
+    # Files
+
+    def _opened(self, version: str) -> tuple[IndexVersion, ...] | None:
+        """The version on disk, if it is whole and was made from this very source."""
+        try:
+            token = self._token(version)
+            if token is None and isinstance(self._source, SubscriptionStore):
+                return None
+            found = open_version(manifest_path(self._root, version), store=token)
+        except StageError:
+            return None
+        fits = len(found) == len(self._indexes) and bool(found[0].extension) == bool(self._extension)
+        return found if fits and self._is_extended(found) else None
+
+    def _is_extended(self, found: Sequence[IndexVersion]) -> bool:
+        files = found[0].extension.get("files", ())
+        return all((self._root / SEGMENTS / str(name)).is_file() for name in files)
+
+    def _resume(self) -> None:
+        """Begin with the newest version on disk, so that only what changed since must be compiled.
+
+        With an extension all is begun anew: what it knows of the subscriptions is only in memory.
+        """
+        if self._extension is not None or not isinstance(self._source, SubscriptionStore):
+            return
+        for version in sorted(self._versions(), key=int, reverse=True):
+            found = self._opened(version)
+            if found is None:
+                continue
+            try:
+                self._indexes = [
+                    Index.of_segments([read_segment(path) for path in shard.paths]) for shard in found
+                ]
+            except IndexFileError:  # damaged
+                continue
+            self._built, self._built_token = version, self._token(version)
+            return
+
+    def _versions(self) -> list[str]:
+        names = [file.name.removesuffix(MANIFEST_SUFFIX) for file in self._root.glob(f"*{MANIFEST_SUFFIX}")]
+        return [name for name in names if name.isdecimal()]
+
+    def _sweep(self, kept: set[str]) -> None:
+        """Delete manifests of other versions, and segments that no manifest names any more."""
+        horizon = time.time() - GRACE_SECONDS
+        used: set[str] = set()
+        for manifest in self._root.glob(f"*{MANIFEST_SUFFIX}"):
+            if manifest.name.removesuffix(MANIFEST_SUFFIX) in kept or not _is_older(manifest, horizon):
+                used |= _files_of(manifest)
+            else:
+                manifest.unlink(missing_ok=True)
+        for file in (self._root / SEGMENTS).iterdir():
+            if file.name not in used and _is_older(file, horizon):
+                file.unlink(missing_ok=True)
 
 
-class _Shard:
-    """An index and the rows of its ids."""
-
-    def __init__(self) -> None:
-        self.index = Index()
-        self.rows: dict[str, SubscriptionRow] = {}
-
-    def add(self, rows: list[SubscriptionRow]) -> list[RefusedSubscription]:
-        refused = self.index.add_all((row.id, row.xpath, row.namespaces) for row in rows)
-        outside = {each.id for each in refused}
-        self.rows.update((row.id, row) for row in rows if row.id not in outside)
-        return refused
-
-    def remove(self, id: str) -> None:
-        if self.rows.pop(id, None) is not None:
-            self.index.remove(id)
+def _files_of(manifest: Path) -> set[str]:
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        files = {str(name) for shard in content["shards"] for name in shard["segments"]}
+        return files | {str(name) for name in content["extension"].get("files", ())}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
 
 
-def _home(id: str, shards: int) -> int:
+def _is_older(file: Path, horizon: float) -> bool:
+    try:
+        return file.stat().st_mtime < horizon
+    except OSError:
+        return False
+
+
+def _shard(id: str, shards: int) -> int:
     """The shard of an id: the same in every process."""
     return crc32(id.encode("utf-8", "surrogatepass")) % shards if shards > 1 else 0
-
-
-def _names(version: str, shards: int) -> list[str]:
-    if shards == 1:
-        return [version]
-    return [f"{version}.{number + 1}-of-{shards}" for number in range(shards)]

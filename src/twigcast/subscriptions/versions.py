@@ -1,71 +1,59 @@
-"""An index as a folder that workers open: who subscribes, at the moment of one version.
+"""An index version: a manifest that names segment files, which workers map.
 
-    <root>/<version>/
-        index.tci           the index; position i is row i of
-        subscribers.arrow   subscription, subscriber, deliver, and the pattern where a part is delivered
+    <root>/36.json               the manifest of version 36: which segments, in which order, from which store
+    <root>/segments/4f2a….tci    a segment, named by its content; many versions share it
 
-Invariant: a folder with its final name is whole and never changes.  So its path says it all: nothing else is
-shipped, and a process opens it once.  Both files are mapped, not read: the processes of a machine share them.
+Invariant: a manifest and a segment under their final names are whole and never change, and a manifest is
+written after its segments.  So a version costs disk in proportion to what has changed, its path says it all,
+and a process that is killed leaves the last whole version behind.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+from twigcast.document import DocumentLimits
+from twigcast.errors import IndexFileError, StageError
+from twigcast.filtering import Index, RefusedSubscription, StoredSegment, read_segment
+from twigcast.pattern import Subscription
+from twigcast.system import write_atomically
 
-from twigcast.errors import StageError
-from twigcast.filtering import Index, RefusedSubscription
-from twigcast.pattern import render
-
-INDEX = "index.tci"
-SUBSCRIBERS = "subscribers.arrow"
-
-
-@dataclass(frozen=True, slots=True)
-class SubscriptionRow:
-    """A subscription as a table keeps it: who asks for what; ``deliver`` is ``document`` or ``part``."""
-
-    id: str
-    subscriber: str
-    xpath: str
-    namespaces: Mapping[str, str] | None = None
-    deliver: str = "document"
+FORMAT = 1
+SEGMENTS = "segments"
+MANIFEST_SUFFIX = ".json"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """A folder with an index and its subscribers, named by its version."""
+    """One shard of an index version, which usually has one."""
 
-    path: Path
+    manifest: Path
     version: str
+    segments: tuple[str, ...]
+    """The names of the segment files, in order."""
     size: int
+    """The positions that were given out: matches are numbers below it."""
+    extension: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What the maker of the version keeps beside the segments, such as the tables of a network."""
     refused: tuple[RefusedSubscription, ...] = field(default=(), compare=False)
 
     @classmethod
     def write(
-        cls, root: str | os.PathLike[str], version: object, rows: Iterable[SubscriptionRow]
+        cls, root: str | os.PathLike[str], version: object, subscriptions: Iterable[Subscription]
     ) -> IndexVersion:
-        """Write the version of these rows; those outside the language are left out: see ``refused``."""
-        known: dict[str, SubscriptionRow] = {}
+        """Write the version of these subscriptions; those outside the language are listed in ``refused``."""
         index = Index()
-
-        def items() -> Iterable[tuple[Any, ...]]:
-            for row in rows:
-                known.setdefault(row.id, row)
-                yield row.id, row.xpath, row.namespaces
-
-        refused = index.add_all(items())
-        return cls.save(root, version, index, known, refused=refused)
+        refused = index.add_all(subscriptions)
+        return cls.save(root, version, index, refused=refused)
 
     @classmethod
     def save(
@@ -73,128 +61,164 @@ class IndexVersion:
         root: str | os.PathLike[str],
         version: object,
         index: Index,
-        rows: Mapping[str, SubscriptionRow] | None = None,
         *,
         refused: Iterable[RefusedSubscription] = (),
     ) -> IndexVersion:
-        """Write an index as a version, with the row of each id; without rows, each id is its own subscriber.
-
-        Where the version is there already, it stays as it is.
-        """
-        root = Path(root)
-        path = root / _name(version)
-        if not path.is_dir():
-            root.mkdir(parents=True, exist_ok=True)
-            part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=root))
-            try:
-                index.save(part / INDEX)
-                _write_subscribers(part / SUBSCRIBERS, index, rows)
-                part.chmod(0o755)
-                _sync(part / INDEX, part / SUBSCRIBERS, part)
-                try:
-                    part.rename(path)
-                    _sync(root)
-                except OSError:
-                    if not path.is_dir():  # else another process was faster, with the same
-                        raise
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
-        opened = cls.open(path)
-        return cls(opened.path, opened.version, opened.size, tuple(refused))
+        """Write an index as a version; a version that exists already stays as it is."""
+        try:
+            return cls.open(manifest_path(Path(root), str(version)))
+        except StageError:
+            (saved,) = save_version(Path(root), str(version), [index], refused=refused)
+            return saved
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> IndexVersion:
-        """The version in a folder; raises ``StageError`` where there is none."""
-        path = Path(path).absolute()
-        if not (path / INDEX).is_file() or not (path / SUBSCRIBERS).is_file():
-            raise StageError(f"{path} is no index version", code="index-version")
-        return cls(path, path.name, mapped_table(path / SUBSCRIBERS).num_rows)
+    def open(cls, manifest: str | os.PathLike[str]) -> IndexVersion:
+        """The version of a manifest; raises ``StageError`` where there is none, or where it has shards."""
+        shards = open_version(Path(manifest))
+        if len(shards) != 1:
+            raise StageError(f"{manifest} has {len(shards)} shards: open_version", code="index-version")
+        return shards[0]
 
-    def __len__(self) -> int:
-        return self.size
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The segment files."""
+        return tuple(self.manifest.parent / SEGMENTS / name for name in self.segments)
 
-
-def subscribers_of(version: IndexVersion) -> pa.Table:
-    """The subscribers of a version, mapped, row by position."""
-    return mapped_table(version.path / SUBSCRIBERS)
-
-
-def opened_once(path: str, what: str, open_it: Callable[[], Any]) -> Any:
-    """What this process has opened at a path, opened now if it has not."""
-    return _opened((what, *_identity(path)), open_it)
+    def open_index(self, limits: DocumentLimits | None = None) -> Index:
+        """The index of this version, one for each process; raises ``IndexFileError``."""
+        return opened_index(self.paths, limits or DocumentLimits())
 
 
-# What a process has opened, so that each task does not open it again; the ones used last.
-_KEPT = 8
-_cache: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+def save_version(
+    root: Path,
+    version: str,
+    indexes: Sequence[Index],
+    *,
+    store: str | None = None,
+    extension: Mapping[str, Any] | None = None,
+    refused: Iterable[RefusedSubscription] = (),
+) -> tuple[IndexVersion, ...]:
+    """Write the shards of a version: the segments that are new, then the manifest."""
+    _check_name(version)
+    folder = root / SEGMENTS
+    folder.mkdir(parents=True, exist_ok=True)
+    shards = [{"segments": index.save_segments(folder), "size": index.position_count} for index in indexes]
+    content = {
+        "format": FORMAT,
+        "version": version,
+        "store": store,
+        "shards": shards,
+        "extension": dict(extension or {}),
+    }
+    path = manifest_path(root, version)
+    write_atomically(path, json.dumps(content, indent=1).encode())
+    return _shards(path, content, tuple(refused))
+
+
+def open_version(manifest: Path, *, store: str | None = None) -> tuple[IndexVersion, ...]:
+    """The shards of a version; raises ``StageError`` where the manifest or one of its segments is missing.
+
+    With ``store`` the version must have been made from that store: the number alone could be another's.
+    """
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"it has format {content['format']}, this twigcast reads format {FORMAT}")
+        if store is not None and content["store"] != store:
+            raise ValueError("it was made from another subscription store")
+        shards = _shards(manifest.absolute(), content, ())
+        missing = [path for shard in shards for path in shard.paths if not path.is_file()]
+        if missing:
+            raise ValueError(f"{missing[0].name} is missing")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StageError(f"{manifest} is no index version: {error}", code="index-version") from None
+    return shards
+
+
+def _shards(
+    path: Path, content: Mapping[str, Any], refused: tuple[RefusedSubscription, ...]
+) -> tuple[IndexVersion, ...]:
+    many = len(content["shards"])
+    return tuple(
+        IndexVersion(
+            path,
+            content["version"] if many == 1 else f"{content['version']}.{number}-of-{many}",
+            tuple(map(str, shard["segments"])),
+            int(shard["size"]),
+            content["extension"],
+            refused,
+        )
+        for number, shard in enumerate(content["shards"], start=1)
+    )
+
+
+def manifest_path(root: Path, version: str) -> Path:
+    """Where the manifest of a version is."""
+    return root / f"{version}{MANIFEST_SUFFIX}"
+
+
+def _check_name(version: str) -> None:
+    if not version or version.startswith(".") or "/" in version or os.sep in version:
+        raise StageError(f"{version!r} cannot name an index version", code="index-version")
+
+
+# What a process has opened, so that a task does not open it again; the ones used last are kept.
+_KEPT_INDEXES = 8
+_KEPT_SEGMENTS = 64
+_indexes: OrderedDict[tuple[Any, ...], Index] = OrderedDict()
+_segments: OrderedDict[tuple[Any, ...], StoredSegment] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _opened(key: tuple[Any, ...], open_it: Any) -> Any:
+def opened_index(paths: Sequence[Path], limits: DocumentLimits) -> Index:
+    """The index of some segment files, one for each process; raises ``IndexFileError``.
+
+    What the engines of an earlier version have learnt goes on to be used: versions share most segments.
+    """
     with _lock:
-        if key not in _cache:
-            _cache[key] = open_it()
-            while len(_cache) > _KEPT:
-                _cache.popitem(last=False)
-        _cache.move_to_end(key)
-        return _cache[key]
+        stored = [_opened_segment(path) for path in paths]
+        key = (limits, *(id(segment) for segment in stored))
+        if key not in _indexes:
+            relatives = [index for other, index in _indexes.items() if other[:2] == key[:2]]
+            _indexes[key] = Index.of_segments(
+                stored, limits=limits, warm_from=relatives[-1] if relatives else None
+            )
+            while len(_indexes) > _KEPT_INDEXES:
+                _indexes.popitem(last=False)
+        _indexes.move_to_end(key)
+        return _indexes[key]
 
 
-def _identity(path: str) -> tuple[str, int, int]:
-    found = os.stat(path)
-    return path, found.st_ino, found.st_mtime_ns
+def _opened_segment(path: Path) -> StoredSegment:
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise IndexFileError(f"cannot read the index {path}: {error.strerror}", code="unreadable") from error
+    key = (str(path), found.st_ino, found.st_mtime_ns)
+    if key not in _segments:
+        _segments[key] = read_segment(path)
+        while len(_segments) > _KEPT_SEGMENTS:
+            _segments.popitem(last=False)
+    _segments.move_to_end(key)
+    return _segments[key]
 
 
-def mapped_table(path: str | Path) -> pa.Table:
-    """An Arrow file, mapped."""
-    with pa.memory_map(str(path)) as source:
-        return pa.ipc.open_file(source).read_all()
-
-
-def _name(version: object) -> str:
-    name = str(version)
-    if not name or name.startswith(".") or "/" in name or os.sep in name:
-        raise StageError(f"{name!r} cannot name an index version", code="index-version")
-    return name
-
-
-_SCHEMA = pa.schema(
-    [
-        ("subscription", pa.string()),
-        ("subscriber", pa.string()),
-        ("deliver", pa.string()),
-        ("pattern", pa.string()),  # in canonical form, without prefixes; null where documents are delivered
-    ]
-)
-_ROWS_AT_ONCE = 100_000
-
-
-def _write_subscribers(path: Path, index: Index, rows: Mapping[str, SubscriptionRow] | None) -> None:
-    ids = index.ids
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, _SCHEMA) as writer:
-        for start in range(0, len(ids), _ROWS_AT_ONCE):
-            columns: list[list[str | None]] = [[], [], [], []]
-            for id in ids[start : start + _ROWS_AT_ONCE]:
-                row = rows[str(id)] if rows is not None else None
-                part = row is not None and row.deliver == "part"
-                columns[0].append(str(id))
-                columns[1].append(str(id) if row is None else row.subscriber)
-                columns[2].append("part" if part else "document")
-                columns[3].append(render(index.pattern(id)) if part else None)
-            writer.write_batch(pa.record_batch([pa.array(c, pa.string()) for c in columns], schema=_SCHEMA))
-
-
-def _sync(*paths: Path) -> None:
-    for path in paths:
-        place = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
-
-
-# An index that is not kept anywhere is saved for as long as this process lives, once for each content.
+# An index that is not kept anywhere is saved for as long as this process lives.
 _temporary: tempfile.TemporaryDirectory[str] | None = None
+
+
+def temporary_version(index: Index) -> IndexVersion:
+    """An index that is only in memory, as a version that lives as long as this process.
+
+    Its name is a hash of its segments: the same content is the same version.
+    """
+    root = temporary_folder()
+    folder = root / SEGMENTS
+    folder.mkdir(exist_ok=True)
+    names = index.save_segments(folder)
+    version = blake2b("\n".join(names).encode(), digest_size=8).hexdigest()
+    path = manifest_path(root, version)
+    return IndexVersion.open(path) if path.exists() else IndexVersion.save(root, version, index)
 
 
 def temporary_folder() -> Path:
@@ -204,30 +228,3 @@ def temporary_folder() -> Path:
         if _temporary is None:
             _temporary = tempfile.TemporaryDirectory(prefix="twigcast-index-")
         return Path(_temporary.name)
-
-
-def saved(index: Index) -> IndexVersion:
-    """An index that is not kept anywhere, as a version that lives as long as this process."""
-    root = temporary_folder()
-    with tempfile.TemporaryDirectory(dir=root) as scratch:
-        file = Path(scratch) / INDEX
-        index.save(file)
-        version = digest(file)
-        path = root / version
-        if not path.is_dir():
-            _write_subscribers(Path(scratch) / SUBSCRIBERS, index, None)
-            ready = Path(scratch) / version
-            ready.mkdir()
-            file.rename(ready / INDEX)
-            (Path(scratch) / SUBSCRIBERS).rename(ready / SUBSCRIBERS)
-            ready.rename(path)
-    return IndexVersion.open(path)
-
-
-def digest(path: Path) -> str:
-    """A hash of what is in a file."""
-    content = blake2b(digest_size=8)
-    with path.open("rb") as file:
-        while piece := file.read(1 << 20):
-            content.update(piece)
-    return content.hexdigest()

@@ -15,7 +15,7 @@ from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.failures import complaint, hold_back_log, release_log
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.stream import stream
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionStore
 
 LOGGER = "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution"
 
@@ -30,7 +30,7 @@ def test_a_query_raises_what_failed(spark: SparkSession, tmp_path: Path) -> None
     """As it was; and when it is put right, the batch is run again."""
     (tmp_path / "feed").mkdir()
     (tmp_path / "feed" / "1.xml").write_bytes(b"<x/>")
-    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("s", "/x")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("s", "/x")
     broken = Pipeline.of({"sink": {"kind": "callable", "function": "no_such_module:send"}}, folder=tmp_path)
     with pytest.raises(RunError, match=r"^the function no_such_module:send failed in batch 0: "):
         stream(spark, broken).awaitTermination()
@@ -57,7 +57,7 @@ def test_what_spark_complains_of_is_a_sentence(spark: SparkSession, tmp_path: Pa
     good = pa.table({"doc_id": ["a"], "body": [b"<x/>"]})
     parquet.write_table(good, tmp_path / "table" / "1.parquet")
     (tmp_path / "table" / "2.parquet").write_bytes(b"no Parquet " * 10)
-    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("s", "/x")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("s", "/x")
     pipeline = Pipeline.of(
         {"source": {"kind": "table", "path": "table"}, "sink": {"format": "noop"}}, folder=tmp_path
     )

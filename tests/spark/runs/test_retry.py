@@ -15,7 +15,7 @@ from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.runs.retry import retry
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionStore
 
 DEEP = b"<a>" * 5 + b"</a>" * 5
 LONG = b"<a>" + b"x" * 200 + b"</a>"
@@ -28,7 +28,7 @@ def strict(spark: SparkSession, tmp_path: Path) -> Pipeline:
     feed.mkdir()
     for name, body in [("good", b"<a/>"), ("deep", DEEP), ("long", LONG), ("broken", b"<a>")]:
         (feed / f"{name}.xml").write_bytes(body)
-    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
     pipeline = pipeline_in(tmp_path, limits={"depth": 3, "bytes": 100})
     run(spark, pipeline)
     return pipeline
@@ -73,7 +73,7 @@ def test_a_file_that_could_not_be_read_is_read_when_it_can_be(spark: SparkSessio
     (feed / "fine.xml").write_bytes(b"<a/>")
     with socket.socket(socket.AF_UNIX) as unreadable:
         unreadable.bind(str(feed / "other.xml"))
-    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
     pipeline = pipeline_in(tmp_path)
     run(spark, pipeline)
     (letter,) = open_letters(spark, pipeline).collect()
@@ -103,7 +103,7 @@ def test_a_retry_that_was_cut_off_is_finished_by_the_next(
     lenient = pipeline_in(tmp_path)
     retry(spark, lenient, "code = 'too-deep'")
     (tmp_path / "work" / "journal" / "-1.done").unlink()
-    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("late", "/*")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("late", "/*")
     first, second = retry(spark, lenient)
     assert (first.batch, first.documents, first.index_version) == (-1, 1, "1")
     assert (second.batch, second.documents, second.index_version) == (-2, 2, "2")
@@ -126,7 +126,7 @@ def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
 
 def test_without_letters_there_is_nothing_to_retry(spark: SparkSession, tmp_path: Path) -> None:
     """No number is used up."""
-    SubscriptionTable(tmp_path / "subscriptions.db")
+    SubscriptionStore(tmp_path / "subscriptions.db")
     pipeline = pipeline_in(tmp_path)
     assert retry(spark, pipeline) == []
     assert Journal(tmp_path / "work" / "journal").batches() == []
@@ -138,7 +138,7 @@ def test_without_a_subscription_table_there_is_no_retry(
     """The letters stay open, and no table is made."""
     table = tmp_path / "subscriptions.db"
     table.rename(tmp_path / "moved.db")
-    with pytest.raises(SourceError, match="no such subscription table"):
+    with pytest.raises(SourceError, match="no such subscription store"):
         retry(spark, strict)
     assert not table.exists()
     assert opened(spark, strict) == [("broken", 0), ("deep", 0), ("long", 0)]

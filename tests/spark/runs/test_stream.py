@@ -16,7 +16,7 @@ from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.runs.stream import stream
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionStore
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def feed(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> SubscriptionTable:
-    return SubscriptionTable(tmp_path / "subscriptions.db")
+def table(tmp_path: Path) -> SubscriptionStore:
+    return SubscriptionStore(tmp_path / "subscriptions.db")
 
 
 def pipeline_in(folder: Path, **tables: Any) -> Pipeline:
@@ -48,7 +48,7 @@ def delivered(spark: SparkSession, folder: Path) -> list[tuple[str, str, str]]:
 
 
 def test_a_job_runs_what_is_there(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
     """Good documents are delivered, bad ones are dead letters, and the figures say so."""
     table.subscribe("x", "//x", subscriber="ada", deliver="part")
@@ -76,7 +76,7 @@ def test_a_job_runs_what_is_there(
 
 
 def test_a_job_goes_on_where_the_last_one_ended(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
     """Documents are run once, each with the subscriptions of its time."""
     table.subscribe("a", "/*")
@@ -92,7 +92,7 @@ def test_a_job_goes_on_where_the_last_one_ended(
 
 
 def test_a_batch_that_is_run_again_has_the_subscriptions_of_its_begin(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
     """A stop before the end of a batch: it is run again, with the journal's version, and leaves no double."""
     table.subscribe("a", "/*")
@@ -116,7 +116,7 @@ def test_a_batch_that_is_run_again_has_the_subscriptions_of_its_begin(
 
 
 def test_a_stream_uses_new_subscriptions_with_its_next_batch(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable, until: Callable[..., None]
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore, until: Callable[..., None]
 ) -> None:
     """Without being stopped."""
     table.subscribe("a", "//x")
@@ -141,7 +141,7 @@ def test_a_stream_uses_new_subscriptions_with_its_next_batch(
 
 
 def test_an_empty_file_is_a_dead_letter(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable, until: Callable[..., None]
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore, until: Callable[..., None]
 ) -> None:
     """A document without a byte is a bad document like any other, also where a batch has no other."""
     publish(feed, "1.xml", b"<x/>")
@@ -163,7 +163,7 @@ def test_an_empty_file_is_a_dead_letter(
 
 
 def test_shards_deliver_the_same(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
     """Subscriptions divided over several indexes are one set of subscriptions."""
     for number in range(6):
@@ -175,7 +175,7 @@ def test_shards_deliver_the_same(
 
 
 def test_batches_of_another_work_folder_are_not_overwritten(
-    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable
+    spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
     """Who removes the work folder and keeps the outputs is told, rather than losing them."""
     table.subscribe("a", "/*")
@@ -193,10 +193,10 @@ def test_without_a_subscription_table_nothing_is_used_up(
 ) -> None:
     """A path that is misspelt is an error; put right, the documents are still there."""
     publish(feed, "1.xml", b"<x/>")
-    with pytest.raises(SourceError, match="no such subscription table") as caught:
+    with pytest.raises(SourceError, match="no such subscription store") as caught:
         start(spark, pipeline_in(tmp_path))
     path = tmp_path / "subscriptions.db"
     assert (caught.value.code, caught.value.path, path.exists()) == ("not-found", str(path), False)
-    SubscriptionTable(path).subscribe("a", "/*")
+    SubscriptionStore(path).subscribe("a", "/*")
     (figures,) = run(spark, pipeline_in(tmp_path))
     assert (figures.documents, figures.deliveries) == (1, 1)

@@ -18,14 +18,14 @@ from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.stream import stream
-from twigcast.subscriptions.store import SubscriptionTable
+from twigcast.subscriptions.store import SubscriptionStore
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of a pipeline where one subscriber asks for every ``r``."""
     (tmp_path / "feed").mkdir()
-    SubscriptionTable(tmp_path / "subscriptions.db").subscribe("s", "/r")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("s", "/r")
     return tmp_path
 
 
@@ -178,7 +178,7 @@ def test_a_whole_run_that_was_cut_off_is_run_again(spark: SparkSession, folder: 
     pipeline = pipeline_of(folder, kind="table", table="cut_off")
     run(spark, pipeline)
     (folder / "work" / "journal" / "0.done").unlink()
-    SubscriptionTable(folder / "subscriptions.db").subscribe("late", "/r")
+    SubscriptionStore(folder / "subscriptions.db").subscribe("late", "/r")
     (figures,) = run(spark, pipeline)
     assert (figures.batch, figures.deliveries, figures.index_version) == (0, 1, "1")
     with pytest.raises(PipelineError, match=r"^source\.table: the table cut_off can be read as a batch only"):

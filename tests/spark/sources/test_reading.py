@@ -157,7 +157,7 @@ def test_parts_of_records_are_their_bytes(spark: SparkSession, tmp_path: Path) -
     file.write_bytes(b'<f xmlns:p="u"><r id="1"><p:x a="b">1</p:x></r></f>')
     docs = tc.read(spark, str(file), format="records", options={"record": "r"})
     xpaths = {"all": "/r", "x": "/r/Q{u}x", "a": "//@a", "id": "/r/@id", "t": "//text()"}
-    rows = [tc.SubscriptionRow(id, id, xpath, None, "part") for id, xpath in xpaths.items()]
+    rows = [tc.Subscription(id, xpath, id, "part") for id, xpath in xpaths.items()]
     version = tc.IndexVersion.write(tmp_path / "versions", 1, rows)
     outs = tc.deliveries(tc.match(docs, version), version).collect()
     assert {row.subscriber: bytes(row.content) for row in outs} == {

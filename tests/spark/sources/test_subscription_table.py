@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from twigcast.pattern import Subscription
 from twigcast.spark.sources.subscription_table import SparkSubscriptions
-from twigcast.subscriptions.versions import SubscriptionRow
 
 
 def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None:
@@ -19,8 +19,8 @@ def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None
     spark.createDataFrame(rows, schema).coalesce(1).write.parquet(path)
     version = table.version()
     assert table.rows() == [
-        SubscriptionRow("a", "a", "//x", {}, "document"),
-        SubscriptionRow("b", "b", "//n:y", {"n": "urn:n"}, "document"),
+        Subscription("a", "//x", "a", "document"),
+        Subscription("b", "//n:y", "b", "document", {"n": "urn:n"}),
     ]
     spark.createDataFrame(rows[::-1], schema).coalesce(1).write.mode("overwrite").parquet(path)
     assert table.version() == version

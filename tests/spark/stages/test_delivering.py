@@ -12,7 +12,7 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.spark.stages import delivering
 from twigcast.spark.stages.delivering import delivery_id
-from twigcast.subscriptions.versions import IndexVersion, SubscriptionRow
+from twigcast.subscriptions.versions import IndexVersion, Subscription
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 
 BAD = {
@@ -40,7 +40,7 @@ def delivered(outs) -> set[tuple]:
     return set(rows)
 
 
-def expected(index: Index, rows: list[SubscriptionRow], bodies: list[bytes], version: str) -> set[tuple]:
+def expected(index: Index, rows: list[Subscription], bodies: list[bytes], version: str) -> set[tuple]:
     found = set()
     for number, body in enumerate(bodies):
         match = index.match(body)
@@ -59,16 +59,16 @@ def expected(index: Index, rows: list[SubscriptionRow], bodies: list[bytes], ver
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[SubscriptionRow]:
+def rows() -> list[Subscription]:
     xpaths = generate_subscriptions(news(), 200, presets.BRANCHING)
     return [
-        SubscriptionRow(f"s{n}", f"u{n % 17}", xpath, None, "part" if n % 5 == 0 else "document")
+        Subscription(f"s{n}", xpath, f"u{n % 17}", "part" if n % 5 == 0 else "document")
         for n, xpath in enumerate(xpaths)
     ]
 
 
 def test_deliveries_are_those_of_plain_python(
-    spark: SparkSession, rows: list[SubscriptionRow], tmp_path: Path
+    spark: SparkSession, rows: list[Subscription], tmp_path: Path
 ) -> None:
     """Every subscriber gets every document or part it asked for, byte for byte, under its id; a bad document
     disturbs none of its neighbours and is a dead letter with its place."""
@@ -77,7 +77,7 @@ def test_deliveries_are_those_of_plain_python(
     for bad in BAD.values():
         bodies.insert(rng.randrange(len(bodies)), bad)
     version = IndexVersion.write(tmp_path, 7, rows)
-    index = Index((row.id, row.xpath) for row in rows)
+    index = Index((row.id, row.text) for row in rows)
     hits = tc.match(documents(spark, bodies), version)
     found = delivered(tc.deliveries(hits, version))
     assert found == expected(index, rows, bodies, "7")
@@ -92,20 +92,20 @@ def test_deliveries_are_those_of_plain_python(
 
 
 def test_shards_deliver_what_one_index_delivers(
-    spark: SparkSession, rows: list[SubscriptionRow], tmp_path: Path
+    spark: SparkSession, rows: list[Subscription], tmp_path: Path
 ) -> None:
     """The deliveries of several shards are those of one index, but for the name of the version."""
     bodies = list(generate_documents(news(), 20, DocumentOptions(seed=6)))
     shards = [IndexVersion.write(tmp_path, "a", rows[:70]), IndexVersion.write(tmp_path, "b", rows[70:])]
-    index = Index((row.id, row.xpath) for row in rows)
+    index = Index((row.id, row.text) for row in rows)
     hits = tc.match(documents(spark, bodies), shards)
     assert delivered(tc.deliveries(hits, shards)) == expected(index, rows, bodies, "a+b")
 
 
 def test_another_version_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     """Positions mean nothing in another version than the one that documents were matched against."""
-    one = IndexVersion.write(tmp_path, 1, [SubscriptionRow("s", "u", "/a")])
-    two = IndexVersion.write(tmp_path, 2, [SubscriptionRow("t", "v", "/a")])
+    one = IndexVersion.write(tmp_path, 1, [Subscription("s", "/a", "u")])
+    two = IndexVersion.write(tmp_path, 2, [Subscription("t", "/a", "v")])
     outs = tc.deliveries(tc.match(documents(spark, [b"<a/>"]), one), two)
     with pytest.raises(Exception, match="matched against index version 1, not 2"):
         outs.collect()
@@ -113,7 +113,7 @@ def test_another_version_is_refused(spark: SparkSession, tmp_path: Path) -> None
 
 def test_documents_may_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
     """By reference, a delivery has the id it always has, and only a part has content."""
-    rows = [SubscriptionRow("s", "u", "/a"), SubscriptionRow("t", "v", "/a/b", None, "part")]
+    rows = [Subscription("s", "/a", "u"), Subscription("t", "/a/b", "v", "part")]
     version = IndexVersion.write(tmp_path, 1, rows)
     hits = tc.match(documents(spark, [b"<a><b/></a>"]), version)
     found = {row.subscription: row for row in tc.deliveries(hits, version, content="reference").collect()}

@@ -13,7 +13,7 @@ from twigcast import spark as tc
 from twigcast.document import DocumentLimits
 from twigcast.errors import StageError
 from twigcast.pattern import render
-from twigcast.subscriptions.versions import IndexVersion, SubscriptionRow
+from twigcast.subscriptions.versions import IndexVersion, Subscription
 from twigcast.workload import (
     DocumentOptions,
     generate_documents,
@@ -79,7 +79,7 @@ def test_shards_united_are_one_index(
 ) -> None:
     """Several shards give the positions of one index with the same subscriptions in the same order."""
     index, bodies = workload
-    rows = [SubscriptionRow(str(id), "s", render(index.pattern(id))) for id in index.ids]
+    rows = [Subscription(str(id), render(index.pattern(id)), "s") for id in index.ids]
     shards = [
         IndexVersion.write(tmp_path, f"v{start}", rows[start : start + 120])
         for start in range(0, len(rows), 120)
@@ -136,7 +136,7 @@ def test_measures_count_each_row_once(spark: SparkSession) -> None:
 
 def test_an_index_may_be_shipped_as_files(spark: SparkSession, tmp_path: Path) -> None:
     """Where workers do not share the folder, Spark brings them the files."""
-    version = IndexVersion.write(tmp_path, 1, [SubscriptionRow("s", "you", "/a")])
+    version = IndexVersion.write(tmp_path, 1, [Subscription("s", "/a", "you")])
     docs = documents(spark, [b"<a/>"])
     hits = tc.match(docs, version, ship="files")
     (delivery,) = tc.deliveries(hits, version, ship="files").collect()

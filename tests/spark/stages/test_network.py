@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from twigcast.errors import PipelineError
-from twigcast.spark import Pipeline, SubscriptionTable, run
+from twigcast.spark import Pipeline, SubscriptionStore, run
 from twigcast.spark.outputs.link_metrics import read_hops
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_documents_go_only_where_they_are_asked_for(
 ) -> None:
     """From the entry, or from the router of their publisher; bad ones nowhere but to the dead letters."""
     (tmp_path / "a.dtd").write_text(DTD)
-    table = SubscriptionTable(tmp_path / "subscriptions.db")
+    table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.subscribe("ada", "/a/b", subscriber="ada")
     table.subscribe("bob", "//c", subscriber="bob")
     table.subscribe("cyd", "/a/b[.='x']", subscriber="cyd")
@@ -85,7 +85,7 @@ def test_documents_go_only_where_they_are_asked_for(
 def test_a_document_outside_the_schema_is_flooded(spark: SparkSession, tmp_path: Path) -> None:
     """Whoever asks for it gets it, though nobody announced it."""
     (tmp_path / "a.dtd").write_text(DTD)
-    table = SubscriptionTable(tmp_path / "subscriptions.db")
+    table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.subscribe("ada", "//z", subscriber="ada")
     feed(spark, tmp_path, ("1", b"<z/>", None))
     run(spark, pipeline(tmp_path, 'schema = "a.dtd"\n'))
@@ -95,13 +95,13 @@ def test_a_document_outside_the_schema_is_flooded(spark: SparkSession, tmp_path:
 
 def test_routers_follow_the_subscriptions(spark: SparkSession, tmp_path: Path) -> None:
     """What is added, changed and removed between batches is what the next one is routed by."""
-    table = SubscriptionTable(tmp_path / "subscriptions.db")
+    table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.subscribe("ada", "/a", subscriber="ada")
     table.subscribe("bob", "/a", subscriber="bob")
     feed(spark, tmp_path, ("1", b"<a/>", None))
     described = pipeline(tmp_path)
     run(spark, described)
-    table = SubscriptionTable(tmp_path / "subscriptions.db")
+    table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.unsubscribe("ada")
     table.subscribe("ada-2", "/q", subscriber="ada")
     feed(spark, tmp_path, ("2", b"<a/>", None), ("3", b"<q/>", None))

@@ -26,7 +26,7 @@ from twigcast.spark.runs.journal import Journal
 from twigcast.spark.sources.subscription_table import SparkSubscriptions
 from twigcast.spark.stages.delivering import deliveries
 from twigcast.spark.stages.matching import match, measures
-from twigcast.subscriptions import Follower, Subscriptions, SubscriptionTable
+from twigcast.subscriptions import SubscriptionSource, SubscriptionStore, VersionBuilder
 
 if TYPE_CHECKING:
     from twigcast.spark.stages.network import Networked
@@ -40,13 +40,13 @@ class Desk:
 
     pipeline: Pipeline
     journal: Journal
-    versions: Follower
+    versions: VersionBuilder
     networked: Networked | None = None
 
     @classmethod
     def of(cls, spark: SparkSession, pipeline: Pipeline) -> Desk:
         """The desk of a pipeline."""
-        versions = Follower(
+        versions = VersionBuilder(
             subscriptions_of(spark, pipeline),
             pipeline.work.versions,
             shards=pipeline.subscriptions.shards,
@@ -59,12 +59,12 @@ class Desk:
         return cls(pipeline, Journal(pipeline.work.journal), versions, networked)
 
 
-def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> Subscriptions:
+def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSource:
     """The subscriptions that a pipeline names; raises ``SourceError`` where there is no such table."""
     named = pipeline.subscriptions
     if named.format:
         return SparkSubscriptions(spark, named.format, named.options)
-    return SubscriptionTable.open(named.path)
+    return SubscriptionStore.open(named.path)
 
 
 def run_batch(desk: Desk, documents: DataFrame, batch: int) -> BatchMetrics:

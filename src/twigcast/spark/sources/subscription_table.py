@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import MapType
 
-from twigcast.subscriptions import SubscriptionRow
+from twigcast.pattern import Subscription
 
 
 class SparkSubscriptions:
@@ -37,15 +37,15 @@ class SparkSubscriptions:
         assert row is not None
         return f"h{row['count']}-{(row['mixed'] or 0) % (1 << 64):016x}{(row['sum'] or 0) % (1 << 64):016x}"
 
-    def rows(self) -> list[SubscriptionRow]:
+    def subscriptions(self) -> list[Subscription]:
         """The subscriptions that are there now, by id."""
         return [
-            SubscriptionRow(
+            Subscription(
                 row["id"],
-                row["subscriber"] or row["id"],
                 row["xpath"],
-                json.loads(row["namespaces"] or "{}"),
+                row["subscriber"] or row["id"],
                 row["deliver"] or "document",
+                json.loads(row["namespaces"] or "{}"),
             )
             for row in self._table().orderBy("id").toLocalIterator()
         ]

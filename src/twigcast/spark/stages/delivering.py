@@ -111,8 +111,8 @@ class _Wanted:
 
     def __init__(self, rows: pa.Array, who: pa.Table) -> None:
         self.rows = rows
-        self.subscriptions = who.column("subscription").combine_chunks()
-        self.subscribers = who.column("subscriber").combine_chunks()
+        self.subscriptions = who.column("subscription").combine_chunks().cast(pa.string())
+        self.subscribers = who.column("subscriber").combine_chunks().cast(pa.string())
         self.patterns = who.column("pattern").combine_chunks()
         owners, names = self.subscribers.to_pylist(), self.subscriptions.to_pylist()
         self.keys = [_subscriber_key(owner, name) for owner, name in zip(owners, names, strict=True)]

@@ -1,4 +1,8 @@
-"""How an index version reaches the workers: by a path that they share, or as files that Spark brings them."""
+"""How an index version reaches the workers: by a path that they share, or as files that Spark brings them.
+
+Only names travel with a task.  Each worker process maps the segment files, once; versions that follow each
+other share most of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -14,51 +19,29 @@ import pyarrow as pa
 from twigcast.document import DocumentLimits
 from twigcast.errors import StageError
 from twigcast.filtering import Index
-from twigcast.subscriptions import (
-    INDEX,
-    SUBSCRIBERS,
-    IndexVersion,
-    digest,
-    mapped_table,
-    opened_once,
-    saved,
-    temporary_folder,
-)
+from twigcast.subscriptions import IndexVersion, opened_index, temporary_folder, temporary_version
 
 Ship: TypeAlias = Literal["path", "files"]
+Indexes: TypeAlias = IndexVersion | Index
+AnyIndexes: TypeAlias = "Indexes | Iterable[Indexes]"
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """Where workers find a version: by paths they share, or by the names of files that Spark brought them."""
+    """Where workers find a version: the paths of its segments, or the names under which Spark brings them."""
 
     version: str
     size: int
-    index: str
-    subscribers: str
+    segments: tuple[str, ...]
     by: Ship = "path"
 
     def open_index(self, limits: DocumentLimits) -> Index:
         """The index, mapped, one for each process."""
-        path = self._local(self.index)
-        index: Index = opened_once(path, f"index {limits}", lambda: Index.open(path, limits=limits))
-        return index
+        return opened_index([Path(local_file(name, self.by)) for name in self.segments], limits)
 
     def open_subscribers(self) -> pa.Table:
-        """The subscribers, mapped, row by position."""
-        path = self._local(self.subscribers)
-        return opened_once(path, "subscribers", lambda: mapped_table(path))
-
-    def _local(self, name: str) -> str:
-        if self.by == "path":
-            return name
-        from pyspark import SparkFiles
-
-        return SparkFiles.get(name)
-
-
-Indexes: TypeAlias = IndexVersion | Index
-AnyIndexes: TypeAlias = "Indexes | Iterable[Indexes]"
+        """Who subscribes at each position: ``subscription``, ``subscriber``, ``pattern``."""
+        return self.open_index(DocumentLimits()).rows()
 
 
 def shipped(indexes: AnyIndexes, ship: Ship, context: Any) -> tuple[Shipped, ...]:
@@ -66,12 +49,15 @@ def shipped(indexes: AnyIndexes, ship: Ship, context: Any) -> tuple[Shipped, ...
     several = [indexes] if isinstance(indexes, IndexVersion | Index) else list(indexes)
     if not several:
         raise StageError("there is no index to match against", code="index-version")
-    versions = [each if isinstance(each, IndexVersion) else saved(each) for each in several]
-    if ship == "files":
-        return tuple(_sent(version, context) for version in versions)
+    versions = [each if isinstance(each, IndexVersion) else temporary_version(each) for each in several]
     return tuple(
-        Shipped(each.version, each.size, str(each.path / INDEX), str(each.path / SUBSCRIBERS))
-        for each in versions
+        Shipped(
+            version.version,
+            version.size,
+            tuple(sent(path, ship, context) for path in version.paths),
+            ship,
+        )
+        for version in versions
     )
 
 
@@ -80,16 +66,13 @@ def version_text(versions: Iterable[Shipped]) -> str:
     return "+".join(each.version for each in versions)
 
 
-def _sent(version: IndexVersion, context: Any) -> Shipped:
-    index, subscribers = (sent_file(version.path / name, context) for name in (INDEX, SUBSCRIBERS))
-    return Shipped(version.version, version.size, index, subscribers, by="files")
-
-
-def sent_file(path: Path, context: Any) -> str:
-    """Send a file to the workers of a context; the name it has there, unlike that of any other content."""
+def sent(path: Path, ship: Ship, context: Any) -> str:
+    """What workers know a file by: its path, or the name under which Spark brings its content to them."""
+    if ship == "path":
+        return str(path)
     folder = temporary_folder() / "sent"
     folder.mkdir(exist_ok=True)
-    name = f"twigcast-{digest(path)}-{path.name}"
+    name = f"twigcast-{_digest(path)}-{path.name}"
     copy = folder / name
     if not copy.exists():
         try:
@@ -98,3 +81,20 @@ def sent_file(path: Path, context: Any) -> str:
             shutil.copyfile(path, copy)
     context.addFile(str(copy))
     return name
+
+
+def local_file(name: str, by: Ship) -> str:
+    """In a worker: the path of a file that was sent."""
+    if by == "path":
+        return name
+    from pyspark import SparkFiles
+
+    return SparkFiles.get(name)
+
+
+def _digest(path: Path) -> str:
+    content = blake2b(digest_size=8)
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            content.update(piece)
+    return content.hexdigest()

@@ -1,4 +1,4 @@
-"""Which subscription table a command means, and what it needs to be installed."""
+"""Which subscription store a command means, and what it needs to be installed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from twigcast.errors import ExtraError, PipelineError, SourceError
 
 if TYPE_CHECKING:
     from twigcast.spark.pipeline import Pipeline
-    from twigcast.subscriptions import SubscriptionTable
+    from twigcast.subscriptions import SubscriptionStore
 
 USUAL_PIPELINE = Path("pipeline.toml")
-USUAL_TABLE = Path("subscriptions.db")
+USUAL_STORE = Path("subscriptions.db")
 
-TableFile: TypeAlias = Annotated[
+StoreFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--table",
-        "-t",
+        "--store",
+        "-s",
         metavar="FILE",
-        help="The subscription table; otherwise that of the pipeline, else that of pipeline.toml here, "
+        help="The subscription store; otherwise that of the pipeline, else that of pipeline.toml here, "
         "else subscriptions.db here.",
     ),
 ]
@@ -46,58 +46,58 @@ def load_pipeline(path: Path) -> Pipeline:
     return Pipeline.load(path)
 
 
-def split_pipeline(words: Sequence[str], table: Path | None) -> tuple[Path | None, list[str]]:
+def split_pipeline(words: Sequence[str], store: Path | None) -> tuple[Path | None, list[str]]:
     """The pipeline file that comes first among the words, if one does, and the other words."""
-    if words and table is None and words[0].endswith(".toml"):
+    if words and store is None and words[0].endswith(".toml"):
         return Path(words[0]), list(words[1:])
     return None, list(words)
 
 
-def open_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
-    """The subscription table to change; it is created where it is not there."""
-    from twigcast.subscriptions import SubscriptionTable
+def open_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
+    """The subscription store to change; it is created where it is not there."""
+    from twigcast.subscriptions import SubscriptionStore
 
-    return _opened(SubscriptionTable, _table_path(table, pipeline))
-
-
-def open_known_table(table: Path | None, pipeline: Path | None) -> SubscriptionTable:
-    """The subscription table to read; raises ``SourceError`` where it is not there."""
-    from twigcast.subscriptions import SubscriptionTable
-
-    return _opened(SubscriptionTable.open, _table_path(table, pipeline))
+    return _opened(SubscriptionStore, _store_path(store, pipeline))
 
 
-def look_at_table(plan: Pipeline, pipeline: Path) -> None:
-    """Say before Spark starts that a pipeline has no table, which is an error, or no subscriptions in it."""
+def open_known_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
+    """The subscription store to read; raises ``SourceError`` where it is not there."""
+    from twigcast.subscriptions import SubscriptionStore
+
+    return _opened(SubscriptionStore.open, _store_path(store, pipeline))
+
+
+def check_store(plan: Pipeline, pipeline: Path) -> None:
+    """Say before Spark starts that a pipeline has no store, which is an error, or no subscriptions in it."""
     named = plan.subscriptions
     if named.format is not None:
         return
     try:
-        table = open_known_table(named.path, None)
+        store = open_known_store(named.path, None)
     except SourceError as error:
         if error.code != "not-found":
             raise
         message = f"{error.message}: twigcast subscribe {pipeline} --id ID XPATH makes it"
         raise SourceError(message, code=error.code, path=error.path) from None
-    if not len(table):
-        complain(f"{table.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")
+    if not len(store):
+        complain(f"{store.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")
 
 
-def _opened(find: Callable[[Path], SubscriptionTable], path: Path) -> SubscriptionTable:
+def _opened(find: Callable[[Path], SubscriptionStore], path: Path) -> SubscriptionStore:
     import sqlite3
 
     try:
         return find(path)
     except sqlite3.Error as error:
-        message = f"not a subscription table: {error}"
+        message = f"not a subscription store: {error}"
         raise SourceError(message, code="unreadable", path=str(path)) from None
 
 
-def _table_path(table: Path | None, pipeline: Path | None) -> Path:
-    if table is not None:
-        return table
+def _store_path(store: Path | None, pipeline: Path | None) -> Path:
+    if store is not None:
+        return store
     if pipeline is None and not USUAL_PIPELINE.exists():
-        return USUAL_TABLE
+        return USUAL_STORE
     file = pipeline or USUAL_PIPELINE
     subscriptions = load_pipeline(file).subscriptions
     if subscriptions.format is not None:

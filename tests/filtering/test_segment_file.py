@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from twigcast import Index, IndexFileError, SubscriptionError, TwigcastError
-from twigcast.filtering.index_file import _HEAD, _head
+from twigcast.filtering.segment_file import _HEAD, _head
 
 SUBSCRIPTIONS: list[tuple[Hashable, str]] = [
     ("lead", "/nitf//hl1[@class='lead']"),

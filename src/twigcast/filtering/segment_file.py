@@ -1,0 +1,243 @@
+"""A segment as one file: written once, mapped read-only by any number of processes.
+
+    head 64 bytes | kernel segment | ids | subscribers | expressions | table of contents (JSON)
+
+The kernel segment is what matching reads, straight from the mapped pages.  Row i of the other parts belongs
+to position ``first + i``.  Ids and subscribers lie in the layout of Arrow strings; expressions are kept in
+compressed blocks (6 to 13 bytes each), for ``select``, ``explain`` and for compiling them again.
+
+An index that is saved as one file is a segment that begins at position 0.  An index version is a list of
+segments, each of which also names the positions of earlier segments that were removed since (tombstones).
+
+The head carries the format's version, the length and a checksum of the rest: a file that was cut, altered, or
+written by another version is refused, and the kernel checks the tables of its segment once more, so that no
+file can crash a process.
+"""
+
+from __future__ import annotations
+
+import bz2
+import json
+import mmap
+import os
+import struct
+import zlib
+from array import array
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from twigcast.errors import IndexFileError
+from twigcast.filtering.kernel._kernel import Segment
+from twigcast.filtering.stored_rows import (
+    BLOCK,
+    StoredRows,
+    StoredTexts,
+    StoredWords,
+    decode_ids,
+    encode_ids,
+    text_buffers,
+)
+from twigcast.system import atomic_file
+
+MAGIC = b"twigcast"
+VERSION = 3
+SUFFIX = ".tci"
+_HEAD = struct.Struct("<8sIIQQQ24x")  # magic, version, checksum, length, place and length of the contents
+_COMPRESSORS = 2  # threads: half a second for 100,000 expressions on one
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a segment file keeps of one position; a position that nobody has is a hole."""
+
+    id: Any
+    text: str
+    subscriber: str
+    part: bool
+
+
+HOLE = Row("", "", "", False)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSegment:
+    """What a segment file holds; the mapping lives as long as one of its parts."""
+
+    name: str
+    segment: Segment
+    first: int
+    rows: StoredRows
+    inexact: list[int]
+    removed: list[int]
+
+    @property
+    def stop(self) -> int:
+        """One more than the last position."""
+        return self.first + len(self.rows)
+
+
+def encode_segment(
+    segment: bytes,
+    first: int,
+    rows: Sequence[Row],
+    inexact: Iterable[int] = (),
+    removed: Iterable[int] = (),
+) -> list[bytes]:
+    """The content of a segment file, in pieces; ``inexact`` and ``removed`` are positions."""
+    holes = bytearray((len(rows) + 7) // 8)
+    living = [row for row in rows if row is not HOLE]
+    filler = 0 if living and all(type(row.id) is int for row in living) else ""
+    ids = [filler if row is HOLE else row.id for row in rows]
+    for number, row in enumerate(rows):
+        if row is HOLE:
+            holes[number >> 3] |= 1 << (number & 7)
+    kind, id_parts = encode_ids(ids)
+    named = any(row.subscriber != str(row.id) for row in living)
+    subscriber_parts = text_buffers([row.subscriber.encode() for row in rows]) if named else []
+    hole_parts = [bytes(holes)] if len(living) < len(rows) else []
+    starts = range(0, len(rows), BLOCK)
+    blocks = [[row.text for row in rows[start : start + BLOCK]] for start in starts]
+    if len(blocks) > 1:
+        with ThreadPoolExecutor(_COMPRESSORS) as pool:
+            texts = list(pool.map(_encode_block, blocks))
+    else:
+        texts = list(map(_encode_block, blocks))
+    groups = {
+        "segment": [segment],
+        "ids": id_parts,
+        "subscribers": subscriber_parts,
+        "holes": hole_parts,
+        "texts": texts,
+    }
+    at = _HEAD.size
+    pieces: list[bytes] = []
+    places: dict[str, list[tuple[int, int]]] = {}
+    for name, parts in groups.items():
+        places[name] = []
+        for part in parts:
+            places[name].append((at, len(part)))
+            pieces += (part, bytes(-len(part) % 8))
+            at += len(part) + -len(part) % 8
+    contents = {
+        **places,
+        "kind": kind,
+        "first": first,
+        "count": len(rows),
+        "parts": [number for number, row in enumerate(rows) if row.part],
+        "inexact": list(inexact),
+        "removed": list(removed),
+    }
+    table = json.dumps(contents, separators=(",", ":")).encode()
+    checksum = zlib.crc32(_head(0, at + len(table), at, len(table)))
+    for piece in (*pieces, table):
+        checksum = zlib.crc32(piece, checksum)
+    return [_head(checksum, at + len(table), at, len(table)), *pieces, table]
+
+
+def write_segment(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a segment file whole or not at all: a reader sees the old file or the new one."""
+    with atomic_file(path) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def segment_name(pieces: Iterable[bytes]) -> str:
+    """The name of a segment file by its content."""
+    content = blake2b(digest_size=16)
+    for piece in pieces:
+        content.update(piece)
+    return content.hexdigest() + SUFFIX
+
+
+def read_segment(path: Path) -> StoredSegment:
+    """Map a segment file and check it; raises ``IndexFileError``."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _HEAD.size:
+                raise IndexFileError(f"{path} is too short to be an index", code="truncated")
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise IndexFileError(f"cannot read the index {path}: {error.strerror}", code="unreadable") from error
+    magic, version, checksum, length, at, table_length = _HEAD.unpack(mapped[: _HEAD.size])
+    if magic != MAGIC:
+        raise IndexFileError(f"{path} is not a twigcast index", code="not-an-index")
+    if version != VERSION:
+        raise IndexFileError(
+            f"{path} has format {version}, this twigcast reads format {VERSION}: build it anew",
+            code="version",
+        )
+    if length != size:
+        raise IndexFileError(
+            f"{path} has {size} bytes instead of {length}: it was cut short", code="truncated"
+        )
+    if bytes(mapped[: _HEAD.size]) != _head(checksum, length, at, table_length) or checksum != zlib.crc32(
+        mapped[_HEAD.size :], zlib.crc32(_head(0, length, at, table_length))
+    ):
+        raise IndexFileError(
+            f"{path} was altered after it was written: its checksum is wrong", code="altered"
+        )
+    try:
+        return _decoded(path.name, mapped, json.loads(bytes(mapped[at : at + table_length])))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise IndexFileError(f"{path} is not a sound index: {error}", code="altered") from error
+
+
+def _decoded(name: str, mapped: memoryview, contents: dict[str, Any]) -> StoredSegment:
+    def parts(group: str) -> list[memoryview]:
+        return [_part(mapped, place) for place in contents[group]]
+
+    (kernel,) = parts("segment")
+    segment = Segment(kernel)
+    first, count = int(contents["first"]), int(contents["count"])
+    if not 0 <= first <= first + count < 1 << 32:
+        raise ValueError("positions out of range")
+    if segment.end > first + count:
+        raise ValueError("positions without ids")
+    ids = decode_ids(contents["kind"], parts("ids"), count)
+    subscribers = parts("subscribers")
+    texts = parts("texts")
+    if len(texts) != (count + BLOCK - 1) // BLOCK:
+        raise ValueError("expressions without positions")
+    holes = b"".join(parts("holes"))
+    if holes and len(holes) != (count + 7) // 8:
+        raise ValueError("holes without positions")
+    rows = StoredRows(
+        ids,
+        StoredTexts(texts, count),
+        StoredWords(subscribers[0], subscribers[1], count) if subscribers else None,
+        _positions(contents["parts"], count),
+        holes,
+    )
+    inexact = _positions(contents["inexact"], first + count)
+    return StoredSegment(name, segment, first, rows, inexact, _positions(contents["removed"], first + count))
+
+
+def _positions(numbers: Iterable[Any], end: int) -> list[int]:
+    positions = [int(number) for number in numbers]
+    if any(not 0 <= position < end for position in positions):
+        raise ValueError("a position out of range")
+    return positions
+
+
+def _head(checksum: int, length: int, at: int, table_length: int) -> bytes:
+    """The head; the checksum is that of the file with 0 in its place."""
+    return _HEAD.pack(MAGIC, VERSION, checksum, length, at, table_length)
+
+
+def _encode_block(texts: list[str]) -> bytes:
+    """Some expressions, compressed: where each ends, then all of them; separators could occur in them."""
+    encoded = [text.encode() for text in texts]
+    return bz2.compress(array("I", accumulate(map(len, encoded))).tobytes() + b"".join(encoded))
+
+
+def _part(mapped: memoryview, place: Iterable[int]) -> memoryview:
+    at, length = place
+    if not 0 <= at <= at + length <= len(mapped):
+        raise ValueError("a part lies outside the file")
+    return mapped[at : at + length]

@@ -1,0 +1,266 @@
+"""The rows of a segment file: who subscribes to what, decoded when it is asked for.
+
+Ids and subscribers are Arrow strings in the mapped file: eight bytes for where each begins, and the text.
+Expressions are in compressed blocks, of which the one used last stays open.
+"""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import contextlib
+import json
+import struct
+from array import array
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Protocol, cast, overload
+
+import pyarrow as pa
+
+from twigcast.errors import IndexFileError, SubscriptionError
+
+BLOCK = 1024  # expressions compressed together: bz2 needs 12.5 bytes each with many values, zlib 17.8
+
+ROW_SCHEMA = pa.schema(
+    [
+        ("subscription", pa.large_string()),
+        ("subscriber", pa.large_string()),
+        ("pattern", pa.large_string()),  # of those to whom a part is delivered, else null
+    ]
+)
+
+
+class StoredIds(Protocol):
+    """Ids that lie in a file: they can be read, and searched one by one."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, position: int, /) -> Hashable: ...
+    def __iter__(self) -> Iterator[Hashable]: ...
+    def find(self, id: Hashable) -> Iterator[int]:
+        """The rows that have the id, found by looking at all of them."""
+        ...
+
+    def to_arrow(self) -> Any:
+        """The ids as Arrow text."""
+        ...
+
+
+@dataclass(frozen=True)  # without slots: the table is kept once it is made
+class StoredRows:
+    """The rows of one segment file."""
+
+    ids: StoredIds
+    texts: Sequence[str]
+    subscribers: StoredWords | None  # none where each id is its own subscriber
+    parts: Sequence[int]  # the rows of subscriptions that receive a part
+    holes: bytes  # bitmap of rows that nobody has; empty where there is none
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def subscriber(self, row: int) -> str:
+        """Who receives what the subscription at a row asks for."""
+        return str(self.ids[row]) if self.subscribers is None else str(self.subscribers[row])
+
+    @cached_property
+    def part_rows(self) -> frozenset[int]:
+        """The rows of subscriptions that receive a part."""
+        return frozenset(self.parts)
+
+    @cached_property
+    def table(self) -> Any:
+        """The rows as an Arrow table of ``ROW_SCHEMA``; ids and subscribers are not copied."""
+        ids = self.ids.to_arrow()
+        owners = ids if self.subscribers is None else self.subscribers.to_arrow()
+        if self.parts:
+            patterns: list[str | None] = [None] * len(self)
+            for row in self.parts:
+                patterns[row] = self.texts[row]
+            asked = pa.array(patterns, pa.large_string())
+        else:
+            asked = pa.nulls(len(self), pa.large_string())
+        return pa.Table.from_arrays([ids, owners, asked], schema=ROW_SCHEMA)
+
+
+class StoredTexts(Sequence[str]):
+    """Expressions in compressed blocks; the block used last is kept open."""
+
+    def __init__(self, blocks: list[memoryview], count: int) -> None:
+        self._blocks = blocks
+        self._count = count
+        self._open: tuple[int, list[str]] = (-1, [])
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, position: int) -> str: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[str]: ...
+    def __getitem__(self, position: int | slice) -> str | list[str]:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        number, within = divmod(position, BLOCK)
+        open_number, texts = self._open
+        try:
+            if open_number != number:
+                texts = _decoded_block(bz2.decompress(self._blocks[number]), self._in_block(number))
+                self._open = (number, texts)
+            return texts[within]
+        except (OSError, ValueError, IndexError) as error:
+            raise IndexFileError(
+                f"the expressions of the index cannot be read: {error}", code="altered"
+            ) from error
+
+    def _in_block(self, number: int) -> int:
+        return min(BLOCK, self._count - number * BLOCK)
+
+
+def _decoded_block(content: bytes, count: int) -> list[str]:
+    ends = memoryview(content[: 4 * count]).cast("I")
+    text = content[4 * count :]
+    start = 0
+    texts = []
+    for end in ends:
+        if not start <= end <= len(text):
+            raise ValueError("an expression lies outside its block")
+        texts.append(text[start:end].decode())
+        start = end
+    return texts
+
+
+class StoredNumbers(Sequence[Hashable]):
+    """Ids that are numbers, eight bytes each in the mapped file."""
+
+    def __init__(self, numbers: memoryview) -> None:
+        self._numbers = numbers.cast("q")
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, position: int) -> int: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[int]: ...
+    def __getitem__(self, position: int | slice) -> int | list[int]:
+        return self._numbers[position].tolist() if isinstance(position, slice) else self._numbers[position]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers.tolist())
+
+    def find(self, id: Hashable) -> Iterator[int]:
+        """The rows that have the id, found by looking at all of them."""
+        if type(id) is not int or not -(2**63) <= id < 2**63:
+            return
+        sought, numbers, at = struct.pack("<q", id), bytes(self._numbers), -1
+        while (at := numbers.find(sought, at + 1)) >= 0:
+            if at % 8 == 0:
+                yield at // 8
+
+    def to_arrow(self) -> Any:
+        """The ids as Arrow text."""
+        buffer = pa.py_buffer(self._numbers)
+        return pa.Array.from_buffers(pa.int64(), len(self), [None, buffer]).cast(pa.large_string())
+
+
+class StoredWords(Sequence[Hashable]):
+    """Text in the mapped file, and where each begins; ids that are not plain strings are JSON."""
+
+    def __init__(self, starts: memoryview, text: memoryview, count: int, *, packed: bool = False) -> None:
+        self._starts = starts.cast("q")
+        self._text = text
+        self._packed = packed
+        if len(self._starts) != count + 1 or (count >= 0 and self._starts[count] != len(text)):
+            raise ValueError("text without positions")
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @overload
+    def __getitem__(self, position: int) -> Hashable: ...
+    @overload
+    def __getitem__(self, position: slice) -> list[Hashable]: ...
+    def __getitem__(self, position: int | slice) -> Hashable | list[Hashable]:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        word = str(self._text[self._starts[position] : self._starts[position + 1]], "utf-8")
+        return _unpacked(json.loads(word)) if self._packed and word else word
+
+    def find(self, id: Hashable) -> Iterator[int]:
+        """The rows that have the id, found by looking at all of them."""
+        try:
+            word = json.dumps(_packed(id)) if self._packed else id
+        except SubscriptionError:
+            return
+        if not isinstance(word, str):
+            return
+        sought, text, at = word.encode(), bytes(self._text), -1
+        while (at := text.find(sought, at + 1)) >= 0:
+            position = bisect_left(self._starts, at)
+            while position < len(self) and self._starts[position] == at:  # an empty word may stand before it
+                if self._starts[position + 1] == at + len(sought):
+                    yield position
+                position += 1
+
+    def to_arrow(self) -> Any:
+        """The words as Arrow text; those that are JSON as Python writes the value."""
+        if self._packed:
+            return pa.array([str(word) for word in self], pa.large_string())
+        buffers = [None, pa.py_buffer(self._starts), pa.py_buffer(self._text)]
+        words = pa.Array.from_buffers(pa.large_string(), len(self), buffers)
+        words.validate(full=True)  # Arrow trusts the offsets of its arrays, and a file could have any
+        return words
+
+
+def encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
+    """Ids as the parts of a file, and the kind of these parts."""
+    types = set(map(type, ids))
+    if types <= {int}:
+        with contextlib.suppress(OverflowError):
+            return "int", [array("q", cast(Sequence[int], ids)).tobytes()]
+    if types <= {str}:
+        return "str", text_buffers([str(id).encode() for id in ids])
+    return "packed", text_buffers([json.dumps(_packed(id)).encode() for id in ids])
+
+
+def text_buffers(texts: list[bytes]) -> list[bytes]:
+    """Where each text begins, and the texts: the layout of Arrow."""
+    return [array("q", accumulate(map(len, texts), initial=0)).tobytes(), b"".join(texts)]
+
+
+def decode_ids(kind: str, parts: Sequence[memoryview], count: int) -> StoredIds:
+    """The ids in the parts of a file; raises ``ValueError`` where they are not sound."""
+    if kind != "int":
+        return StoredWords(parts[0], parts[1], count, packed=kind == "packed")
+    ids = StoredNumbers(parts[0])
+    if len(ids) != count:
+        raise ValueError("ids without positions")
+    return ids
+
+
+def _packed(id: Hashable) -> Any:
+    """An id as JSON; tuples and bytes, which JSON lacks, as objects."""
+    if isinstance(id, tuple):
+        return {"tuple": [_packed(part) for part in id]}
+    if isinstance(id, bytes):
+        return {"bytes": base64.b64encode(id).decode()}
+    if id is None or type(id) in (str, int, float, bool):
+        return id
+    raise SubscriptionError(
+        f"the id {id!r} cannot be saved: use strings, numbers, bytes, or tuples of these",
+        code="unsavable-id",
+        id=id,
+    )
+
+
+def _unpacked(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        if "tuple" in value:
+            return tuple(_unpacked(part) for part in value["tuple"])
+        return base64.b64decode(value["bytes"])
+    scalar: Hashable = value
+    return scalar

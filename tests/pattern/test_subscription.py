@@ -1,0 +1,57 @@
+"""A subscription is one value, whose text is parsed once."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from twigcast.errors import PatternError
+from twigcast.pattern import Subscription, parse, subscription
+
+
+def test_the_id_is_the_subscriber_where_none_is_named() -> None:
+    """A subscription without a subscriber is its own."""
+    assert Subscription("ada", "//p").subscriber == "ada"
+    assert Subscription(7, "//p").subscriber == "7"
+    assert Subscription("ada", "//p", "desk").subscriber == "desk"
+
+
+def test_the_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pattern is parsed when it is first asked for, and kept."""
+    texts: list[str] = []
+    monkeypatch.setattr(subscription, "parse", lambda text, names: texts.append(text) or parse(text, names))
+    asked = Subscription("ada", "//x:p", namespaces={"x": "u"})
+    assert (texts, asked.is_parsed) == ([], False)
+    assert asked.pattern is asked.pattern
+    assert asked.pattern == parse("//Q{u}p")
+    assert (texts, asked.is_parsed) == (["//x:p"], True)
+
+
+def test_what_is_outside_the_language_is_an_error_when_the_pattern_is_asked_for() -> None:
+    """A bad text can be carried to whoever reports it."""
+    with pytest.raises(PatternError):
+        _ = Subscription("ada", "//p[").pattern
+
+
+def test_the_plain_text_needs_no_prefixes() -> None:
+    """With prefixes bound the plain text is canonical, without them it is what was written."""
+    assert Subscription("ada", "//x:p", namespaces={"x": "u"}).plain_text == "//Q{u}p"
+    assert Subscription("ada", "//p[ b ]").plain_text == "//p[ b ]"
+
+
+def test_subscriptions_are_values() -> None:
+    """They compare by what was written, whether or not it was parsed, and can be pickled."""
+    one, other = Subscription("ada", "//p"), Subscription("ada", "//p")
+    assert one.pattern
+    assert one == other
+    assert hash(one) == hash(other)
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert Subscription.of_pattern("ada", parse("//p")) == one
+    assert Subscription("ada", "//p", deliver="part") != one
+
+
+def test_what_is_delivered_is_a_document_or_a_part() -> None:
+    """Any other word is refused."""
+    with pytest.raises(ValueError, match="expected deliver to be document or part, got 'all'"):
+        Subscription("ada", "//p", deliver="all")  # type: ignore[arg-type]
