@@ -178,6 +178,11 @@ class Index:
                 raise unknown_id(id)
             return roster.pattern(position, self.pattern_limits)
 
+    def position(self, id: Hashable) -> int | None:
+        """The position of a subscription, as matches name it; none where the id is unknown."""
+        with self._collection.lock:
+            return self._collection.snapshot.roster.find(id)
+
     @property
     def ids(self) -> list[Hashable]:
         """The ids, in the order they were added."""

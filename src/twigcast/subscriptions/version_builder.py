@@ -41,6 +41,10 @@ SWEEP_EVERY = 16  # versions
 class Extension(Protocol):
     """What is kept beside the index in each version, such as the tables of a network."""
 
+    def fits(self, extension: Mapping[str, Any]) -> bool:
+        """Whether this is what the extension of a version says that is to be used again."""
+        ...
+
     def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
         """Subscriptions of the index were removed and added; ``anew`` where it was empty before."""
         ...
@@ -176,12 +180,10 @@ class VersionBuilder:
             found = open_version(manifest_path(self._root, version), store=token)
         except StageError:
             return None
-        fits = len(found) == len(self._indexes) and bool(found[0].extension) == bool(self._extension)
-        return found if fits and self._is_extended(found) else None
-
-    def _is_extended(self, found: Sequence[IndexVersion]) -> bool:
-        files = found[0].extension.get("files", ())
-        return all((self._root / SEGMENTS / str(name)).is_file() for name in files)
+        if len(found) != len(self._indexes):
+            return None
+        kept = found[0].extension
+        return found if (self._extension.fits(kept) if self._extension is not None else not kept) else None
 
     def _resume(self) -> None:
         """Begin with the newest version on disk, so that only what changed since must be compiled.

@@ -84,6 +84,11 @@ class IndexVersion:
         """The segment files."""
         return tuple(self.manifest.parent / SEGMENTS / name for name in self.segments)
 
+    @property
+    def extension_paths(self) -> tuple[Path, ...]:
+        """The files that the extension names."""
+        return tuple(self.manifest.parent / SEGMENTS / name for name in self.extension.get("files", ()))
+
     def open_index(self, limits: DocumentLimits | None = None) -> Index:
         """The index of this version, one for each process; raises ``IndexFileError``."""
         return opened_index(self.paths, limits or DocumentLimits())
@@ -127,7 +132,8 @@ def open_version(manifest: Path, *, store: str | None = None) -> tuple[IndexVers
         if store is not None and content["store"] != store:
             raise ValueError("it was made from another subscription store")
         shards = _shards(manifest.absolute(), content, ())
-        missing = [path for shard in shards for path in shard.paths if not path.is_file()]
+        needed = [path for shard in shards for path in (*shard.paths, *shard.extension_paths)]
+        missing = [path for path in needed if not path.is_file()]
         if missing:
             raise ValueError(f"{missing[0].name} is missing")
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,22 +1,23 @@
-"""The network of a pipeline: real routers in the driver, their frozen tables with the workers.
+"""The network of a pipeline: real routers in the driver, their forwarding table with the workers.
 
-    subscriptions ─► routers in the driver ─► <versions>/<version>-network/ ─► workers
-                     told of what changed       index.tci     all patterns; the version's own comes first
-                                                asked.npy     who asks whom for which of them
-                                                home.npy      where the subscriber of each is
-                                                network.json  routers, links, entries, the advertisement
+    changes of subscriptions ─► routers in the driver ─► what links ask for ─► index version ─► workers
 
-A folder with its final name is whole and never changes, as that of an index version.  All subscribers at a
-router are one client of it, and so are all publishers: to whom a document goes is in the version's own table.
+The patterns that routers make, and the schema that publishers advertise, are entries of the index like the
+subscriptions: a document is matched once.  The forwarding table says for each position which links ask for
+it, and at which router its subscriber is.  Versions keep it as a list of files, each with the positions that
+have changed since the one before, so that a small change of a large network writes little.
+
+All subscribers at a router are one client of it, and so are all publishers: the index version says to whom a
+document goes.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -25,200 +26,229 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twigcast.analysis import describes
-from twigcast.document import DocumentLimits
+from twigcast.analysis import SchemaAutomaton, schema_automaton
 from twigcast.filtering import Index
-from twigcast.pattern import Pattern, parse
+from twigcast.pattern import Pattern, Subscription
 from twigcast.routing import (
+    NOWHERE,
     Advertise,
-    Advertisement,
+    Demand,
+    ForwardingTable,
+    Link,
     Message,
     Overlay,
     Subscribe,
     Unsubscribe,
     advertisement,
+    carry,
 )
 from twigcast.schema import read_schema
 from twigcast.spark.pipeline import NetworkTable
-from twigcast.spark.stages.forwarding import Forwarding, Hop, forwarding
-from twigcast.spark.stages.shipping import Ship, sent_file
-from twigcast.subscriptions import INDEX, IndexVersion, opened_once, subscribers_of
+from twigcast.spark.stages.shipping import Ship, local_file, sent
+from twigcast.subscriptions import IndexVersion
+from twigcast.system import write_atomically
 
-ASKED, HOME, NETWORK = "asked.npy", "home.npy", "network.json"
+SUFFIX = ".npz"
+RATIO = 8  # a file of changes that is not this many times as large as the next is merged with it
+SMALL = 256  # positions: smaller files are merged in any case
+
+_OURS = (
+    "\x01"  # begins the ids of what routers and publishers add to the index; no subscription has such an id
+)
+_SCHEMA = f"{_OURS}schema"
 
 
-class Networked:
-    """The routers of a pipeline's network, following its index versions."""
+class NetworkTables:
+    """The routers of a pipeline's network, and the forwarding table that each index version has of them."""
 
-    def __init__(self, table: NetworkTable, root: Path) -> None:
+    def __init__(self, table: NetworkTable) -> None:
         self.table = table
-        self._root = root
-        graph = read_schema(table.schema_path, table.root) if table.schema_path is not None else None
+        self._graph = read_schema(table.schema_path, table.root) if table.schema_path is not None else None
+        self._routers = {name: number for number, name in enumerate(table.routers)}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set up routers that know no subscription yet."""
+        table, graph = self.table, self._graph
         clients = {f"subscribers at {router}": router for router in table.routers}
         entries = {table.entry_router, *table.publishers.values()}
         clients |= {f"publishers at {router}": router for router in entries}
-        network = table.network.with_clients(clients)
-        self._overlay = Overlay(network, table.chosen_strategy, schema=graph)
-        self._advertised: Advertisement | None = None
+        self._overlay = Overlay(table.network.with_clients(clients), table.chosen_strategy, schema=graph)
         if table.chosen_strategy.advertising and graph is not None:
-            self._advertised = advertisement("schema", graph)
             for router in sorted(entries):
                 named = advertisement(f"schema at {router}", graph)
                 self._overlay.send(f"publishers at {router}", Advertise(named))
-        self._known: dict[str, tuple[str, Pattern]] = {}  # the router and the pattern of each subscription
+        self._homes: dict[str, str] = {}  # the router of each subscription
+        self._made: dict[str, str] = {}  # ids of the patterns that routers made, with their ids in the index
+        self._forwarding = ForwardingTable.of(table.routers, self._overlay.links)
+        self._changed: dict[int, Demand] = {}
+        self._files: list[tuple[str, Any]] = []  # names, and the positions that each has
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
         """The links by number, as the hops of documents name them: from a router to the next."""
-        return tuple(
-            (name, neighbour)
-            for name, router in self._overlay.routers.items()
-            for neighbour in router.neighbours
-        )
+        names = self.table.routers
+        return tuple((names[link.source], names[link.target]) for link in self._overlay.links)
 
-    def at(self, version: IndexVersion) -> Path:
-        """The folder of the tables for a version, made where it is not there yet."""
-        described = json.dumps(self.table.model_dump(mode="json"), sort_keys=True)
-        digest = blake2b(described.encode(), digest_size=6).hexdigest()
-        folder = self._root / f"{version.version}-network-{digest}"
-        if not folder.is_dir():
-            self._follow(version)
-            self._save(version, folder)
-        return folder
+    def fits(self, extension: Mapping[str, Any]) -> bool:
+        """Whether a version was made for this very network."""
+        return bool(extension.get("described") == self._described())
 
-    def _follow(self, version: IndexVersion) -> None:
-        """Tell the routers what has changed since the version before."""
-        index = Index.open(version.path / INDEX)
-        wanted: dict[str, tuple[str, Pattern]] = {}
-        rows = subscribers_of(version)
-        names, owners = rows.column("subscription").to_pylist(), rows.column("subscriber").to_pylist()
-        for id, owner in zip(names, owners, strict=True):
-            wanted[_id(id)] = self.table.subscribers.get(owner, self.table.home_router), index.pattern(id)
+    def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
+        """Tell the routers which subscriptions were removed and added, and the index what routers ask for."""
+        if anew:
+            self._begin()
+            if (automaton := self._checked_schema()) is not None:
+                index.add(_SCHEMA, automaton)
+        self._send({id: Unsubscribe(_id(id)) for id in gone if _id(id) in self._homes})
+        for id in gone:
+            self._homes.pop(_id(id), None)
+        for each in came:
+            self._homes[_id(str(each.id))] = self._home(each.subscriber)
+        self._send({str(each.id): Subscribe(_id(str(each.id)), each.pattern) for each in came})
+        changed = dict.fromkeys((*self._overlay.take_changes(), *(_id(str(each.id)) for each in came)))
+        self._update(index, changed)
+
+    def _send(self, messages: Mapping[str, Message]) -> None:
+        """Have the subscribers at each router send their messages together."""
         said: dict[str, list[Message]] = {}
-        for id, (router, pattern) in self._known.items():
-            if wanted.get(id) != (router, pattern):
-                said.setdefault(router, []).append(Unsubscribe(id))
-        for router, messages in said.items():
-            self._overlay.send(f"subscribers at {router}", *messages)
-        said = {}
-        for id, (router, pattern) in wanted.items():
-            if self._known.get(id) != (router, pattern):
-                said.setdefault(router, []).append(Subscribe(id, pattern))
-        for router, messages in said.items():
-            self._overlay.send(f"subscribers at {router}", *messages)
-        self._known = wanted
+        for id, message in messages.items():
+            said.setdefault(self._homes[_id(id)], []).append(message)
+        for router, batch in said.items():
+            self._overlay.send(f"subscribers at {router}", *batch)
 
-    def _save(self, version: IndexVersion, folder: Path) -> None:
-        ids = [_id(id) for id in subscribers_of(version).column("subscription").to_pylist()]
-        tables = forwarding(self._overlay, ids, {id: router for id, (router, _) in self._known.items()})
-        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=self._root))
-        try:
-            index = Index.open(version.path / INDEX)
-            for number, text in enumerate(tables.made):
-                index.add(("made", number), parse(text))
-            index.save(part / INDEX)
-            np.save(part / ASKED, tables.asked)
-            np.save(part / HOME, tables.home)
-            described = {
-                "routers": tables.routers,
-                "links": [(link.source, link.target) for link in tables.links],
-                "made": tables.made,
-                "entry": self.table.entry_router,
-                "publishers": self.table.publishers,
-                "advertisement": self._checked(),
-            }
-            (part / NETWORK).write_text(json.dumps(described), encoding="utf-8")
-            part.chmod(0o755)
-            part.rename(folder)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+    def _update(self, index: Index, changed: Iterable[str]) -> None:
+        """Put patterns that routers made into the index, and note the demand for each changed position."""
+        new: dict[str, Pattern] = {}
+        for id in changed:
+            asked = self._overlay.asked.get(id)
+            if id in self._homes:
+                continue
+            if asked is None:
+                if id in self._made:
+                    index.remove(self._made.pop(id))
+            elif id not in self._made:
+                new[id] = asked.pattern
+        for id in new:
+            self._made[id] = f"{_OURS}{id}"
+        index.add_all((self._made[id], pattern) for id, pattern in new.items())
+        for id in changed:
+            position = index.position(self._made.get(id) or id.removeprefix(_PREFIX))
+            if position is not None:
+                self._changed[position] = self._demand(id)
 
-    def _checked(self) -> dict[str, Any] | None:
-        """The advertisement that documents are held against; none where they need not be."""
-        return None if self._advertised is None or self.table.trusted else self._advertised.to_json()
+    def _demand(self, id: str) -> Demand:
+        asked = self._overlay.asked.get(id)
+        home = self._routers[self._homes[id]] if id in self._homes else NOWHERE
+        return Demand(tuple(asked.links) if asked is not None else (), home)
+
+    def save(self, folder: Path, index: Index) -> Mapping[str, Any]:
+        """Write the positions that have changed; what the manifest of the version says of the network."""
+        if self._changed:
+            self._forwarding = self._forwarding.with_changes(self._changed)
+            positions = np.array(sorted(self._changed), dtype=np.uint32)
+            while self._files and len(self._files[-1][1]) <= max(SMALL, RATIO * len(positions)):
+                positions = np.union1d(positions, self._files.pop()[1])
+            self._files.append((self._write(folder, positions), positions))
+            self._changed = {}
+        for name, positions in self._files:
+            if not (folder / name).exists():
+                self._write(folder, positions)
+        return {
+            "files": [name for name, _ in self._files],
+            "described": self._described(),
+            "routers": list(self.table.routers),
+            "links": [list(link) for link in self._overlay.links],
+            "entry": self._routers[self.table.entry_router],
+            "publishers": {name: self._routers[router] for name, router in self.table.publishers.items()},
+            "schema": index.position(_SCHEMA),
+        }
+
+    def _write(self, folder: Path, positions: Any) -> str:
+        buffer = io.BytesIO()
+        table = self._forwarding
+        np.savez(buffer, positions=positions, asked=table.asked[positions], home=table.home[positions])
+        name = blake2b(buffer.getvalue(), digest_size=16).hexdigest() + SUFFIX
+        if not (folder / name).exists():
+            write_atomically(folder / name, buffer.getvalue())
+        return name
+
+    def _home(self, subscriber: str) -> str:
+        return self.table.subscribers.get(subscriber, self.table.home_router)
+
+    def _described(self) -> str:
+        described = json.dumps(self.table.model_dump(mode="json"), sort_keys=True)
+        return blake2b(described.encode(), digest_size=8).hexdigest()
+
+    def _checked_schema(self) -> SchemaAutomaton | None:
+        """The schema that documents are held against; none where they need not be."""
+        needed = self.table.chosen_strategy.advertising and not self.table.trusted
+        return schema_automaton(self._graph) if needed and self._graph is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class ShippedNetwork:
-    """Where workers find the tables of a network: by paths they share, or as files that Spark brought."""
+    """Where workers find the forwarding table of a version, and where documents enter it."""
 
-    files: Mapping[str, str]
+    files: tuple[str, ...]
     by: Ship
+    routers: tuple[str, ...]
+    links: tuple[Link, ...]
+    size: int
+    entry: int
+    publishers: tuple[tuple[str, int], ...]
+    schema: int | None
 
     @classmethod
-    def of(cls, folder: Path, ship: Ship, context: Any) -> ShippedNetwork:
-        """The tables of a folder, on their way to the workers of a Spark context."""
-        names = (INDEX, ASKED, HOME, NETWORK)
-        if ship == "files":
-            return cls({name: sent_file(folder / name, context) for name in names}, ship)
-        return cls({name: str(folder / name) for name in names}, ship)
-
-    def open_index(self, limits: DocumentLimits) -> Index:
-        """All patterns, mapped, one for each process."""
-        path = self._local(INDEX)
-        index: Index = opened_once(path, f"index {limits}", lambda: Index.open(path, limits=limits))
-        return index
-
-    def open_routes(self) -> Routes:
-        """The tables, mapped, one for each process."""
-        path = self._local(NETWORK)
-        routes: Routes = opened_once(path, "routes", self._routes)
-        return routes
-
-    def _routes(self) -> Routes:
-        described = json.loads(Path(self._local(NETWORK)).read_text(encoding="utf-8"))
-        tables = Forwarding(
+    def of(cls, version: IndexVersion, ship: Ship, context: Any) -> ShippedNetwork | None:
+        """The network of a version, on its way to the workers; none where the version has none."""
+        described = version.extension
+        if "routers" not in described:
+            return None
+        return cls(
+            tuple(sent(path, ship, context) for path in version.extension_paths),
+            ship,
             tuple(described["routers"]),
-            tuple(Hop(source, target) for source, target in described["links"]),
-            np.load(self._local(ASKED), mmap_mode="r"),
-            np.load(self._local(HOME), mmap_mode="r"),
-            tuple(described["made"]),
+            tuple(Link(*link) for link in described["links"]),
+            version.size,
+            described["entry"],
+            tuple(described["publishers"].items()),
+            described["schema"],
         )
-        number_of = {name: number for number, name in enumerate(tables.routers)}
-        publishers = {name: number_of[router] for name, router in described["publishers"].items()}
-        known = described["advertisement"]
-        announced = None if known is None else Advertisement.from_json(known)
-        return Routes(tables, number_of[described["entry"]], publishers, announced)
-
-    def _local(self, name: str) -> str:
-        if self.by == "path":
-            return self.files[name]
-        from pyspark import SparkFiles
-
-        return SparkFiles.get(self.files[name])
-
-
-@dataclass(frozen=True, slots=True)
-class Routes:
-    """The tables of a network with where documents enter it."""
-
-    tables: Forwarding
-    entry: int
-    publishers: Mapping[str, int]
-    announced: Advertisement | None
 
     def carry(self, batch: pa.RecordBatch, found: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """The matches that reach their subscribers, the links that each document takes, those in vain.
+        """The matches that reach their subscribers, the links each document takes, its false positives.
 
-        ``found`` has the patterns of all tables that each document matches, null where it cannot be read.
+        ``found`` has the positions that each document matches, null where it cannot be read.
         """
+        table = _opened_table(self)
         documents = len(found)
         rows = pc.list_parent_indices(found).to_numpy()
         positions = found.flatten().to_numpy()
         entry = np.full(documents, self.entry, dtype=np.int64)
         if "publisher" in batch.schema.names and self.publishers:
-            names = batch.column("publisher").to_pylist()
-            entry[:] = [self.publishers.get(name, self.entry) for name in names]
-        everywhere = np.zeros(documents, dtype=bool)
+            known = dict(self.publishers)
+            entry[:] = [known.get(name, self.entry) for name in batch.column("publisher").to_pylist()]
         readable = found.is_valid().to_numpy(zero_copy_only=False)
-        if self.announced is not None:
-            bodies = batch.column("body")
-            for row in np.flatnonzero(readable):
-                everywhere[row] = not describes(self.announced.automaton, bodies[int(row)].as_py())
-        carried = self.tables.carry(entry, everywhere, rows, positions)
-        own = positions < len(self.tables.home)
-        matches = _lists(rows[own][carried.kept], positions[own][carried.kept], readable)
-        return matches, _by_document(carried.hops), _by_document(carried.vain)
+        flooded = None
+        if self.schema is not None:
+            flooded = readable.copy()
+            flooded[rows[positions == self.schema]] = False
+        carried = carry(table, entry, rows, positions, flooded=flooded)
+        kept = carried.delivered
+        matches = _lists(rows[kept], positions[kept], readable)
+        return matches, _numbers(carried.taken), _numbers(carried.false_positives)
+
+
+@lru_cache(maxsize=4)
+def _opened_table(network: ShippedNetwork) -> ForwardingTable:
+    """The forwarding table of a version, one for each process."""
+    table = ForwardingTable.of(network.routers, network.links).with_changes({}, network.size)
+    for file in network.files:
+        with np.load(local_file(file, network.by)) as saved:
+            table.asked[saved["positions"]] = saved["asked"]
+            table.home[saved["positions"]] = saved["home"]
+    return table
 
 
 def _lists(rows: Any, values: Any, present: Any) -> pa.Array:
@@ -228,12 +258,15 @@ def _lists(rows: Any, values: Any, present: Any) -> pa.Array:
     )
 
 
-def _by_document(flags: Any) -> pa.Array:
-    """The numbers of the rows that are set, for each column."""
-    rows, numbers = np.nonzero(flags.T)
-    return _lists(rows, numbers, np.ones(flags.shape[1], dtype=bool))
+def _numbers(flags: Any) -> pa.Array:
+    """The numbers of the columns that are set, for each row."""
+    rows, numbers = np.nonzero(flags)
+    return _lists(rows, numbers, np.ones(len(flags), dtype=bool))
+
+
+_PREFIX = "s:"
 
 
 def _id(id: str) -> str:
     """An id as routers see it: unlike those that they make."""
-    return f"s:{id}"
+    return f"{_PREFIX}{id}"
