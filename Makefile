@@ -40,7 +40,7 @@ test: $(STAMP) ## Run all tests
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 bench: $(STAMP) ## Run the named benchmarks and print their ratios to a bare parse
-	@$(BIN)/twigcast bench $(ARGS)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 lint: $(STAMP) ## Check style, formatting and types
 	@$(BIN)/ruff check .

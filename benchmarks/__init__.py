@@ -3,7 +3,7 @@
     for result in run(default_names(), print):
         print(result.name, result.value, result.bar, result.met)
 
-``twigcast bench`` shows them; ``python -m benchmarks.agreement`` puts published subscriptions to lxml.
+``python -m benchmarks`` shows them; ``python -m benchmarks.agreement`` puts published subscriptions to lxml.
 """
 
 from benchmarks.catalogue import BENCHMARKS, GROUPS, default_names, named, run

@@ -4,7 +4,7 @@
     findings = experiment.run(scale=0.1)
     findings.tables, findings.charts, findings.bars
 
-``twigcast experiment`` shows them.
+``python -m experiments`` shows them.
 """
 
 from experiments.catalogue import EXPERIMENTS
