@@ -11,7 +11,13 @@ import re
 from typing import NoReturn
 from xml.parsers import expat
 
-from twigcast.document.faults import document_error
+from twigcast.document.faults import (
+    AMPLIFICATION,
+    EMPTY,
+    EXTERNAL_ENTITY,
+    UNKNOWN_ENCODING,
+    document_error,
+)
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.tree import Attribute, Document, Element, Text
 from twigcast.errors import DocumentError
@@ -22,7 +28,7 @@ _DEFAULT_LIMITS = DocumentLimits()
 def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
     """The document in ``body``; raises ``DocumentError`` where there is none, or it is beyond a limit."""
     if not body:
-        raise DocumentError("the document is empty", code="empty")
+        raise document_error(EMPTY, 1, 0, 0)
     if len(body) > limits.bytes:
         message = f"the document has {len(body)} bytes, more than {limits.bytes}"
         raise DocumentError(message, code="too-large", offset=limits.bytes)
@@ -30,7 +36,6 @@ def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
 
 
 _SEPARATOR = "\x01"  # parts the namespace of a name from its local part; no document contains it
-_UNKNOWN_ENCODING = 18
 _TAG_NAME = re.compile(rb"<[^ \t\r\n/>]+")
 _ATTRIBUTE = re.compile(rb"""[ \t\r\n]+([^ \t\r\n=/>]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')""")
 _REFERENCE = re.compile(rb"&([A-Za-z_:][A-Za-z0-9_:.-]*);")
@@ -82,7 +87,7 @@ class _Reader:
             raise document_error(error.code, error.lineno, error.offset, at, self.body) from None
         except (LookupError, ValueError):  # what pyexpat raises for codecs it does not know, or cannot use
             line, column = parser.ErrorLineNumber, parser.ErrorColumnNumber
-            raise document_error(_UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
+            raise document_error(UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
         return self.document
 
     # Events
@@ -145,11 +150,11 @@ class _Reader:
             self.entities.add(name)
 
     def _external(self, *_: str | None) -> int:
-        self._fail("external-entity", "an external entity is referred to, and nothing external is read")
+        raise self._error(EXTERNAL_ENTITY)
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
-            self._fail("undeclared-entity", f"the entity {name!r} is not declared")
+            self._fail("undeclared-entity", f"undefined entity {name!r}")
 
     def _end_text(self) -> int:
         """The index of this event, which ends the text before it."""
@@ -195,7 +200,7 @@ class _Reader:
         """Refuses an undeclared entity in an attribute; expat drops it if there is a DTD it has not read."""
         for name in _REFERENCE.findall(value):
             if name.decode("ascii") not in self.entities:
-                self._fail("undeclared-entity", f"the entity {name.decode('ascii')!r} is not declared")
+                self._fail("undeclared-entity", f"undefined entity {name.decode('ascii')!r}")
 
     def _in_entity(self, at: int) -> bool:
         return self.signs.startswith(b"&", at // self.width)
@@ -217,7 +222,13 @@ class _Reader:
         if self.expanded > max(
             self.limits.amplification_threshold, self.limits.amplification * len(self.body)
         ):
-            self._fail("entity-expansion", "entities make the document grow beyond the limit")
+            raise self._error(AMPLIFICATION)
+
+    def _error(self, number: int) -> DocumentError:
+        parser = self.parser
+        return document_error(
+            number, parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
+        )
 
     def _fail(self, code: str, message: str) -> NoReturn:
         parser = self.parser

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from twigcast.document.faults import document_error
+from twigcast.document.faults import UNKNOWN_ENCODING, document_error
 from twigcast.document.prolog import declaration, make_prolog
 from twigcast.errors import DocumentError
 
@@ -264,10 +264,7 @@ class RecordSplitter:
             end = starts[0] if starts else self._base + len(self._buffer)
             message = "the next record begins before the record ends" if starts else "the record does not end"
             body = self._slice(broken.start, end)
-            error = document_error(3, body.count(b"\n") + 1, 0, len(body), body)
-            error = DocumentError(
-                message, code=error.code, line=error.line, column=error.column, offset=error.offset
-            )
+            error = DocumentError(message, code="truncated", line=body.count(b"\n") + 1, offset=len(body))
             yield Record(broken.start, end, body, self._prolog(body), error)
             for start, ending in broken.ended:
                 self._outside.tell(self._slice(end, start))
@@ -458,7 +455,7 @@ class _Outside:
         except expat.ExpatError as error:
             self._fail(document_error(error.code, 1, 0, 0))
         except (LookupError, ValueError):
-            self._fail(document_error(18, 1, 0, 0))
+            self._fail(document_error(UNKNOWN_ENCODING, 1, 0, 0))
 
     def _fail(self, error: DocumentError) -> None:
         self.error, self._untold = True, error
