@@ -136,11 +136,6 @@ def test_a_function_that_fails_is_one_line(ran: Ran) -> None:
     ]
 
 
-def test_once_and_stream_exclude_each_other(run: RunCommand, write: Write) -> None:
-    """An error of usage."""
-    assert run("run", write("p.toml", ""), "--once", "--stream").exit_code == 2
-
-
 def test_a_bad_pipeline_file_is_one_line(run: RunCommand, write: Write) -> None:
     """It names file, key and what was expected."""
     path = write("p.toml", "[source]\nknd = 'directory'\n")

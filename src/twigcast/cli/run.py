@@ -40,11 +40,9 @@ PIPED = (
 
 def command(
     pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline file (TOML).")],
-    once: Annotated[
-        bool, typer.Option("--once", help="What is there and was not yet taken, then end (so by default).")
-    ] = False,
     stream: Annotated[
-        bool, typer.Option("--stream", help="Also what comes later, until Ctrl-C or a polite kill.")
+        bool,
+        typer.Option("--stream", help="Keep running and take new documents, until Ctrl-C or SIGTERM."),
     ] = False,
     json: AsJson = False,
 ) -> None:
@@ -59,8 +57,6 @@ def command(
     seconds, index version.
     With --json it is one object for each batch.
     """
-    if once and stream:
-        raise typer.BadParameter("--once and --stream exclude each other", param_hint="--once")
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
     _look_at_source(plan)
