@@ -37,7 +37,7 @@ demo: $(STAMP) ## A news feed and thousands of subscriptions through the pipelin
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(STAMP) ## Run all tests
-	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 bench: $(STAMP) ## Run the named benchmarks and print their ratios to a bare parse
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -20,9 +20,9 @@ PROJECT = Path(__file__).parent.parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that needs the Spark session has the mark ``spark``."""
+    """A test that uses a Spark session or a pipeline that was run has the mark ``spark``."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if {"spark", "pipeline_run"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("spark")
 
 

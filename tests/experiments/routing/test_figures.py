@@ -35,6 +35,7 @@ def found(name: str, findings: dict[str, Findings]) -> Findings:
     return findings[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROUTING)
 def test_a_small_run_has_tables_reasons_and_charts(name: str, findings: dict[str, Findings]) -> None:
     """Rows are as wide as the columns, every table says why it differs, and no answer is wrong."""
