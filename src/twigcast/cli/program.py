@@ -62,7 +62,7 @@ def exit_codes(*, debug: bool = False) -> Iterator[None]:
         raise typer.Exit(BAD_INPUT if bad_input else CANNOT_RUN) from None
 
 
-class Program(TyperGroup):
+class CommandGroup(TyperGroup):
     """The group of all commands; their errors become exit codes."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -72,7 +72,7 @@ class Program(TyperGroup):
 
 app = typer.Typer(
     name="twigcast",
-    cls=Program,
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

@@ -83,7 +83,7 @@ def command(
     else:
         _show(chosen, reports)
     if plot is not None:
-        from twigcast.simulator.plotting import plot as draw
+        from twigcast.simulator import plot as draw
 
         for path in draw(reports, plot, chosen.name):
             complain(f"{path}: drawn")

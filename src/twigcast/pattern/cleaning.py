@@ -15,7 +15,7 @@ Cost: as many alternatives as the disjunctive form of those predicates that look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from twigcast.pattern.canonical import conjuncts, path_union
@@ -247,3 +247,44 @@ def _intersection(left: NameTest, right: NameTest) -> NameTest | None:
         left.namespace if left.namespace is not None else right.namespace,
         left.local if left.local is not None else right.local,
     )
+
+
+def has_more_steps(routes: Iterable[Route], limit: int) -> bool:
+    """Whether the routes have more than ``limit`` steps, counting the steps in their conditions.
+
+    Cleaning copies conditions: a predicate that looks up from a descendant stands in two alternatives, and a
+    predicate inside it in four.  The copies share their parts, so they cost nothing until the pattern is
+    written out; counting stops at the limit, so it never visits all copies.
+    """
+    steps = limit
+    waiting: list[Route | Path | Predicate | Mixed | Branch | bool] = [*routes]
+    while waiting:
+        item = waiting.pop()
+        match item:
+            case bool():
+                continue
+            case Position():
+                waiting += item.among
+            case Route() | Path():
+                steps -= len(item.steps)
+                for step in item.steps:
+                    waiting += step.predicates
+                if isinstance(item, Path):
+                    waiting += item.filters
+                else:
+                    waiting += [item.filters, *item.guards]
+            case Mixed():
+                waiting += item.branches
+            case Branch():
+                waiting += item.here
+                if item.above is not None:
+                    waiting.append(item.above)
+            case And() | Or():
+                waiting += item.operands
+            case Not():
+                waiting.append(item.operand)
+            case _:
+                waiting += item.paths
+        if steps < 0:
+            return True
+    return False

@@ -12,10 +12,9 @@ from enum import Enum
 from typing import NoReturn, TypeAlias, cast
 
 from twigcast.pattern.canonical import conjuncts
-from twigcast.pattern.cleaning import Route, parents, restricted, self_and_below
+from twigcast.pattern.cleaning import Route, has_more_steps, parents, restricted, self_and_below
 from twigcast.pattern.cursor import NODE_TYPES, Cursor
 from twigcast.pattern.node_conditions import Condition, both, named
-from twigcast.pattern.step_limit import outweighs
 from twigcast.pattern.tokens import END, is_name
 from twigcast.pattern.tree import (
     ANY,
@@ -315,7 +314,7 @@ class PathReader(Cursor):
     def _bound(self, routes: list[Route], at: int) -> None:
         if len(routes) > self.limits.alternatives:
             self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", at)
-        if outweighs(routes, self.limits.steps):
+        if has_more_steps(routes, self.limits.steps):
             self.refuse(
                 "too-complex", f"written without '..', it has more than {self.limits.steps} steps", at
             )

@@ -14,12 +14,12 @@ from lxml import etree
 
 from twigcast.errors import SchemaError
 from twigcast.schema.graph import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -128,7 +128,7 @@ class _Names:
         return self.by_local.get(local, local)
 
 
-def _element(declaration: Any, names: _Names) -> Element:
+def _element(declaration: Any, names: _Names) -> ElementDeclaration:
     # The order in which libxml2 keeps attributes is its own affair, so they are sorted.
     attributes = sorted(
         (_attribute(each) for each in declaration.iterattributes()), key=lambda each: each.name
@@ -141,11 +141,11 @@ def _element(declaration: Any, names: _Names) -> Element:
         model = Choice(children, 0, None) if children else None
     elif declaration.content is not None:
         model = _particle(declaration.content, names, name)
-    return Element(name, content, model, tuple(attributes))
+    return ElementDeclaration(name, content, model, tuple(attributes))
 
 
-def _attribute(declaration: Any) -> Attribute:
-    return Attribute(
+def _attribute(declaration: Any) -> AttributeDeclaration:
+    return AttributeDeclaration(
         _name(declaration),
         _KINDS[declaration.type],
         _PRESENCES[declaration.default],

@@ -88,7 +88,7 @@ class Presence(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class AttributeDeclaration:
     """An attribute of an element.
 
     ``values`` are the admitted values of an enumeration, and otherwise examples (none, if none are known);
@@ -103,13 +103,13 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementDeclaration:
     """An element: its content, its attributes, and examples of its text where some are known."""
 
     name: str
     content: Content = Content.EMPTY
     model: Particle | None = None
-    attributes: tuple[Attribute, ...] = ()
+    attributes: tuple[AttributeDeclaration, ...] = ()
     values: tuple[str, ...] = ()
 
     @property
@@ -134,7 +134,7 @@ class ElementGraph:
     not declared; such a child is never part of a valid document and is left out of every derived fact.
     """
 
-    elements: tuple[Element, ...]
+    elements: tuple[ElementDeclaration, ...]
     root: str
     namespaces: tuple[tuple[str, str], ...] = ()
 
@@ -144,13 +144,13 @@ class ElementGraph:
         if self.root not in self._by_name:
             raise SchemaError(f"the root {self.root!r} is not a declared element")
 
-    def __getitem__(self, name: str) -> Element:
+    def __getitem__(self, name: str) -> ElementDeclaration:
         return self._by_name[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def __iter__(self) -> Iterator[Element]:
+    def __iter__(self) -> Iterator[ElementDeclaration]:
         return iter(self.elements)
 
     def __len__(self) -> int:
@@ -224,7 +224,7 @@ class ElementGraph:
         return {**bound, **dict(self.namespaces)}
 
     @cached_property
-    def _by_name(self) -> dict[str, Element]:
+    def _by_name(self) -> dict[str, ElementDeclaration]:
         return {element.name: element for element in self.elements}
 
     @cached_property
@@ -256,7 +256,9 @@ class ElementGraph:
 
 
 def element_graph(
-    elements: Iterable[Element], root: str | None = None, namespaces: Iterable[tuple[str, str]] = ()
+    elements: Iterable[ElementDeclaration],
+    root: str | None = None,
+    namespaces: Iterable[tuple[str, str]] = (),
 ) -> ElementGraph:
     """The graph of these elements; without a ``root``, of its roots the one with most elements below it."""
     declared = tuple(elements)

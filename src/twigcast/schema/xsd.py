@@ -16,12 +16,12 @@ from lxml import etree
 
 from twigcast.errors import ExtraError, SchemaError
 from twigcast.schema.graph import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -169,18 +169,18 @@ def _prefixes(schema: XMLSchema10, names: Iterable[str]) -> dict[str, str]:
     return prefixes
 
 
-def _element(declaration: Any, names: _Names) -> Element:
+def _element(declaration: Any, names: _Names) -> ElementDeclaration:
     type = declaration.type
     name = names.full(declaration.name)
     attributes = sorted((_attribute(each, names) for each in _attributes(type)), key=lambda each: each.name)
     if type.is_simple() or type.has_simple_content():
         simple = type if type.is_simple() else type.content
-        return Element(name, Content.MIXED, None, tuple(attributes), _values(simple))
+        return ElementDeclaration(name, Content.MIXED, None, tuple(attributes), _values(simple))
     if any(not _is_element(each) for each in type.content.iter_elements()):
-        return Element(name, Content.ANY, None, tuple(attributes))
+        return ElementDeclaration(name, Content.ANY, None, tuple(attributes))
     model = _particle(type.content, names)
     content = Content.MIXED if type.mixed else Content.ELEMENTS if model is not None else Content.EMPTY
-    return Element(name, content, model, tuple(attributes))
+    return ElementDeclaration(name, content, model, tuple(attributes))
 
 
 def _attributes(type: Any) -> Iterator[Any]:
@@ -189,7 +189,7 @@ def _attributes(type: Any) -> Iterator[Any]:
             yield attribute
 
 
-def _attribute(declaration: Any, names: _Names) -> Attribute:
+def _attribute(declaration: Any, names: _Names) -> AttributeDeclaration:
     values = _values(declaration.type)
     kind = _KINDS.get(_split(declaration.type.name or "")[1], AttributeKind.CDATA)
     if values:
@@ -200,7 +200,7 @@ def _attribute(declaration: Any, names: _Names) -> Attribute:
     elif declaration.default is not None:
         presence = Presence.DEFAULT
     default = declaration.fixed if declaration.fixed is not None else declaration.default
-    return Attribute(names.attribute(declaration.name), kind, presence, values, default)
+    return AttributeDeclaration(names.attribute(declaration.name), kind, presence, values, default)
 
 
 def _values(type: Any) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ def _particle(particle: Any, names: _Names) -> Particle | None:
     return Sequence(parts, least, most)  # of xs:all, one of the orders
 
 
-def _merged(same: list[Element]) -> Element:
+def _merged(same: list[ElementDeclaration]) -> ElementDeclaration:
     """Elements of one name as one that admits what each of them does."""
     if len(same) == 1:
         return same[0]
@@ -236,19 +236,19 @@ def _merged(same: list[Element]) -> Element:
     if models and content is not Content.ANY:
         least = int(all(each.model is not None for each in same))
         model = models[0] if len(models) == 1 and least else Choice(models, least, 1)
-    attributes: dict[str, Attribute] = {}
+    attributes: dict[str, AttributeDeclaration] = {}
     for each in same:
         for attribute in each.attributes:
             known = attributes.setdefault(attribute.name, attribute)
             if known != attribute:
-                attributes[attribute.name] = Attribute(attribute.name)
+                attributes[attribute.name] = AttributeDeclaration(attribute.name)
     for name, attribute in attributes.items():
         everywhere = all(any(a.name == name for a in each.attributes) for each in same)
         if attribute.presence is Presence.REQUIRED and not everywhere:
-            attributes[name] = Attribute(name, attribute.kind, Presence.IMPLIED, attribute.values)
+            attributes[name] = AttributeDeclaration(name, attribute.kind, Presence.IMPLIED, attribute.values)
     values = tuple(dict.fromkeys(value for each in same for value in each.values))
     ordered = tuple(attributes[name] for name in sorted(attributes))
-    return Element(same[0].name, content, model, ordered, values)
+    return ElementDeclaration(same[0].name, content, model, ordered, values)
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -27,12 +27,12 @@ from xml.sax.saxutils import escape
 
 from twigcast.errors import SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -305,7 +305,7 @@ def _compile(graph: ElementGraph, options: DocumentOptions) -> _Maker:
             f"a document of <{graph.root}> has {height} levels at least, max_depth allows {options.max_depth}"
         )
     smallest = _smallest(graph)
-    written: dict[Attribute, tuple[str, ...]] = {}
+    written: dict[AttributeDeclaration, tuple[str, ...]] = {}
     makers = {
         element.name: _maker(element, least, options, written)
         for element in graph
@@ -328,7 +328,10 @@ def _compile(graph: ElementGraph, options: DocumentOptions) -> _Maker:
 
 
 def _maker(
-    element: Element, least: float, options: DocumentOptions, written: dict[Attribute, tuple[str, ...]]
+    element: ElementDeclaration,
+    least: float,
+    options: DocumentOptions,
+    written: dict[AttributeDeclaration, tuple[str, ...]],
 ) -> _Maker:
     attributes = []
     for attribute in element.attributes:
@@ -347,7 +350,7 @@ def _maker(
     return _Maker(f"<{element.name}", f"</{element.name}>", element.has_text, texts, attributes, least)
 
 
-def _probability(attribute: Attribute, options: DocumentOptions) -> float:
+def _probability(attribute: AttributeDeclaration, options: DocumentOptions) -> float:
     if attribute.presence is Presence.REQUIRED:
         return 1.0
     if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):

@@ -15,12 +15,12 @@ from lxml import etree
 from twigcast.document import read
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -158,7 +158,7 @@ def _namespaces(seen: dict[str, _Seen], prefixes: dict[str, str | None]) -> dict
     return namespaces
 
 
-def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> Element:
+def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> ElementDeclaration:
     attributes = [
         _attribute(_name(name, namespaces), values, each.times)
         for name, values in sorted(each.attributes.items())
@@ -178,13 +178,15 @@ def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> Element:
         )
     content = Content.MIXED if each.has_text else Content.ELEMENTS if ordered else Content.EMPTY
     examples = each.texts if sum(each.texts.values()) >= sum(each.words.values()) / 50 else each.words
-    return Element(_name(tag, namespaces), content, model, tuple(attributes), _most_frequent(examples))
+    return ElementDeclaration(
+        _name(tag, namespaces), content, model, tuple(attributes), _most_frequent(examples)
+    )
 
 
-def _attribute(name: str, values: Counter[str], times: int) -> Attribute:
+def _attribute(name: str, values: Counter[str], times: int) -> AttributeDeclaration:
     kind = AttributeKind.ENUMERATION if len(values) <= ENUMERATED else AttributeKind.CDATA
     presence = Presence.REQUIRED if sum(values.values()) >= times else Presence.IMPLIED
-    return Attribute(name, kind, presence, _most_frequent(values))
+    return AttributeDeclaration(name, kind, presence, _most_frequent(values))
 
 
 def _most_frequent(values: Counter[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from twigcast.errors import SchemaError
-from twigcast.schema import AttributeKind, Element, ElementGraph
+from twigcast.schema import AttributeKind, ElementDeclaration, ElementGraph
 from twigcast.workload.vocabulary import attribute_pool, element_pool, zipf_weights
 
 
@@ -234,7 +234,7 @@ def _places(graph: ElementGraph, options: SubscriptionOptions) -> _Place:
     return start
 
 
-def _conditions(element: Element, graph: ElementGraph) -> list[_Condition]:
+def _conditions(element: ElementDeclaration, graph: ElementGraph) -> list[_Condition]:
     bound = {prefix for prefix, _ in graph.namespaces}
     conditions = []
     for attribute in element.attributes:

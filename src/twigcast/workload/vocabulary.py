@@ -11,7 +11,7 @@ from functools import cache
 from itertools import accumulate
 from random import Random
 
-from twigcast.schema import Attribute, AttributeKind, Element, Presence
+from twigcast.schema import AttributeDeclaration, AttributeKind, ElementDeclaration, Presence
 
 POOL = 512
 """Places in a pool of values: fine enough for the tail of a Zipf distribution over a few dozen values."""
@@ -46,12 +46,12 @@ def text_pool() -> tuple[str, ...]:
     return tuple(pool)
 
 
-def element_pool(element: Element) -> tuple[str, ...]:
+def element_pool(element: ElementDeclaration) -> tuple[str, ...]:
     """What the text of an element is drawn from where it is a single value."""
     return zipf_pool(element.values, 0.8) if element.values else text_pool()
 
 
-def attribute_pool(attribute: Attribute) -> tuple[str, ...]:
+def attribute_pool(attribute: AttributeDeclaration) -> tuple[str, ...]:
     """What the values of an attribute are drawn from; identifiers are those that documents give first."""
     if attribute.presence is Presence.FIXED and attribute.default is not None:
         return (attribute.default,)
