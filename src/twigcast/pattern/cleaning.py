@@ -1,4 +1,4 @@
-"""How ``..``, ``parent::`` and ``self::name`` become filters.
+"""Cleaning: rewrites ``..``, ``parent::`` and ``self::name`` into filters on child and descendant steps.
 
 While an expression is read, a path is a list of routes: a ``Route`` starts at a context node, climbs some
 parents, and goes down from there.  A step takes the downward part of each branch of its condition as its
@@ -7,10 +7,10 @@ predicates, and hands the rest to the step before it:
     a/b[../x or y]     a[x]/b | a/b[y]              the parent of a child step is the step before
     a//b[../x]         a[x]/b | a//*[x]/b           the parent of a descendant may be any step between
     a//b/..            a[b] | a//*[b]               going up turns the last step into a filter
-    //b/parent::a      //a[b]                       names meet; where they exclude each other, the branch goes
+    //b/parent::a      //a[b]                       names are intersected; an impossible branch is dropped
 
-Invariant: a finished path contains no ``Mixed`` and no constant; what cannot hold has been dropped.
-Cost: as many alternatives as the disjunctive form of those predicates that look up; bounded by ``limit``.
+Invariant: a finished path contains no ``Mixed`` and no constant; alternatives that cannot match were dropped.
+Cost: as many alternatives as the disjunctive normal form of the predicates that look up, at most ``limit``.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from twigcast.pattern.tree import (
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path while it is read: up ``len(guards)`` parents, then down by ``steps`` to an optional ``tail``.
+    """A path while it is parsed: up ``len(guards)`` parents, then down by ``steps`` to an optional ``tail``.
 
-    ``guards`` are conditions on the nodes that are left upwards, ``filters`` on the node where it turns down.
+    ``guards`` are conditions on the nodes on the way up, ``filters`` on the node where the path turns down.
     """
 
     steps: tuple[Step, ...] = ()
@@ -106,7 +106,7 @@ def finished(route: Route) -> Path:
 
 
 def some(routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Predicate], limit: int) -> Condition:
-    """The condition that ``make`` states of some selected node, so that routes can be taken one by one."""
+    """The condition that ``make`` holds for some selected node; each route contributes its own."""
     options: list[Condition] = []
     plain: list[Path] = []
     for route in routes:
@@ -123,7 +123,7 @@ def some(routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Predicate],
 def first(
     routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Condition], empty: Condition, limit: int
 ) -> Condition:
-    """The condition that ``make`` states of all selected nodes together; ``empty`` where none is selected."""
+    """The condition that ``make`` holds for all selected nodes together; ``empty`` if none is selected."""
     if not routes:
         return empty
     levels = len(routes[0].guards)
@@ -205,7 +205,7 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
 
 
 def _places_of_parent(route: Route) -> list[Route]:
-    """Where the parent of the last step can be: at the step before; below it, if the last is a descendant."""
+    """The positions that the parent of the last step can have: the step before, or any node below that."""
     before = replace(route, steps=route.steps[:-1], tail=None)
     return [before] if route.steps[-1].axis is Axis.CHILD else self_and_below(before)
 
@@ -217,7 +217,7 @@ def _branch_at_document(branch: Branch, limit: int) -> Condition:
 
 
 def _at_document(predicate: Predicate, limit: int) -> Condition:
-    """What ``predicate`` says of the document node, which has neither attributes nor text of its own."""
+    """The predicate as a condition on the document node, which has neither attributes nor text."""
     match predicate:
         case And(operands):
             return both([_at_document(operand, limit) for operand in operands], limit)

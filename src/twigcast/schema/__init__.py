@@ -1,4 +1,4 @@
-"""What documents can look like.
+"""Schemas: which elements and attributes documents can have, read from a DTD or XSD.
 
 graph = read_dtd("nitf.dtd")   or read_xsd("catalogue.xsd")
 graph.root                     'nitf'

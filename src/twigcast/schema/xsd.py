@@ -1,8 +1,8 @@
 """An XML Schema read as an element graph.
 
-The library xmlschema parses the types; what is done here is to walk them from the global elements down.
-An element graph has one element for a name, an XSD may have several types for it: their contents become the
-alternatives of one.  ``xs:any`` admits every declared element, an abstract element what can stand for it.
+The library xmlschema parses the types; this module walks them from the global elements down.
+An element graph has one element for each name, while an XSD may give a name several types: their contents
+become alternatives.  ``xs:any`` admits every declared element, an abstract element its substitutes.
 Nothing external is read: a schema that includes another file is refused.
 """
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def read_xsd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
     """The element graph of an XML Schema, given as the path of its file or as its bytes.
 
-    Names are written with the schema's own prefixes, and without one if all elements are of one namespace.
-    Without a ``root`` it is the global element that stands in no other one; of several, the one with most
-    elements below it.
+    Names are written with the schema's own prefixes, or without a prefix if all elements are in one
+    namespace.  Without a ``root``, the root is the global element that occurs in no other element; of
+    several, the one with the most elements below it.
     """
     body, name = read_source(source, "the schema")
     schema = _parse(body, name)
@@ -97,7 +97,7 @@ def _parse(body: bytes, name: str) -> XMLSchema10:
 
 
 class _Names:
-    """Names as documents write them, from those with a namespace in braces."""
+    """Turns names with a namespace in braces into names as documents write them."""
 
     def __init__(self, prefixes: dict[str, str]) -> None:
         self.prefixes = prefixes
@@ -208,7 +208,7 @@ def _values(type: Any) -> tuple[str, ...]:
 
 
 def _particle(particle: Any, names: _Names) -> Particle | None:
-    """The particle as ours; None where it admits nothing."""
+    """The particle in terms of the element graph; None if it admits nothing."""
     least, most = particle.min_occurs, particle.max_occurs
     if most == 0:
         return None
@@ -227,7 +227,7 @@ def _particle(particle: Any, names: _Names) -> Particle | None:
 
 
 def _merged(same: list[ElementDeclaration]) -> ElementDeclaration:
-    """Elements of one name as one that admits what each of them does."""
+    """One declaration for several of the same name, which admits what each of them admits."""
     if len(same) == 1:
         return same[0]
     content = max((each.content for each in same), key=_BREADTH.index)
