@@ -1,7 +1,7 @@
-"""Figure 9: how many publications travel in vain, by the degree that mergers may have.
+"""Figure 9: the false positives by the imperfect degree that mergers may have.
 
-At one router: paths of documents that the merged table asks for and no XPE does.
-In a network: paths that a router receives and nobody behind it asked for.
+At one router: paths of documents that match the merged table but no XPE.
+In a network: paths that a router receives although no subscriber behind it asked for them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAPER = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a degree gives: rows that are left, publications that travel, those in vain, wrong deliveries."""
+    """The results for one degree: table rows, forwarded publications, false positives, wrong deliveries."""
 
     degree: float
     rows: int
@@ -36,7 +36,7 @@ class Merged:
 
     @property
     def percent(self) -> float:
-        """The part of the publications that travels in vain."""
+        """The percentage of publications that are false positives."""
         return 100 * self.in_vain / max(1, self.publications)
 
 
@@ -49,7 +49,7 @@ def run(scale: float, watch: Watch) -> Findings:
         (
             Table(
                 f"At one router: NITF, {scaled(SIZE, scale):,} XPEs of set A",
-                ("D", "rows", "publications matched", "in vain", "in vain %", "paper %"),
+                ("D", "rows", "publications matched", "false positives", "false positives %", "paper %"),
                 tuple(
                     (
                         each.degree,
@@ -71,7 +71,14 @@ def run(scale: float, watch: Watch) -> Findings:
             ),
             Table(
                 f"In a network of 7 routers: NITF, {scaled(XPES, scale):,} XPEs of set A for each subscriber",
-                ("D", "rows", "publications received", "in vain", "in vain %", "wrong deliveries"),
+                (
+                    "D",
+                    "rows",
+                    "publications received",
+                    "false positives",
+                    "false positives %",
+                    "wrong deliveries",
+                ),
                 tuple(
                     (each.degree, each.rows, each.publications, each.in_vain, each.percent, each.wrong)
                     for each in network

@@ -80,7 +80,7 @@ def test_scenarios_are_listed(run: Any) -> None:
     ("arguments", "complaint"),
     [
         (["eight"], "there is no scenario 'eight'"),
-        (["seven", "--strategy", "none"], "choose of no-Adv-no-Cov"),
+        (["seven", "--strategy", "none"], "choose one of no-Adv-no-Cov"),
         ([], "give a scenario"),
     ],
 )

@@ -190,7 +190,7 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
         if common is not None:
             raise Refusal(
                 "unsupported",
-                "not(self::name) cannot be cleaned into a filter here",
+                "not(self::name) cannot be rewritten as a filter here",
                 "a path, a comparison or a function",
             )
     predicates = conjuncts(last.predicates + branch.here) if last.predicates or branch.here else ()

@@ -178,5 +178,5 @@ def branches(condition: Condition) -> tuple[Branch, ...]:
 def bounded(alternatives: Value, limit: int) -> Value:
     """Return ``alternatives``; raises ``Refusal`` if there are more than ``limit``."""
     if len(alternatives) > limit:
-        raise Refusal("too-complex", f"cleaning this away takes more than {limit} alternatives")
+        raise Refusal("too-complex", f"written without '..', it has more than {limit} alternatives")
     return alternatives
