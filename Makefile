@@ -37,10 +37,10 @@ demo: $(STAMP) ## A news feed and thousands of subscriptions through the pipelin
 	@$(BIN)/python examples/demo.py $(ARGS)
 
 test: $(STAMP) ## Run all tests
-	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 bench: $(STAMP) ## Run the named benchmarks and print their ratios to a bare parse
-	@$(BIN)/twigcast bench $(ARGS)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 lint: $(STAMP) ## Check style, formatting and types
 	@$(BIN)/ruff check .

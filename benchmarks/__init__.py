@@ -1,9 +1,10 @@
-"""Named, seeded workloads, measured against a bare parse of the same bytes, with their answers checked.
+"""Benchmarks on named, seeded workloads: ratios to a bare parse of the same bytes, with checked answers.
 
     for result in run(default_names(), print):
         print(result.name, result.value, result.bar, result.met)
 
-``twigcast bench`` shows them; ``python -m benchmarks.agreement`` puts published subscriptions to lxml.
+``python -m benchmarks`` runs them; ``python -m benchmarks.agreement`` compares the answers for published
+subscriptions with those of lxml.
 """
 
 from benchmarks.catalogue import BENCHMARKS, GROUPS, default_names, named, run

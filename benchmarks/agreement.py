@@ -1,8 +1,8 @@
-"""Whether the index and lxml agree on published subscriptions: ``python -m benchmarks.agreement``.
+"""``python -m benchmarks.agreement`` checks that twigcast and lxml agree on published subscriptions.
 
-Every set of subscriptions in the folder of published data goes into an index of its own, whole.  Documents
-that fit it are matched: the real ones, and generated ones where the real ones are few or one large file.
-A seeded sample of document–expression pairs is put to lxml, half of it from the matches the index claims.
+Every published set of subscriptions is compiled into an index of its own.  Fitting documents are matched: the
+real ones, and generated ones if there are few real ones or only one large file.
+lxml evaluates a seeded sample of document–expression pairs, half of them from the matches of the index.
 
     set ──► Index ──► match_batch(documents) ──► sample of pairs ──► lxml ──► disagreements
 
@@ -44,7 +44,7 @@ WIDTH = 120
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What came of one set of subscriptions."""
+    """The result for one set of subscriptions."""
 
     name: str
     expressions: int
@@ -63,7 +63,7 @@ def sets() -> dict[str, Path]:
 
 
 def agree(name: str, path: Path, pairs: int, seed: int) -> Agreement:
-    """Match the fitting documents and put that many pairs to lxml."""
+    """Match the fitting documents, and compare that many pairs with lxml."""
     began = time.perf_counter()
     condition.cache_clear()
     expressions = _lines(path)

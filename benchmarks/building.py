@@ -1,7 +1,7 @@
-"""What an index costs beside matching: building, opening, changing, sharing it among processes and threads.
+"""Costs of an index other than matching: building, opening, changing, sharing between processes and threads.
 
-Times here are wall times, the best of several where the work is the same each time: what a user waits for,
-without what a neighbour took.  Every change is followed by a match that must see it.
+Times are wall times, and the best of several runs where the work is the same each time, to exclude other load
+on the machine.  Every change is followed by a match that must see it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from twigcast import Index
 
 BUILDS = 3
 LONG_BUILD = 8.0
-"""Seconds from which a build is not repeated."""
+"""A build that takes longer than this many seconds is not repeated."""
 OPENINGS = 7
 CHANGES = 200
 RACES = 7
@@ -81,7 +81,7 @@ def open_once(path: Path, document: bytes) -> tuple[float, float]:
 
 @cache
 def changing(name: str, progress: Progress) -> dict[str, Outcome]:
-    """Many times ``add``, each followed by a match that must see it, then ``remove`` likewise."""
+    """Call ``add`` many times, each followed by a match that must see it; then ``remove`` likewise."""
     progress(f"{name}: building the index")
     index = Index.open(built(name).path)
     documents = feed(name.split("-")[0]).unseen
@@ -130,7 +130,7 @@ def changing(name: str, progress: Progress) -> dict[str, Outcome]:
 
 @cache
 def first_change(name: str, progress: Progress) -> Outcome:
-    """The first ``add`` after opening a file, when nothing about its ids has been asked yet."""
+    """The first ``add`` after opening a file, before any of its ids was looked up."""
     progress(f"{name}: building the index")
     path = built(name).path
     times = []
@@ -159,7 +159,7 @@ def sharing(name: str, progress: Progress) -> Outcome:
     processes = [context.Process(target=hold, args=(path, documents, theirs)) for _, theirs in pipes]
     for process, (_, theirs) in zip(processes, pipes, strict=True):
         process.start()
-        theirs.close()  # so that a process that dies is the end of its pipe, not a wait for ever
+        theirs.close()  # so that a process that dies closes its pipe, and nobody waits for ever
     for ours, _ in pipes:
         ours.recv()
     for ours, _ in pipes:
@@ -182,7 +182,7 @@ def sharing(name: str, progress: Progress) -> Outcome:
 
 
 def hold(path: Path, documents: Sequence[bytes], pipe: Connection) -> None:
-    """Open the file and match; when told to, say how its mapping lies in memory; stay until told to end."""
+    """Open the file and match; on request, report the memory of the mapping; run until told to end."""
     index = Index.open(path)
     index.match_batch(pa.array(documents, pa.binary()))
     pipe.send("ready")
@@ -220,7 +220,7 @@ def two_threads(name: str, progress: Progress) -> Outcome:
 
 
 def _race(index: Index, work: Sequence[Sequence[object]]) -> tuple[float, float]:
-    """Wall seconds until every thread is through with its batches, and what CPU time they took together."""
+    """Wall seconds until all threads have finished their batches, and their CPU time together."""
     start = threading.Barrier(len(work) + 1)
     cpu: list[float] = []
 

@@ -1,4 +1,4 @@
-"""The benchmarks by name, with the bars that they were asked to reach.
+"""The benchmarks by name, with the bars (required figures) that they should reach.
 
 matching   nitf-linear-10k …     unseen (or repeated) documents, as a ratio to a bare parse
 building   building-linear-100k … from text to a file, and what can be done with the file
@@ -51,7 +51,7 @@ OPTIONAL_UNSEEN = (
 )
 REPEATED_BARS = {"nitf-linear-100k": Bar("≤", 1.8)}
 CHANGED = "nitf-linear-100k"
-"""The workload whose file is opened, changed, shared and raced on."""
+"""The workload of the benchmarks that open, change and share one index file."""
 
 BUILDING_SECONDS = Bar("≤", 4)
 FILE_BYTES = Bar("≤", 60)
@@ -61,7 +61,7 @@ SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
 OF_THREADS = Bar("≥", 0.75)
 MAPPED_PERCENT = Bar("≤", 105)
-"""Of the file, in all workers together: a copy in each of two would be 200."""
+"""In per cent of the file, for all workers together: with a copy in each of two it would be 200."""
 GROWTH = ("10k", "100k", "1m")
 
 RIVALS = {
@@ -77,7 +77,7 @@ RIVALS = {
 
 
 def run(names: Sequence[str], progress: Progress) -> Iterator[Result]:
-    """Run benchmarks one after the other; one that lacks its data says so in its result."""
+    """Run benchmarks one after the other; the result of a benchmark without its data says what is missing."""
     for name in names:
         benchmark = BENCHMARKS[name]
         try:
@@ -91,14 +91,14 @@ def run(names: Sequence[str], progress: Progress) -> Iterator[Result]:
 
 
 def default_names() -> list[str]:
-    """Those that run when none is named."""
+    """The benchmarks that run if none is named."""
     return [benchmark.name for benchmark in BENCHMARKS.values() if not benchmark.optional]
 
 
 def named(words: Sequence[str]) -> list[str]:
-    """The benchmarks that words name, by their own names or those of groups; raises ``KeyError``.
+    """The benchmarks that words name, each a benchmark or a group; raises ``KeyError`` for an unknown word.
 
-    A group stands for its usual members, or for all of them where none is usual.
+    A group stands for its default members, or for all of its members if none is a default.
     """
     names: dict[str, None] = {}
     for word in words:

@@ -1,8 +1,8 @@
-"""Generated documents in such numbers that they are kept: Parquet files of ``doc_id`` and ``body``.
+"""A cache of many generated documents, as Parquet files with the columns ``doc_id`` and ``body``.
 
-Documents are made at some 1,000 a second, so the files outlive the run: in the folder that the environment
-variable ``TWIGCAST_BENCH_CACHE`` names, or in that of the system for temporary files.  Their folder is named
-by a digest of what they were made from, so that files of another generator are never taken for these.
+About 1,000 documents are generated in a second, so the files are kept between runs: in the folder that the
+environment variable ``TWIGCAST_BENCH_CACHE`` names, or in the system's folder for temporary files.  The name
+of their folder has a digest of the first documents, so that files of another generator are never used.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ PART = 2_500
 """Documents in one file."""
 PROCESSES = 2
 PROBES = 20
-"""How many documents stand for the generator in the digest."""
+"""How many documents the digest covers."""
 
 
 def available() -> str:
-    """``nitf`` where the published data is there, else ``news``, which needs none."""
+    """``nitf`` if the published data is available, else ``news``, which needs no data."""
     return "nitf" if (data_folder() / "nitf").is_dir() else "news"
 
 
 def corpus(source: str, count: int, progress: Progress = lambda step: None) -> list[Path]:
-    """Parquet files with the documents number 0 to ``count - 1``, made where they are not there yet."""
+    """Parquet files with the documents 0 to ``count - 1``; missing files are generated."""
     folder = cache_folder() / f"{source}-{_digest(source)}"
     folder.mkdir(parents=True, exist_ok=True)
     extents = [(first, min(PART, count - first)) for first in range(0, count, PART)]
@@ -53,7 +53,7 @@ def corpus(source: str, count: int, progress: Progress = lambda step: None) -> l
 
 
 def write_part(source: str, first: int, count: int, path: Path) -> int:
-    """Generate documents into one file, at once or not at all; returns how many."""
+    """Generate documents and write them atomically to one file; returns their number."""
     graph, options = schema(source)
     bodies = list(generate_documents(graph, count, options, first=first))
     ids = [f"{source}-{number:07}" for number in range(first, first + count)]
@@ -70,7 +70,7 @@ def bodies(paths: list[Path]) -> Iterator[pa.Array]:
 
 
 def cache_folder() -> Path:
-    """Where files are kept from run to run."""
+    """The folder in which the files are kept between runs."""
     of_system = Path(tempfile.gettempdir()) / f"twigcast-bench-{os.getuid()}"
     return Path(os.environ.get("TWIGCAST_BENCH_CACHE") or of_system)
 

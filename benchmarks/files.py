@@ -1,4 +1,4 @@
-"""Index files of the workloads, built once a run and gone after it."""
+"""Index files of the workloads; each is built once in a run and deleted after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ID_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """An index file, and what it took to make it from text."""
+    """An index file, and the time it took to build it from text."""
 
     path: Path
     subscriptions: int

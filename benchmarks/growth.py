@@ -1,9 +1,9 @@
-"""What more subscriptions cost the pipeline: time for each document, memory for each worker.
+"""How time for each document and memory of each worker grow with the number of subscriptions.
 
-The workers map the file of the index.  Whether they share it is seen from outside, in /proc, after a pass,
-while they wait for more and have it mapped: its proportional size, added up over the workers, is how much
-memory the mapping takes on this machine, and no more than the file if it is there once.  Beside it stands
-what a worker has resident of it: what a copy in each would take.
+The workers map the index file.  Whether they share it is read from /proc after a pass, while they are idle
+and have it mapped: the proportional set size (PSS) of the mapping, summed over the workers, is at most the
+size of the file if the file is in memory once.  The resident size of the mapping in one worker is reported
+beside it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Worker:
 def growth(
     subscriptions: int, progress: Progress, documents: int = DOCUMENTS, passes: int = PASSES
 ) -> Outcome:
-    """Documents against so many linear subscriptions."""
+    """Match the documents against that many linear subscriptions."""
     require_spark()
     source = available()
     progress(f"pipeline-growth: an index of {subscriptions:,} subscriptions for {source} documents")
@@ -62,7 +62,7 @@ def measure(
     documents: int,
     passes: int,
 ) -> Outcome:
-    """The first pass, with workers that have learnt nothing, and the best of those after it."""
+    """The first pass, with empty caches in the workers, and the best of the later passes."""
     from twigcast import spark as tc
 
     docs = tc.read(spark, glob(paths), format="parquet").repartition(4 * CORES).persist()

@@ -1,10 +1,10 @@
-"""One large file of records through the pipeline, in memory that does not grow with it.
+"""Sends one large file of records through the pipeline, whose memory must not grow with the file.
 
     file ─► read(records) ─► match ─► deliveries, with their bytes ─► counted
 
-The file is some thousands of generated documents, again and again, in one element.  The JVM gets a heap
-smaller than the file, and the memory of all processes is watched from the first to the last byte.  There must
-be as many records as were written, and as many deliveries as the index alone finds in the documents.
+The file is one element with a few thousand generated documents, repeated.  The JVM has a heap smaller than
+the file, and the memory of all processes is measured throughout.  The numbers of records and deliveries must
+equal those that were written and those that the index alone finds.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 HEAP = "768m"
 SAY_EVERY = 5.0
-"""Seconds between two words on how far it is."""
+"""Seconds between two progress messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything."""
+    """The size of a run."""
 
     bytes: int = 1_000_000_000
     distinct: int = 2_500
     subscriptions: int = 100
-    """So few that a document goes to about two subscribers: twice as much leaves the pipeline as enters."""
+    """So few that a document goes to about two subscribers: the output is twice as large as the input."""
 
 
 OFFICIAL = Size()
@@ -64,7 +64,7 @@ class Written:
 
 @cache
 def large_file(progress: Progress, size: Size = OFFICIAL) -> Outcome:
-    """A file of generated records, from its first byte to the count of its deliveries."""
+    """Write a file of generated records, send it through the pipeline, and count the deliveries."""
     require_spark()
     source = available()
     progress(f"pipeline-records: drawing subscriptions for {source} documents")
@@ -84,7 +84,7 @@ def large_file(progress: Progress, size: Size = OFFICIAL) -> Outcome:
 
 
 def write_records(path: Path, documents: Sequence[bytes], size: int) -> Written:
-    """Documents, again and again until the file has that size, in one element."""
+    """Write the documents into one element, repeated until the file has that size."""
     repeats = [0] * len(documents)
     with path.open("wb") as file:
         total = file.write(b"<records>\n")
@@ -105,7 +105,7 @@ def measure(
     version: IndexVersion,
     deliveries: int,
 ) -> Outcome:
-    """The file through the pipeline, watched."""
+    """Send the file through the pipeline and measure the memory."""
     from pyspark.sql import Observation
 
     from twigcast import spark as tc

@@ -1,16 +1,17 @@
-"""How long matching takes, as a ratio to parsing alone.
+"""Measures the time of matching as a ratio to the time of parsing alone.
 
     a round:   open the file ─► warm up ─► parse, parse, match, parse a chunk ─► the next … ─► all of it again
                                                    └─── ratio ───┘                             (repeated)
 
-The bare parse is expat with empty C handlers, on the same bytes, next to the match it is compared with: a
-machine that slows down slows both.  Times are CPU times of the one thread, so that a busy neighbour does not
-count.  Results are included as they are delivered: positions in an Arrow array.
+The bare parse is expat with empty C handlers on the same bytes, right before and after the match it is
+compared with, so that a machine that slows down slows both.  Times are CPU times of the one thread, so that
+other load on the machine does not count.  The result of a match, positions in an Arrow array, is included in
+the time.
 
-An unseen document is unseen once, so there are several rounds, each in a process of its own with an index
-that has learnt nothing.  Rounds do the same work; for each chunk the median over the rounds is taken, and of
-the chunks the mean, weighted by what parsing them takes.  Rejected: the median over the chunks, which would
-hide those with many new label paths.
+A document is unseen only once, so there are several rounds, each in a process of its own with empty caches.
+All rounds do the same work.  For each chunk the median over the rounds is taken, and over the chunks the
+mean, weighted by their parse times.  Rejected: the median over the chunks, which would hide chunks with many
+new label paths.
 
 Answers are checked in the same run: every document's result against ``count``, against the repeated match and
 against the other rounds, and a sample of document–subscription pairs against lxml.
@@ -43,7 +44,7 @@ from twigcast import Index
 ROUNDS = 5
 MOST_ROUNDS = 25
 MEASURED_SECONDS = 0.5
-"""What unseen documents take in all rounds together, at least: a few milliseconds would be an accident."""
+"""The least time on unseen documents over all rounds; a few milliseconds would be mostly noise."""
 CHUNKS = 8
 REPEATS = 3
 CHECKED_DOCUMENTS = 50
@@ -70,12 +71,12 @@ class Round:
     digest: str
     """Of all positions of all documents."""
     claimed: dict[int, list[int]]
-    """The positions of those documents that lxml is to judge."""
+    """The positions for the documents that are checked by lxml."""
     wrong: tuple[str, ...]
     cache_bytes: int
     index_bytes: int
     memory_bytes: int
-    """What opening the index and matching added to the process, the mapped file included."""
+    """The memory that opening the index and matching added to the process, with the mapped file."""
 
 
 @cache
@@ -163,7 +164,7 @@ def measure_round(path: Path, warm: Sequence[bytes], unseen: Sequence[bytes], ju
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some documents, as the index and as the bare parser take them."""
+    """Some documents, in the forms that the index and the bare parser take."""
 
     array: Any
     extents: tuple[array[int], array[int], bytes]
@@ -177,7 +178,7 @@ def in_parts(documents: Sequence[bytes], count: int = CHUNKS) -> list[Part]:
 
 
 def cpu_seconds(action: Callable[[], T]) -> tuple[float, T]:
-    """What the action took of this thread's time, and its value."""
+    """The CPU seconds of this thread for an action, and the value of the action."""
     began = time.thread_time()
     value = action()
     return time.thread_time() - began, value
@@ -200,7 +201,7 @@ def _figures(rounds: Sequence[Round], documents: Sequence[bytes]) -> dict[str, f
 
 
 def _median(same: Sequence[Chunk]) -> Chunk:
-    """A chunk in all rounds: the median of the ratios, on the median of the bare times."""
+    """One chunk over all rounds: the median of the ratios, with the median of the bare times."""
     bare = median(chunk.bare for chunk in same)
     return Chunk(
         bare,
@@ -210,7 +211,7 @@ def _median(same: Sequence[Chunk]) -> Chunk:
 
 
 def _miscounted(index: Index, documents: Sequence[bytes], found: Any) -> list[str]:
-    """Documents for which ``count`` does not say what the match said."""
+    """Documents for which ``count`` and ``match`` differ."""
     lengths = found.value_lengths().to_pylist()
     return [
         f"unseen document {row}: {length} positions, but a count of {index.count(body)}"
@@ -227,7 +228,7 @@ def _digest(found: Any) -> str:
 
 
 def _extents(documents: Sequence[bytes]) -> tuple[array[int], array[int], bytes]:
-    """Where each document starts and ends in all of them together."""
+    """The start and end of each document in the concatenation of all documents."""
     ends = array("q", accumulate(map(len, documents)))
     return array("q", [0, *ends[:-1]]), ends, b"".join(documents)
 

@@ -1,6 +1,7 @@
-"""What lxml says: the judge of every answer that a benchmark or the agreement run checks.
+"""lxml as the oracle that checks the answers of benchmarks and of the agreement run.
 
-Each expression is compiled once and each document parsed once: a run asks for hundreds of thousands of pairs.
+Each expression is compiled once and each document parsed once, since a run checks hundreds of thousands of
+pairs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Tree: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How many document–expression pairs were put to lxml, how many matched there, and which differed."""
+    """How many document–expression pairs lxml evaluated, how many matched, and which differed."""
 
     pairs: int
     matches: int
@@ -40,14 +41,14 @@ def tree(body: bytes) -> Tree:
 
 @cache
 def condition(xpath: str) -> etree.XPath:
-    """The expression as a question with the answer yes or no."""
+    """The expression, compiled as a boolean XPath."""
     return etree.XPath(f"boolean({xpath})")
 
 
 def judge(
     label: str, document: Tree, expressions: Sequence[str], claimed: Iterable[int], chosen: Iterable[int]
 ) -> Verdict:
-    """Whether the chosen expressions, by number, match the document exactly where that is claimed of them."""
+    """Compare the claimed matches of the chosen expressions, given by number, with those of lxml."""
     believed = frozenset(claimed)
     pairs = matches = 0
     wrong: list[str] = []
@@ -62,9 +63,9 @@ def judge(
 
 
 def sample(rng: Random, numbers: Sequence[int], claimed: Sequence[int], count: int) -> list[int]:
-    """Different numbers to put to lxml: half from those claimed to match, which are few, and half from all.
+    """A sample of distinct expressions to check: half of them from the claimed matches, half from all.
 
-    The first half finds matches that are none; the second finds matches that are missing.
+    The first half finds false positives, the second half finds missing matches.
     """
     of_claimed = rng.sample(claimed, min(count // 2, len(claimed)))
     taken = frozenset(of_claimed)

@@ -1,13 +1,13 @@
-"""The pipeline's throughput against that of the kernel alone, in one run.
+"""Compares the throughput of the pipeline with that of the kernel alone, in one run.
 
     pipeline   Parquet ─► workers ─► Arrow ─► Spark: documents and matches counted
     cached     a table that Spark has in memory ─► Arrow ─► workers ─► Arrow ─► Spark: the same
     threads    Arrow arrays of the same bytes in memory ─► two threads in plain Python ─► matches counted
 
-All match the same documents against the same file of the same subscriptions, in batches of about the same
-number of documents; the first two take turns with the threads, one after the other.  After some passes to
-warm them, the best pass of each counts.  What is between them is reading, and the way to the workers and
-back, bodies included: a hit carries its document.
+All three match the same documents against the same index file, in batches of about the same number of
+documents; each of the first two takes turns with the threads.  After some passes for warming up, the best
+pass of each counts.  The difference is the cost of reading and of the transfer to the workers and back, with
+the bodies, since a hit carries its document.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything."""
+    """The size of a run."""
 
     documents: int = 50_000
     subscriptions: int = 10_000
     warming: int = 3
-    """Passes before the first that counts: for a minute the JVM is busy compiling itself."""
+    """Passes before the first that counts: the JVM compiles for about a minute."""
     passes: int = 9
-    """How often everything is timed, after it was warmed: of five, none may fall into a quiet moment."""
+    """Timed passes; with only five, none may fall into a moment without other load."""
     partitions: int = 16
-    """Those of the table in memory."""
+    """Partitions of the table in memory."""
     sample: int = 500
     """Documents for the rivals."""
     sample_passes: int = 5
@@ -55,14 +55,14 @@ class Size:
     by_xpath: int = 20
     """Subscriptions for ``xpath_boolean``."""
     by_lxml: int = 2_000
-    """Subscriptions for lxml: so many that parsing, which is not repeated for each, hardly counts."""
+    """Subscriptions for lxml: so many that the one parse of each document hardly counts."""
 
 
 OFFICIAL = Size()
 
 
 class Counts(NamedTuple):
-    """What both ways must agree on."""
+    """The counts that all ways must agree on."""
 
     documents: int
     matches: int
@@ -138,7 +138,7 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """What ways found that took turns, where they did not agree, and documents a second of the best pass."""
+    """The counts of ways that took turns, their differences, and the speed of the best pass of each."""
 
     found: Counts
     wrong: list[str]
@@ -146,7 +146,7 @@ class Turns:
 
 
 def in_turns(progress: Progress, size: Size, ways: Sequence[Way]) -> Turns:
-    """Each way again and again, by turns; the last is the one that the others must agree with."""
+    """Run the ways in turns; the others must agree with the last one."""
     best = {way.name: math.inf for way in ways}
     wrong: list[str] = []
     for number in range(1 - size.warming, size.passes + 1):
@@ -166,7 +166,7 @@ def in_turns(progress: Progress, size: Size, ways: Sequence[Way]) -> Turns:
 
 
 def by_pipeline(docs: DataFrame, version: IndexVersion) -> Counts:
-    """The documents matched on Spark and counted with their matches."""
+    """Match the documents on Spark, and count documents, matches and errors."""
     from pyspark.sql import functions as F
 
     from twigcast import spark as tc
@@ -177,7 +177,7 @@ def by_pipeline(docs: DataFrame, version: IndexVersion) -> Counts:
 
 
 def by_threads(index: Index, halves: Sequence[Sequence[pa.Array]]) -> Counts:
-    """The same on as many threads as there are halves."""
+    """The same with one thread for each half."""
     found: list[Counts] = []
 
     def run(batches: Sequence[pa.Array]) -> None:

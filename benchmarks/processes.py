@@ -1,4 +1,4 @@
-"""Work in processes of its own: a fresh start for each measurement, and memory that is nobody else's."""
+"""Runs functions in new processes, so that each measurement starts fresh, and reads memory from /proc."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The value of a function of a module, called in a new process."""
+    """Call a function of a module in a new process, and return its value."""
     with ProcessPoolExecutor(max_workers=1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *args, **kwargs).result()
 
@@ -27,12 +27,12 @@ def apart(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 def apart_telling(
     function: Callable[Concatenate[Progress, P], T], progress: Progress, *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """The same for a function that says, through its first argument, what it is at."""
+    """The same for a function that reports its progress through its first argument."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_tell, args=(theirs, function, args, kwargs))
     process.start()
-    theirs.close()  # so that a process that dies is the end of its pipe, not a wait for ever
+    theirs.close()  # so that a process that dies closes its pipe, and nobody waits for ever
     try:
         while True:
             kind, value = ours.recv()
@@ -66,7 +66,7 @@ def _tell(pipe: Connection, function: Callable[..., object], args: Any, kwargs: 
 
 
 def _sendable(error: Exception, trace: str) -> Exception:
-    """The error with its traceback as a note, or another with its traceback where it would not arrive."""
+    """The error with its traceback as a note; a plain error with that text if it cannot be pickled."""
     error.add_note(trace)
     try:
         pickle.loads(pickle.dumps(error))
@@ -76,7 +76,7 @@ def _sendable(error: Exception, trace: str) -> Exception:
 
 
 def resident_bytes(pid: int | str = "self") -> int:
-    """Memory of a process that is in RAM, mapped files included; 0 if it is gone."""
+    """The resident set size of a process, mapped files included; 0 if the process has ended."""
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
@@ -89,7 +89,7 @@ def resident_bytes(pid: int | str = "self") -> int:
 
 
 def proportional_bytes(pid: int | str = "self") -> int:
-    """The same, where memory that several processes share counts in equal parts; 0 if it is gone."""
+    """The proportional set size of a process, in which shared pages are divided; 0 if it has ended."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -1,7 +1,7 @@
-"""What a benchmark is and what comes of it.
+"""Benchmarks and their results.
 
-A benchmark has one figure that it is about, the headline, and others beside it.  A bar is what the headline
-was asked to reach; a bar that is missed is shown as missed.  Only a wrong answer is a failure.
+A benchmark has one main figure, the headline, and further figures beside it.  A bar is the value that the
+headline should reach; a missed bar is shown as missed.  Only a wrong answer is a failure.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ LABELS = {
     "records": "records",
     "deliveries": "deliveries",
 }
-"""What figures beside the headline are called when people read them; matches and paths are per document."""
+"""The labels of the further figures in tables; matches and paths are per document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure must not exceed, or must reach."""
+    """An upper or lower bound on a figure."""
 
     relation: Literal["≤", "≥"]
     limit: float
@@ -96,7 +96,7 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a benchmark; ``missing`` says what it lacked if it could not run."""
+    """The result of a benchmark; ``missing`` says which data is missing if it could not run."""
 
     benchmark: Benchmark
     figures: Figures
@@ -113,16 +113,16 @@ class Result:
 
     @property
     def value(self) -> float | None:
-        """The figure that the benchmark is about; ``None`` where it could not run."""
+        """The headline; ``None`` if the benchmark could not run."""
         return self.figures.get(self.benchmark.headline)
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar was reached; ``None`` where there is none, or nothing to compare with it."""
+        """Whether the bar was reached; ``None`` if there is no bar or no figure."""
         return None if self.bar is None or self.value is None else self.bar.met(self.value)
 
     def to_dict(self) -> dict[str, object]:
-        """As JSON has it."""
+        """The result as a JSON object."""
         return {
             "name": self.name,
             "group": self.benchmark.group,

@@ -1,7 +1,7 @@
-"""What one would use instead, on the same documents in the same run, with the answers compared.
+"""Measures the alternatives to twigcast on the same documents in the same run, and compares their answers.
 
-lxml and the reference engines look at 1,000 subscriptions; where a figure is for more, it is scaled from
-those and says so: lxml takes each expression by itself, so its time grows with their number.
+lxml and the reference engines evaluate 1,000 subscriptions.  A figure for more is scaled and marked as
+scaled: lxml evaluates each expression by itself, so its time is proportional to their number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from twigcast.pattern import parse
 
 WORKLOAD = "nitf-branching-1k"
 LARGER = 10
-"""How many times the subscriptions the scaled figure of lxml is for."""
+"""The factor by which the figure of lxml is scaled."""
 DOCUMENTS = 40
 REPEATS = 5
 
@@ -81,7 +81,7 @@ def compare(
 
 
 def beside(part: Part, action: Callable[[], T], times: int) -> tuple[float, T]:
-    """The median of how many bare parses the action takes, each time measured next to it; and its value."""
+    """The median ratio of the action to a bare parse measured next to it, and the value of the action."""
     ratios = []
     for _ in range(times):
         before = bare_seconds(part)
@@ -101,7 +101,7 @@ def _by_lxml(body: bytes, expressions: Sequence[etree.XPath]) -> list[int]:
 
 
 def _parsed_by_lxml(documents: Sequence[bytes]) -> int:
-    """How many documents are well-formed; each is let go at once."""
+    """The number of well-formed documents; each tree is freed at once."""
     return sum(etree.fromstring(body) is not None for body in documents)
 
 

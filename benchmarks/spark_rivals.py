@@ -1,11 +1,11 @@
-"""What one would use on Spark instead, on a sample of documents, scaled to all subscriptions.
+"""Measures the alternatives on Spark on a sample of documents, scaled to all subscriptions.
 
 xpath_boolean   Spark's own function, a column for each expression: parses the document for each of them
 lxml            a pandas UDF with compiled expressions: parses once, then takes one expression after the other
 
-The same query without the expressions is timed as well and taken off, but never more than half, so that what
-any query costs is not scaled; both then grow with the number of expressions.  Their answers are compared with
-those of the index.
+The time of the same query without expressions is subtracted before scaling, but never more than half of the
+time, since the fixed cost of a query does not grow with the number of expressions.  The answers are compared
+with those of the index.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Documents, all subscriptions in an order of chance, and which of them each document matches."""
+    """Documents, all subscriptions in random order, and the matches of each document."""
 
     bodies: tuple[bytes, ...]
     texts: tuple[str, ...]
@@ -51,7 +51,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A rival's speed for all subscriptions, from some of them, and where its answers differ."""
+    """The speed of a rival, scaled to all subscriptions, and its wrong answers."""
 
     documents_per_second: float
     pairs: int
@@ -128,7 +128,7 @@ def _scaled(
 ) -> Scaled:
     bare, _ = _best(without, passes)
     best, rows = _best(with_expressions, passes)
-    own = max(best - bare, best / 2)  # the difference of two times that are alike is noise
+    own = max(best - bare, best / 2)  # the difference of two similar times is mostly noise
     seconds_per_document = own / len(sample) * len(sample.texts) / len(chosen)
     wrong = tuple(
         f"{name}: sampled document {row}, {sample.texts[number]}: {answer}, but the index has {not answer}"
@@ -140,7 +140,7 @@ def _scaled(
 
 
 def _best(query: Callable[[], list[Any]], passes: int) -> tuple[float, list[Any]]:
-    """The least seconds of several, after one that is not timed; and the rows."""
+    """The shortest time of several passes after an untimed one, and the rows."""
     rows = query()
     times = []
     for _ in range(passes):

@@ -1,4 +1,4 @@
-"""Spark for benchmarks: a session in a process of its own, an index as workers open it, and its memory.
+"""Runs a benchmark on Spark in a process of its own, and measures the memory of all its processes.
 
 this process ─► a process with the session ─► the JVM ─► a daemon ─► the workers
                 └── driver ──────────────┘    └ JVM ┘    └── workers ──────────┘
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MASTER = "local[2]"
 CORES = 2
 EVERY = 0.25
-"""Seconds between two looks at memory."""
+"""Seconds between two measurements of memory."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,13 +44,13 @@ def on_spark(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """The value of a function of a module, called with a session of two cores in a new process."""
+    """Call a function of a module in a new process, with a Spark session of two cores."""
     require_spark()
     return apart_telling(_with_session, progress, function, dict(conf), args, kwargs)
 
 
 def require_spark() -> None:
-    """Raises ``SourceError`` where PySpark is not installed."""
+    """Raise ``SourceError`` if PySpark is not installed."""
     if importlib.util.find_spec("pyspark") is None:
         raise SourceError(
             "PySpark is not installed: pip install 'twigcast[spark]'", code=MISSING_DATA, path="pyspark"
@@ -59,7 +59,7 @@ def require_spark() -> None:
 
 @cache
 def index_version(source: str, kind: str, count: int) -> IndexVersion:
-    """The subscriptions of a workload as a version of the pipeline; the position of each is its id."""
+    """An index version with the subscriptions of a workload; the id of each is its position."""
     from twigcast.spark import IndexVersion
 
     index = Index((str(id), text) for id, text in enumerate(subscriptions(source, kind, count)))
@@ -67,13 +67,13 @@ def index_version(source: str, kind: str, count: int) -> IndexVersion:
 
 
 def glob(paths: Sequence[Path]) -> str:
-    """Files of one folder as Spark is told of them."""
+    """A glob pattern that names these files of one folder."""
     return f"{paths[0].parent}/{{{','.join(path.name for path in paths)}}}"
 
 
 @dataclass(slots=True)
 class Memory:
-    """The most that each kind of process had in RAM at one moment, and all of them together."""
+    """The peak of resident memory of each kind of process, and of all processes together."""
 
     driver: int = 0
     jvm: int = 0
@@ -83,7 +83,7 @@ class Memory:
     one_worker: int = 0
 
     def look(self) -> None:
-        """Look once."""
+        """Measure once."""
         driver = resident_bytes()
         jvm = workers = 0
         for pid in descendants(os.getpid()):
@@ -100,9 +100,9 @@ class Memory:
 
 @contextmanager
 def watched(each: Callable[[Memory], None] = lambda memory: None) -> Iterator[Memory]:
-    """Look at the memory of this process and all below it, again and again while something runs.
+    """Measure the memory of this process and its descendants repeatedly while the block runs.
 
-    Resident memory is added up, so that what workers share counts several times: no less than what there is.
+    Resident memory is summed, so shared pages count several times: the result is an upper bound.
     """
     memory = Memory()
     end = threading.Event()

@@ -1,12 +1,12 @@
-"""Documents and subscriptions that never change: what figures of different days are compared on.
+"""The workloads: documents and subscriptions that never change, so that results can be compared over time.
 
     nitf-branching-10k
      │       │      └── how many subscriptions: 1k, 10k, 100k, 1m
      │       └── what they look like: linear, branching, values
      └── where documents and subscriptions come from: nitf, medline, news
 
-A document is *unseen* if it is not among those that the index was warmed on.  What makes unseen documents
-dear is not that they are new but that some of their label paths are, so every run counts these:
+A document is *unseen* if the index was not warmed on it.  Unseen documents cost more only if they have label
+paths that no earlier document had, so every run counts new label paths:
 
 | | warm-up | measured on | new label paths per document |
 |---|---|---|---|
@@ -14,7 +14,8 @@ dear is not that they are new but that some of their label paths are, so every r
 | medline | 125 records, 4 times | the other 125 | 0.04 |
 | news | 400 | the next 400 | 0.45 |
 
-The seeds are part of the workload.  A change of the generators changes it, and needs a new name.
+The seeds are part of the workload.  A change of a generator changes the workload, which then needs a new
+name.
 """
 
 from __future__ import annotations
@@ -45,10 +46,10 @@ SUBSCRIPTIONS_SEED = 3
 WARM = 400
 UNSEEN = 400
 NITF = DocumentOptions(seed=DOCUMENTS_SEED, skew=1.9)
-"""7.5 KB and 117 elements; the generator's own skew of 2.1 would leave but 1.8 new label paths in each."""
+"""7.5 KB and 117 elements; with the generator's default skew of 2.1 there are only 1.8 new label paths."""
 NEWS = DocumentOptions(seed=DOCUMENTS_SEED)
 PASSES = 4
-"""How often the MEDLINE records of the warm half are passed: there are only 125 of them."""
+"""How often the index is warmed on the same MEDLINE records, since there are only 125 of them."""
 
 KINDS: dict[str, SubscriptionOptions] = {
     "linear": presets.LINEAR,
@@ -77,7 +78,7 @@ class Workload:
 
 
 def workload(name: str) -> Workload:
-    """The workload of a name such as ``nitf-branching-10k``; raises ``SourceError`` where data is missing."""
+    """The workload of a name such as ``nitf-branching-10k``; raises ``SourceError`` if data is missing."""
     source, kind, size = name.split("-")
     return Workload(name, feed(source), subscriptions(source, kind, SIZES[size]))
 
@@ -96,7 +97,7 @@ def subscriptions(source: str, kind: str, count: int) -> tuple[str, ...]:
 
 
 def schema(source: str) -> tuple[ElementGraph, DocumentOptions]:
-    """What the documents of ``nitf`` or ``news`` are generated from."""
+    """The schema and options from which the documents of ``nitf`` or ``news`` are generated."""
     if source == "nitf":
         return read_dtd(data("nitf/nitf-2-5.dtd"), "nitf"), NITF
     return news(), NEWS

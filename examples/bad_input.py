@@ -1,4 +1,4 @@
-"""What is bad is reported with its place, and what is good goes on."""
+"""A bad subscription or document is reported with its position; the good ones are processed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main job on generated data: news through routers, on local Spark, to thousands of subscriptions.
+"""Runs the pipeline on local Spark: generated news, a network of routers, thousands of subscriptions.
 
 make demo
 python examples/demo.py --documents 20000 --subscriptions 50000

@@ -1,4 +1,4 @@
-"""The index alone on generated data: a feed of news, thousands of subscriptions, and who gets what.
+"""Matches a generated feed of news against thousands of subscriptions with the index alone.
 
 python examples/quick.py --documents 5000 --subscriptions 100000
 """

@@ -1,4 +1,4 @@
-"""Subscriptions in, a document in, ids out."""
+"""Builds an index of subscriptions, and matches and selects from one document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process compiles the subscriptions, others map the file and match: no copy, no wait."""
+"""One process compiles the subscriptions and saves the index; worker processes map the file and match."""
 
 from __future__ import annotations
 

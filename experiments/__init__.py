@@ -1,10 +1,10 @@
-"""The tables and figures of the papers, made again: one file for each, its result beside the paper's.
+"""Experiments that repeat the tables and figures of the papers, one file for each.
 
     experiment = EXPERIMENTS["routing/table-3"]
     findings = experiment.run(scale=0.1)
     findings.tables, findings.charts, findings.bars
 
-``twigcast experiment`` shows them.
+``python -m experiments`` runs them and prints the paper's figures beside ours.
 """
 
 from experiments.catalogue import EXPERIMENTS

@@ -1,4 +1,4 @@
-"""All experiments by name: the paper's room, a slash, and the figure or table."""
+"""All experiments by name, such as ``routing/table-3``: the topic of the paper, and the table or figure."""
 
 from __future__ import annotations
 

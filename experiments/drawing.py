@@ -1,4 +1,4 @@
-"""Charts as pictures, PNG and SVG: lines where the axis has numbers, bars where it has names."""
+"""Draws charts as PNG and SVG: lines over numbers, bars over names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twigcast.errors import ExtraError
 
 
 def draw(charts: Sequence[Chart], path: Path) -> tuple[Path, ...]:
-    """Draw charts side by side as PNG and as SVG beside it, and tell where."""
+    """Draw charts side by side, as PNG and SVG; returns the paths of the files."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

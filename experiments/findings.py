@@ -1,7 +1,7 @@
-"""What an experiment is, and what comes of it: tables with the paper's figures, charts, bars.
+"""Experiments and their findings: tables beside the paper's figures, charts, and bars.
 
-A cell is a number, a text, or None where there is nothing to say.  A table says itself ``why`` its figures
-are not the paper's.  A bar is judged in a full run only.
+A cell is a number, a text, or None.  The field ``why`` of a table explains why its figures differ from the
+paper's.  A bar, the required value of a figure, is judged only in a run at full scale.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ Item = TypeVar("Item")
 
 
 class Watch(Protocol):
-    """Lets someone see how far a loop has come: its items, one by one, under a name."""
+    """A function that yields the items of a loop and shows its progress under a name."""
 
     def __call__(self, what: str, items: Iterable[Item], total: int | None = None) -> Iterator[Item]: ...
 
 
 def unwatched(what: str, items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
-    """The items, with nobody looking on."""
+    """The items, without showing progress."""
     return iter(items)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under the names of their columns; ``why`` says in sentences what differs and why."""
+    """Columns and rows of cells; ``why`` explains the differences from the paper in sentences."""
 
     title: str
     columns: tuple[str, ...]
@@ -47,7 +47,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A figure and what it was asked to be."""
+    """A figure and its required value."""
 
     what: str
     value: float
@@ -56,7 +56,7 @@ class Bar:
 
     @property
     def met(self) -> bool:
-        """Whether it is what it was asked to be."""
+        """Whether the figure has its required value."""
         match self.relation:
             case "≤":
                 return self.value <= self.limit
@@ -70,7 +70,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What an experiment found; ``wrong`` are answers that must not be, each as a sentence."""
+    """The results of an experiment; ``wrong`` has a sentence for each wrong answer."""
 
     tables: tuple[Table, ...]
     charts: tuple[Chart, ...] = ()
@@ -78,7 +78,7 @@ class Findings:
     wrong: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The findings as JSON can hold them, rows by the names of their columns."""
+        """The findings as a JSON object; each row is an object by column names."""
         return {
             "tables": [
                 {
@@ -95,7 +95,7 @@ class Findings:
 
 
 class Measurement(Protocol):
-    """An experiment as a function: ``scale`` 1 is the paper's size, less is a part of it."""
+    """The function of an experiment; ``scale`` is a fraction of the paper's size."""
 
     def __call__(self, scale: float, watch: Watch) -> Findings: ...
 
@@ -108,13 +108,13 @@ class Experiment:
     title: str
     measurement: Measurement
     minutes: float
-    """About how long a full run takes."""
+    """About how many minutes a run at full scale takes."""
 
     def run(self, scale: float = 1.0, watch: Watch = unwatched) -> Findings:
-        """Make it again, whole or to a part of its size."""
+        """Run the experiment, at full scale or smaller."""
         return self.measurement(scale, watch)
 
 
 def scaled(size: int, scale: float) -> int:
-    """A part of a size, at least 1."""
+    """A fraction of a size, at least 1."""
     return max(1, round(size * scale))

@@ -1,4 +1,4 @@
-"""Findings as people read them in a file: Markdown tables, and numbers with three figures that count."""
+"""Writes findings as Markdown, with three significant digits."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def text(cell: Cell) -> str:
 
 
 def markdown(experiment: Experiment, findings: Findings, scale: float) -> str:
-    """A page: the tables, why they differ from the paper's, and the bars."""
+    """A page with the tables, the explanations of differences from the paper, and the bars."""
     return "\n".join(_lines(experiment, findings, scale)) + "\n"
 
 
 def smaller(scale: float) -> str:
-    """What is said of a run that is not of the paper's size."""
+    """The remark on a run below full scale."""
     return f"A run at {scale:g} of the paper's size: its figures are not the paper's, and no bar is judged."
 
 

@@ -1,14 +1,17 @@
-"""What all tests share: published data, small files, one Spark session, and marks."""
+"""Fixtures that all tests share, and the mark ``spark``."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,9 +20,9 @@ PROJECT = Path(__file__).parent.parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that needs the Spark session has the mark ``spark``."""
+    """A test that uses a Spark session or a pipeline that was run has the mark ``spark``."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if {"spark", "pipeline_run"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("spark")
 
 
@@ -43,6 +46,32 @@ def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return create
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a command did: its exit code, and what it wrote to stdout and stderr."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.stdout.splitlines()
+
+
+@pytest.fixture
+def invoke() -> Callable[..., Run]:
+    """Run a Typer application in this process; an exception other than ``SystemExit`` fails the test."""
+
+    def call(app: typer.Typer, *arguments: object, stdin: bytes | None = None) -> Run:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Run(result.exit_code, result.stdout, result.stderr)
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,12 @@
-"""The pages are maps, and maps are tested: examples run, commands and names exist, links lead somewhere."""
+"""Documentation is tested: its programs run, its commands, names and links exist."""
 
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from typing import Any
 import pytest
 import typer
 
+import benchmarks.__main__
+import experiments.__main__
 import twigcast
 from twigcast.cli.program import app
 
@@ -20,6 +24,15 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
+SPARK_PATH = re.compile(r'"(feed/|deliveries)"')  # Spark resolves these against the folder it was started in
+MAKEFILE = (ROOT / "Makefile").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+APPS = {
+    "twigcast": app,
+    "python -m benchmarks": benchmarks.__main__.app,
+    "python -m experiments": experiments.__main__.app,
+}
+DOCUMENT = b"<nitf><headline>Engines</headline><quote/><body><hl1 class='lead'>Engines</hl1></body></nitf>"
 PLACEHOLDER = re.compile(r"TODO-\w+")
 
 
@@ -27,44 +40,65 @@ def page_id(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+WITH_PROGRAMS = [page for page in PAGES if "\n```py\n" in page.read_text()]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_python_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions give the answers that are printed, and programs run, one after the other in one namespace."""
+def test_sessions_on_a_page_give_the_answers_that_are_printed(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ``pycon`` blocks of a page run one after the other in one namespace."""
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for language, code in blocks(page):
-        if language == "pycon":
-            session = doctest.DocTestParser().get_doctest(code, names, page_id(page), str(page), 0)
-            complaints: list[str] = []
-            doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
-                session, out=complaints.append, clear_globs=False
-            )
-            names |= session.globs
-            assert not complaints, "".join(complaints)
-        elif language == "python":
-            exec(compile(code, page_id(page), "exec"), names)
+    execute(page, {}, {"pycon"})
+
+
+@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=page_id)
+def test_programs_on_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: Any
+) -> None:
+    """The ``py`` blocks of a page run after its sessions, and Spark can compute every table they make."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "1.xml").write_bytes(DOCUMENT)
+    (tmp_path / "feed" / "2.xml").write_bytes(b"<nitf>")
+    names = execute(page, {"spark": spark}, {"pycon", "py"})
+    rows = {name: value.count() for name, value in names.items() if hasattr(value, "toPandas")}
+    assert rows["docs"] == rows["hits"] == 2
+    assert rows["outs"] > 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_commands_on_a_page_exist(page: Path) -> None:
-    """Every ``twigcast …`` has such a command with such options, every ``make …`` such a target."""
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    wrong = []
-    for command in commands(page):
-        if command.startswith("make "):
-            target = command.split()[1]
-            known = target in targets or "=" in target
-        else:
-            known = is_known(command)
-        if not known:
-            wrong.append(command)
-    assert wrong == []
+    """A page names only commands, options, make targets and extras that exist."""
+    assert [command for command in commands(page) if not is_known(command)] == []
 
 
-def test_commands_in_the_examples_of_help_exist() -> None:
-    """What ``--help`` says to copy is a command with options that it has."""
-    lines = [line.strip().replace(r"\[", "[") for line in epilogs(typer.main.get_command(app))]
-    shown = [part.strip() for line in lines for part in re.split(r"\s[|>]\s", line) if "twigcast" in part]
+def test_a_command_that_does_not_exist_is_found() -> None:
+    """The check of commands knows a wrong command, option, target and extra from a right one."""
+    right = [
+        "twigcast match -s a b",
+        "make test",
+        "python -m benchmarks --list",
+        "pip install 'twigcast[spark]'",
+    ]
+    wrong = [
+        "twigcast mtach",
+        "twigcast match --nonsense",
+        "twigcast index bild",
+        "make nonsense",
+        "python -m benchmarks --nonsense",
+        "python -m nonsense",
+        "python -m benchmarks.nonsense",
+        "pip install 'twigcast[nonsense]'",
+    ]
+    assert [is_known(command) for command in right + wrong] == [True] * len(right) + [False] * len(wrong)
+
+
+@pytest.mark.parametrize("program", APPS)
+def test_commands_in_the_examples_of_help_exist(program: str) -> None:
+    """The examples that ``--help`` prints are commands with options that they have."""
+    lines = [line.strip().replace(r"\[", "[") for line in epilogs(typer.main.get_command(APPS[program]))]
+    shown = [part.strip() for line in lines for part in re.split(r"\s[|>]\s", line) if program in part]
     assert shown
     assert [command for command in shown if not is_known(command)] == []
 
@@ -91,10 +125,9 @@ def test_every_command_is_in_the_readme() -> None:
 
 def test_every_target_is_explained() -> None:
     """``make help`` and the page for contributors know every target."""
-    makefile = (ROOT / "Makefile").read_text()
-    phony = re.search(r"^\.PHONY: (.*)", makefile, re.MULTILINE)
+    phony = re.search(r"^\.PHONY: (.*)", MAKEFILE, re.MULTILINE)
     assert phony
-    explained = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))
+    explained = set(re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE))
     assert set(phony[1].split()) == explained
 
 
@@ -109,6 +142,25 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return BLOCK.findall(page.read_text())
 
 
+def execute(page: Path, names: dict[str, Any], languages: set[str]) -> dict[str, Any]:
+    """Run the blocks of a page in these languages, in order and in one namespace, which is returned."""
+    for language, code in blocks(page):
+        if language not in languages:
+            continue
+        if language == "py":
+            here = SPARK_PATH.sub(lambda found: f'"{Path.cwd() / found[1]}"', code)
+            exec(compile(here, page_id(page), "exec"), names)
+            continue
+        session = doctest.DocTestParser().get_doctest(code, names, page_id(page), str(page), 0)
+        complaints: list[str] = []
+        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
+            session, out=complaints.append, clear_globs=False
+        )
+        names |= session.globs
+        assert not complaints, "".join(complaints)
+    return names
+
+
 def commands(page: Path) -> Iterator[str]:
     """The commands that a page shows, in blocks of shell and in running text."""
     shell = [code for language, code in blocks(page) if language in {"console", "sh", "bash", "shell"}]
@@ -116,7 +168,7 @@ def commands(page: Path) -> Iterator[str]:
     text = BLOCK.sub("", page.read_text())
     for line in [*lines, *INLINE.findall(text)]:
         for part in re.split(r"\s[|;]\s|&&", line):
-            if re.match(r"(twigcast|make) [a-z-]", part.strip()):
+            if re.match(r"(twigcast|make|python -m|pip install) [a-z'-]", part.strip()):
                 yield part.strip()
 
 
@@ -128,10 +180,29 @@ def epilogs(command: Any) -> Iterator[str]:
 
 
 def is_known(command: str) -> bool:
-    """Whether the words after ``twigcast`` are a command and options that it has."""
-    known: Any = typer.main.get_command(app)
+    """Whether a command line names a program, subcommand, options, make target or extras that exist."""
+    words = shlex.split(command.replace("…", "").replace("|", " "))
+    match words:
+        case ["twigcast", *rest]:
+            return has_options(typer.main.get_command(app), rest)
+        case ["python", "-m", module, *rest]:
+            if program := APPS.get(f"python -m {module}"):
+                return has_options(typer.main.get_command(program), rest)
+            return importlib.util.find_spec(module.partition(".")[0]) is not None and (
+                importlib.util.find_spec(module) is not None
+            )
+        case ["make", target, *_]:
+            return "=" in target or target in re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE)
+        case ["pip", "install", *packages]:
+            named = {extra for each in packages for extra in re.findall(r"[\w-]+", each.partition("[")[2])}
+            return named <= set(PROJECT["optional-dependencies"])
+    return False
+
+
+def has_options(known: Any, words: list[str]) -> bool:
+    """Whether the words are a command below ``known`` and options that it has."""
     options = {"--help"}
-    for word in shlex.split(command.replace("…", "").replace("|", " "))[1:]:
+    for word in words:
         if word in getattr(known, "commands", {}):
             known = known.commands[word]
         elif getattr(known, "commands", None) and not word.startswith("-"):

@@ -34,7 +34,9 @@ def test_every_example_is_known_here() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAYS)
 
 
-@pytest.mark.parametrize("name", SAYS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.spark) if name == "demo" else name for name in SAYS]
+)
 def test_an_example_runs(name: str, tmp_path: Path) -> None:
     """It ends well, prints what it should, and has nothing to complain of."""
     command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *SMALLER.get(name, [])]

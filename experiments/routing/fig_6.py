@@ -1,6 +1,6 @@
-"""Figure 6: how many XPEs a routing table holds, with covering and without, as subscribers come.
+"""Figure 6: the size of a routing table, with and without covering, as the number of XPEs grows.
 
-Beside it, what the tree costs: the time to build it, and to put one more XPE into the full one.
+It also measures the time to build the covering tree, and to add one more XPE to the full tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figure 7: how many XPEs a routing table holds with mergers, perfect ones and those up to degree 0.1."""
+"""Figure 7: the size of a routing table with perfect mergers, and with mergers up to degree 0.1."""
 
 from __future__ import annotations
 

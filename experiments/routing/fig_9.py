@@ -1,7 +1,7 @@
-"""Figure 9: how many publications travel in vain, by the degree that mergers may have.
+"""Figure 9: the false positives by the imperfect degree that mergers may have.
 
-At one router: paths of documents that the merged table asks for and no XPE does.
-In a network: paths that a broker receives and nobody behind it asked for.
+At one router: paths of documents that match the merged table but no XPE.
+In a network: paths that a router receives although no subscriber behind it asked for them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAPER = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a degree gives: rows that are left, publications that travel, those in vain, wrong deliveries."""
+    """The results for one degree: table rows, forwarded publications, false positives, wrong deliveries."""
 
     degree: float
     rows: int
@@ -36,7 +36,7 @@ class Merged:
 
     @property
     def percent(self) -> float:
-        """The part of the publications that travels in vain."""
+        """The percentage of publications that are false positives."""
         return 100 * self.in_vain / max(1, self.publications)
 
 
@@ -49,7 +49,7 @@ def run(scale: float, watch: Watch) -> Findings:
         (
             Table(
                 f"At one router: NITF, {scaled(SIZE, scale):,} XPEs of set A",
-                ("D", "rows", "publications matched", "in vain", "in vain %", "paper %"),
+                ("D", "rows", "publications matched", "false positives", "false positives %", "paper %"),
                 tuple(
                     (
                         each.degree,
@@ -70,15 +70,22 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
             ),
             Table(
-                f"In a network of 7 brokers: NITF, {scaled(XPES, scale):,} XPEs of set A for each subscriber",
-                ("D", "rows", "publications received", "in vain", "in vain %", "wrong deliveries"),
+                f"In a network of 7 routers: NITF, {scaled(XPES, scale):,} XPEs of set A for each subscriber",
+                (
+                    "D",
+                    "rows",
+                    "publications received",
+                    "false positives",
+                    "false positives %",
+                    "wrong deliveries",
+                ),
                 tuple(
                     (each.degree, each.rows, each.publications, each.in_vain, each.percent, each.wrong)
                     for each in network
                 ),
                 (
                     "The paper has no such table.",
-                    "None reaches a subscriber: at the last broker its own XPEs decide.",
+                    "None reaches a subscriber: at the last router its own XPEs decide.",
                 ),
             ),
         ),
@@ -89,7 +96,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 "% of publications",
                 {
                     "one router": tuple((each.degree, each.percent) for each in router),
-                    "7 brokers": tuple((each.degree, each.percent) for each in network),
+                    "7 routers": tuple((each.degree, each.percent) for each in network),
                 },
             ),
         ),

@@ -3,7 +3,7 @@
     set ──► SubscriptionTree ──► Merging(0.0)
                         └──────► Merging(0.1)      the stages that a router has
 
-The stages hear of each part of the set as it comes, so a table at any size is what a router has then.
+The stages receive the set part by part, so a table at any size is the table that a router would have then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from twigcast.schema import ElementGraph
 
 @dataclass(slots=True)
 class Seconds:
-    """Time that was taken, by the clock and of the processor; to be used with ``with``."""
+    """Measures wall time and CPU time of a ``with`` block."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -78,7 +78,7 @@ def grow(
 
 
 def merged(name: str, graph: ElementGraph, size: int, watch: Watch) -> Growing:
-    """The tables of a set with perfect and imperfect mergers; the last ones are kept for who asks next."""
+    """The tables of a set with perfect and imperfect mergers; the last result is cached."""
     key = name, size
     if key not in _KEPT or _KEPT[key].graph is not graph:
         _KEPT.pop(key, None)

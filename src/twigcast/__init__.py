@@ -1,14 +1,14 @@
 """twigcast carries XML documents to exactly the subscribers whose XPath they match.
 
 This page is the public API.  Its names are loaded when they are first used, so that ``twigcast --help`` does
-not wait
-for libraries it does not need.
+not wait for libraries that it does not need.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.document import DocumentLimits
@@ -44,25 +44,21 @@ __all__ = [
     "render",
 ]
 
-_ROOMS = {
-    "twigcast.document": {"DocumentLimits"},
-    "twigcast.errors": {
-        "DocumentError",
-        "IndexFileError",
-        "PatternError",
-        "SubscriptionError",
-        "TwigcastError",
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.document": ("DocumentLimits",),
+        "twigcast.errors": (
+            "DocumentError",
+            "IndexFileError",
+            "PatternError",
+            "SubscriptionError",
+            "TwigcastError",
+        ),
+        "twigcast.filtering": ("BatchMatch", "Index", "Match", "Selected", "Stats", "Tuning"),
+        "twigcast.pattern": ("Pattern", "PatternLimits", "parse", "render"),
     },
-    "twigcast.filtering": {"BatchMatch", "Index", "Match", "Selected", "Stats", "Tuning"},
-    "twigcast.pattern": {"Pattern", "PatternLimits", "parse", "render"},
-}
-
-
-def __getattr__(name: str) -> Any:
-    for room, names in _ROOMS.items():
-        if name in names:
-            return getattr(import_module(room), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+)
 
 
 def __dir__() -> list[str]:

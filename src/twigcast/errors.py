@@ -52,10 +52,6 @@ class PatternError(TwigcastError):
     def __str__(self) -> str:
         return f"{self.message} at column {self.column}"
 
-    def pointed(self) -> str:
-        """The expression with a caret under the column, as shown to people."""
-        return f"{self.text}\n{' ' * (self.column - 1)}^ {self.message}"
-
 
 class DocumentError(TwigcastError):
     """A document that cannot be read, with line and column (both from 1) and byte offset (from 0).

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from benchmarks import default_names, named
-from benchmarks.pipeline import Counts, Size, by_threads, in_halves, throughput
+from benchmarks.corpus import corpus
+from benchmarks.pipeline import Counts, Size, by_threads, in_halves, measure
+from benchmarks.sparking import index_version
+from benchmarks.workloads import subscriptions
 from twigcast import Index
 
 TINY = Size(
-    documents=60, subscriptions=50, warming=1, passes=1, partitions=2, sample=5, by_xpath=3, by_lxml=10
+    documents=60,
+    subscriptions=50,
+    warming=0,
+    passes=1,
+    partitions=2,
+    sample=5,
+    sample_passes=1,
+    by_xpath=3,
+    by_lxml=10,
 )
 
 
-@pytest.fixture
-def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
-    monkeypatch.setenv("TWIGCAST_BENCH_CACHE", str(tmp_path / "cache"))
-
-
-@pytest.mark.usefixtures("_apart")
-def test_a_tiny_run_has_figures_and_no_wrong_answer() -> None:
+def test_a_tiny_run_has_figures_and_no_wrong_answer(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Pipeline, threads and rivals agree on every document, and each was timed."""
-    pytest.importorskip("pyspark")
-    steps: list[str] = []
-    outcome = throughput(steps.append, TINY)
+    monkeypatch.setenv("TWIGCAST_BENCH_CACHE", str(tmp_path / "cache"))
+    texts = subscriptions("news", "branching", TINY.subscriptions)
+    version = index_version("news", "branching", TINY.subscriptions)
+    paths = corpus("news", TINY.documents)
+    outcome = measure(spark, lambda step: None, paths, version, texts, TINY)
     assert outcome.wrong == ()
     assert min(outcome.figures.values()) > 0
     assert outcome.figures["pairs_checked"] == 5 * (3 + 10)
-    assert any("news" in step for step in steps)
 
 
 def test_two_threads_count_what_one_index_finds() -> None:

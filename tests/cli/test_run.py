@@ -18,6 +18,7 @@ from twigcast.subscriptions.store import SubscriptionStore
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
+pytestmark = pytest.mark.xdist_group("pipeline_run")  # one process, so that the pipeline runs once
 TWIGCAST = [sys.executable, "-c", "from twigcast.cli import main; main()"]
 PIPELINE = """
 [sink]
@@ -39,7 +40,7 @@ class Ran:
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def pipeline_run(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Two good documents, a malformed one and one that is too deep, and a subscriber to one of the good."""
     folder = tmp_path_factory.mktemp("pipeline")
     (folder / "feed").mkdir()
@@ -65,53 +66,57 @@ def twigcast(*arguments: object, path: Path | None = None) -> subprocess.Complet
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=env)
 
 
-def test_a_run_says_what_each_batch_did(ran: Ran) -> None:
+def test_a_run_says_what_each_batch_did(pipeline_run: Ran) -> None:
     """With ``--json`` stdout has one object for each batch and nothing else."""
-    assert ran.done.returncode == 0, ran.done.stderr
-    (batch,) = map(json.loads, ran.done.stdout.splitlines())
+    assert pipeline_run.done.returncode == 0, pipeline_run.done.stderr
+    (batch,) = map(json.loads, pipeline_run.done.stdout.splitlines())
     figures = {name: batch[name] for name in ("batch", "documents", "matches", "deliveries", "dead_letters")}
     assert figures == {"batch": 0, "documents": 4, "matches": 1, "deliveries": 1, "dead_letters": 2}
     assert batch["index_version"] == "1"
 
 
-def test_a_run_says_where_things_are(ran: Ran) -> None:
+def test_a_run_says_where_things_are(pipeline_run: Ran) -> None:
     """The summary is on stderr: how much, and where to look."""
-    assert "4 documents (" in ran.done.stderr
-    assert str(ran.pipeline.parent / "subscribers") in ran.done.stderr
-    assert f"twigcast dead-letters {ran.pipeline}" in ran.done.stderr
+    assert "4 documents (" in pipeline_run.done.stderr
+    assert str(pipeline_run.pipeline.parent / "subscribers") in pipeline_run.done.stderr
+    assert f"twigcast dead-letters {pipeline_run.pipeline}" in pipeline_run.done.stderr
 
 
-def test_deliveries_are_where_the_sink_says(ran: Ran) -> None:
+def test_deliveries_are_where_the_sink_says(pipeline_run: Ran) -> None:
     """Byte for byte."""
-    files = list((ran.pipeline.parent / "subscribers" / "desk").iterdir())
+    files = list((pipeline_run.pipeline.parent / "subscribers" / "desk").iterdir())
     assert [file.read_bytes() for file in files] == [b"<a><p>1</p></a>"]
 
 
-def test_dead_letters_are_listed(ran: Ran, run: RunCommand) -> None:
+def test_dead_letters_are_listed(pipeline_run: Ran, run: RunCommand) -> None:
     """Id, code, line, column, batch and message, without starting Spark."""
-    rows = sorted(line.split("\t") for line in run("dead-letters", ran.pipeline).lines)
+    rows = sorted(line.split("\t") for line in run("dead-letters", pipeline_run.pipeline).lines)
     assert [(Path(row[0]).name, *row[1:5]) for row in rows] == [
         ("bad.xml", "malformed", "1", "9", "0"),
         ("deep.xml", "too-deep", "1", "10", "0"),
     ]
 
 
-def test_dead_letters_are_chosen_by_code(ran: Ran, run: RunCommand) -> None:
+def test_dead_letters_are_chosen_by_code(pipeline_run: Ran, run: RunCommand) -> None:
     """And in JSON they have their bodies."""
-    (letter,) = map(json.loads, run("dead-letters", ran.pipeline, "--code", "malformed", "--json").lines)
+    (letter,) = map(
+        json.loads, run("dead-letters", pipeline_run.pipeline, "--code", "malformed", "--json").lines
+    )
     assert (letter["code"], letter["body"], letter["batch"]) == ("malformed", "<a><p></a>", 0)
 
 
-def test_the_bytes_of_a_dead_letter_come_back(ran: Ran, run: RunCommand) -> None:
+def test_the_bytes_of_a_dead_letter_come_back(pipeline_run: Ran, run: RunCommand) -> None:
     """As they were published."""
-    (letter,) = map(json.loads, run("dead-letters", ran.pipeline, "--code", "malformed", "--json").lines)
-    assert run("dead-letters", ran.pipeline, "--body", letter["doc_id"]).stdout == "<a><p></a>"
-    assert run("dead-letters", ran.pipeline, "--body", "none").exit_code == 2
+    (letter,) = map(
+        json.loads, run("dead-letters", pipeline_run.pipeline, "--code", "malformed", "--json").lines
+    )
+    assert run("dead-letters", pipeline_run.pipeline, "--body", letter["doc_id"]).stdout == "<a><p></a>"
+    assert run("dead-letters", pipeline_run.pipeline, "--body", "none").exit_code == 2
 
 
-def test_dead_letters_are_tried_again(ran: Ran, run: RunCommand) -> None:
+def test_dead_letters_are_tried_again(pipeline_run: Ran, run: RunCommand) -> None:
     """With a higher limit one is delivered and leaves the list; the other has not been taken up."""
-    pipeline = ran.pipeline.with_name("higher.toml")
+    pipeline = pipeline_run.pipeline.with_name("higher.toml")
     pipeline.write_text(PIPELINE.replace("depth = 3", "depth = 30"))
     done = twigcast("dead-letters", pipeline, "--retry", "--code", "too-deep")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
@@ -119,9 +124,9 @@ def test_dead_letters_are_tried_again(ran: Ran, run: RunCommand) -> None:
     assert [line.split("\t")[1] for line in run("dead-letters", pipeline).lines] == ["malformed"]
 
 
-def test_a_function_that_fails_is_one_line(ran: Ran) -> None:
+def test_a_function_that_fails_is_one_line(pipeline_run: Ran) -> None:
     """It names the function, the batch and the cause; nothing of Spark's own is around it."""
-    folder = ran.pipeline.parent
+    folder = pipeline_run.pipeline.parent
     (folder / "mail.py").write_text("def send(table):\n    raise ValueError('no server')\n")
     pipeline = folder / "mail.toml"
     pipeline.write_text(
@@ -134,11 +139,6 @@ def test_a_function_that_fails_is_one_line(ran: Ran) -> None:
     assert ours == [
         "error: the function mail:send failed in batch 0: ValueError: no server (mail.py, line 2)"
     ]
-
-
-def test_once_and_stream_exclude_each_other(run: RunCommand, write: Write) -> None:
-    """An error of usage."""
-    assert run("run", write("p.toml", ""), "--once", "--stream").exit_code == 2
 
 
 def test_a_bad_pipeline_file_is_one_line(run: RunCommand, write: Write) -> None:

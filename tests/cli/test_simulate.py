@@ -13,7 +13,7 @@ pytest.importorskip("simpy")
 SMALL = """
 [network]
 topology = "line"
-brokers = 3
+routers = 3
 [subscribers]
 count = 5
 [publishers]
@@ -26,7 +26,7 @@ def test_a_table_has_a_row_for_each_strategy(run: Any, write: Any) -> None:
     """With messages first, and deliveries that are right."""
     done = run("simulate", write("small.toml", SMALL))
     assert done.exit_code == 0
-    assert done.lines[0].strip() == "small: 3 brokers"
+    assert done.lines[0].strip() == "small: 3 routers"
     rows = [line.split()[0] for line in done.lines[2:] if line.strip()]
     assert rows[0] == "no-Adv-no-Cov"
     assert len(rows) == 6
@@ -80,7 +80,7 @@ def test_scenarios_are_listed(run: Any) -> None:
     ("arguments", "complaint"),
     [
         (["eight"], "there is no scenario 'eight'"),
-        (["seven", "--strategy", "none"], "choose of no-Adv-no-Cov"),
+        (["seven", "--strategy", "none"], "choose one of no-Adv-no-Cov"),
         ([], "give a scenario"),
     ],
 )

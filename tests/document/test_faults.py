@@ -1,4 +1,4 @@
-"""Expat's error codes in our words."""
+"""Expat's errors: our codes, expat's sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from xml.parsers.expat import errors
 
 import pytest
 
-from twigcast.document import document_error
+from twigcast import Index
+from twigcast.document import document_error, read
+from twigcast.errors import DocumentError
 
 
 @pytest.mark.parametrize(
@@ -31,11 +33,42 @@ def test_a_code_of_expat_has_one_of_ours(name: str, code: str) -> None:
     assert document_error(errors.codes[name], 1, 0, 0).code == code
 
 
+@pytest.mark.parametrize("number", errors.messages)
+def test_the_message_begins_with_the_sentence_of_expat(number: int) -> None:
+    """People find out what is wrong by searching for it."""
+    assert document_error(number, 1, 0, 0).message.startswith(errors.messages[number])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<a><b></a>",
+        b"<a>\x01</a>",
+        b"<a>\xff</a>",
+        b"<a",
+        b" ",
+        b"",
+        b"<a x='1' x='2'/>",
+        b"<a/><b/>",
+        b"<a>&e;</a>",
+        b"<p:a/>",
+        b"<?xml version='1.0' encoding='none'?><a/>",
+        b"<!DOCTYPE a [<!ENTITY e SYSTEM 'f'>]><a>&e;</a>",
+        b"<!DOCTYPE a [<!ENTITY e '&e;'>]><a>&e;</a>",
+    ],
+)
+def test_the_kernel_and_the_reader_give_the_same_error(body: bytes) -> None:
+    """Both go through one table, so code, sentence and position agree."""
+    with pytest.raises(DocumentError) as refused:
+        read(body)
+    assert Index([("a", "//a")]).match(body).error == refused.value
+
+
 def test_columns_are_counted_from_one() -> None:
     """Expat counts columns from 0, people from 1."""
     error = document_error(7, 3, 4, 50)
     assert (error.line, error.column, error.offset) == (3, 5, 50)
-    assert str(error) == "the end tag does not fit the start tag at line 3, column 5"
+    assert str(error) == "mismatched tag at line 3, column 5"
 
 
 def test_an_unknown_code_is_still_an_error() -> None:
@@ -49,4 +82,7 @@ def test_the_body_tells_more() -> None:
     assert document_error(3, 1, 1, 1, b" ").code == "empty"
     assert document_error(3, 1, 3, 3, b"<a>").code == "truncated"
     assert document_error(4, 1, 3, 3, b"<a>\xff</a>").code == "encoding"
+    assert document_error(4, 1, 3, 3, b"<a>\xff</a>").message == (
+        "not well-formed (invalid token): these bytes are not UTF-8"
+    )
     assert document_error(4, 1, 3, 3, b"<a>\x01</a>").code == "malformed"

@@ -230,6 +230,7 @@ files = st.tuples(heads, types, st.lists(content, max_size=6).map("".join)).map(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(files, st.sampled_from(["r", "p:r", "rr"]), st.integers(1, 40))
 def test_records_are_those_of_a_parser(data: bytes, name: str, piece: int) -> None:

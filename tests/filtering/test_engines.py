@@ -268,6 +268,7 @@ def test_deep_documents(engine: Engine) -> None:
 # Drawing costs more than matching, so that each example is for all engines.
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(patterns(), min_size=4, max_size=8), documents())
 def test_answers_are_those_of_lxml(expressions: list[Expression], body: bytes) -> None:
@@ -278,6 +279,7 @@ def test_answers_are_those_of_lxml(expressions: list[Expression], body: bytes) -
         assert engine.match(body).ids == true_for_lxml(there, body), name
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(TWIGS, min_size=8, max_size=12), st.lists(DOCUMENTS, min_size=2, max_size=4))
 def test_twigs_are_those_of_lxml(twigs: list[str], documents: list[str]) -> None:
@@ -290,6 +292,7 @@ def test_twigs_are_those_of_lxml(twigs: list[str], documents: list[str]) -> None
         assert {body: engine.match(body).ids for body in truths} == truths, name
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.integers(0, 4), patterns()), min_size=6, max_size=12), documents())
 def test_changes_leave_what_is_there(changes: list[tuple[int, Expression]], body: bytes) -> None:

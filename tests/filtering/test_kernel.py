@@ -50,9 +50,10 @@ def test_positions_need_not_be_dense() -> None:
 
 
 def test_what_is_not_a_program_is_refused() -> None:
-    """Random words never build, or build something sound."""
+    """A damaged program is refused, or it is another program: its answer is position 0 or nothing."""
     compiler, programs = sample()
     source = random.Random(3)
+    refused = 0
     for _ in range(300):
         words = array("I", source.choice(programs))
         for _ in range(source.choice([1, 2])):
@@ -62,8 +63,12 @@ def test_what_is_not_a_program_is_refused() -> None:
         try:
             segment = Segment(build(compiler.vocabulary, [0], [words.tobytes()]))
         except ValueError:
+            refused += 1
             continue
-        engine(segment, 1).match(b"<r><a x='1'><b/></a></r>")
+        found, _, error = engine(segment, 1).match(b"<r><a x='1'><b/></a></r>")
+        assert error is None
+        assert list(memoryview(found).cast("I")) in ([], [0])
+    assert 100 < refused < 300
 
 
 def test_bytes_that_are_no_segment_are_refused() -> None:

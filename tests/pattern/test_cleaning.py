@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from twigcast.errors import PatternError
-from twigcast.pattern import PatternLimits, parse, render
+from twigcast.pattern import And, PatternLimits, parse, render
+from twigcast.pattern.cleaning import Route, has_more_steps
+from twigcast.pattern.node_conditions import above
 
 
 @pytest.mark.parametrize(
@@ -129,3 +131,37 @@ def test_too_many_alternatives_are_refused() -> None:
     assert caught.value.code == "too-complex"
     limits = PatternLimits(alternatives=128, steps=2000, predicates=2000)
     assert len(parse(text, limits=limits).alternatives) == 128
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("/a/b", 2),
+        ("/a[b/c][d]", 4),
+        ("/a[not(b and c[d])]", 4),
+        ("/a[b | c = 5][count(d) > 1]", 4),
+        ("/a[@x]", 1),
+    ],
+)
+def test_steps_in_conditions_count(text: str, steps: int) -> None:
+    """Every step counts, also those in predicates."""
+    (path,) = parse(text).alternatives
+    assert not has_more_steps([Route(path.steps)], steps)
+    assert has_more_steps([Route(path.steps)], steps - 1)
+
+
+def test_conditions_above_and_guards_count() -> None:
+    """Conditions on the nodes that a route leaves upwards are part of the route."""
+    (predicate,) = parse("/*[a/b]").alternatives[0].steps[0].predicates
+    route = Route(filters=above(predicate, 2), guards=(predicate, True))
+    assert not has_more_steps([route], 4)
+    assert has_more_steps([route], 3)
+
+
+def test_counting_stops_at_the_limit() -> None:
+    """A condition whose copies share their parts would take for ever to count to its end."""
+    (predicate,) = parse("/*[a]").alternatives[0].steps[0].predicates
+    for _ in range(200):
+        predicate = And((predicate, predicate))
+    heavy = has_more_steps([Route(filters=predicate)], 1000)
+    assert heavy

@@ -24,6 +24,7 @@ def test_agrees_with_lxml(body: bytes, expressions: list[Expression]) -> None:
         event(outcome)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_lxml_on_many(seed: int) -> None:
     """The same on many more cases, and enough of them match."""

@@ -226,6 +226,7 @@ def test_a_limit_beyond_the_stack_is_an_error_too() -> None:
     assert caught.value.code == "too-complex"
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_all_published_subscriptions_are_read(data: File) -> None:
     """The sets of the papers' generators parse and survive their canonical text."""

@@ -27,7 +27,15 @@ from twigcast.routing.messages import (
 )
 from twigcast.routing.router import Router
 from twigcast.routing.strategy import Strategy
-from twigcast.schema import Attribute, Child, Choice, Content, Element, ElementGraph, element_graph
+from twigcast.schema import (
+    AttributeDeclaration,
+    Child,
+    Choice,
+    Content,
+    ElementDeclaration,
+    ElementGraph,
+    element_graph,
+)
 
 Edge = tuple[str, str]
 Delivery = tuple[str, str, tuple[str, ...]]
@@ -136,7 +144,7 @@ def graph(random: Random) -> ElementGraph:
     for name in names:
         children = random.sample(names, random.randint(0, min(3, len(names))))
         model = Choice(tuple(map(Child, children)), 0, None) if children else None
-        elements.append(Element(name, Content.MIXED, model, (Attribute("x"),)))
+        elements.append(ElementDeclaration(name, Content.MIXED, model, (AttributeDeclaration("x"),)))
     return element_graph(elements, random.choice(names))
 
 

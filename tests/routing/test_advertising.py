@@ -14,7 +14,7 @@ from twigcast.errors import SchemaError
 from twigcast.pattern import ANY, NameTest, parse
 from twigcast.routing import advertisement
 from twigcast.routing.advertising import Advertisement
-from twigcast.schema import Element, ElementGraph, element_graph
+from twigcast.schema import ElementDeclaration, ElementGraph, element_graph
 
 
 def test_a_graph_has_a_position_for_each_element_below_its_root() -> None:
@@ -32,7 +32,7 @@ def test_roots_are_the_names_documents_start_with() -> None:
 
 def test_a_prefix_that_is_not_bound_admits_any_namespace() -> None:
     """What a schema does not say is not held against a subscription."""
-    found = advertisement("x", element_graph([Element("p:a")]))
+    found = advertisement("x", element_graph([ElementDeclaration("p:a")]))
     assert found.roots == (NameTest(None, "a"),)
     assert overlaps(found, parse("/Q{urn:u}a"))
     assert not overlaps(found, parse("/b"))

@@ -80,6 +80,7 @@ def test_branches_are_the_paths_that_a_pattern_looks_at(text: str, expected: lis
     assert [str(branch) for branch in branches(parse(text))] == [str(parse(each)) for each in expected]
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_the_paths_of_its_branches_decide_a_pattern(random: Random) -> None:

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import SchemaError
-from twigcast.schema import Attribute, AttributeKind, Child, Choice, Content, Presence, Sequence, read_dtd
+from twigcast.schema import (
+    AttributeDeclaration,
+    AttributeKind,
+    Child,
+    Choice,
+    Content,
+    Presence,
+    Sequence,
+    read_dtd,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,18 +70,24 @@ def test_other_content(declared: str, content: Content, children: list[str]) -> 
 @pytest.mark.parametrize(
     ("declared", "attribute"),
     [
-        ("x CDATA #IMPLIED", Attribute("x")),
-        ("x ID #REQUIRED", Attribute("x", AttributeKind.ID, Presence.REQUIRED)),
-        ("x IDREFS #IMPLIED", Attribute("x", AttributeKind.IDREFS)),
-        ("x NMTOKEN 'n'", Attribute("x", AttributeKind.NMTOKEN, Presence.DEFAULT, (), "n")),
-        ("x CDATA #FIXED '1'", Attribute("x", AttributeKind.CDATA, Presence.FIXED, (), "1")),
-        ("x (b | a) 'a'", Attribute("x", AttributeKind.ENUMERATION, Presence.DEFAULT, ("b", "a"), "a")),
-        ("xml:lang CDATA #IMPLIED", Attribute("xml:lang")),
-        ("x CDATA '&#60;&#38;&amp;'", Attribute("x", AttributeKind.CDATA, Presence.DEFAULT, (), "<&&")),
-        ("x ENTITIES #IMPLIED", Attribute("x", AttributeKind.ENTITY)),
+        ("x CDATA #IMPLIED", AttributeDeclaration("x")),
+        ("x ID #REQUIRED", AttributeDeclaration("x", AttributeKind.ID, Presence.REQUIRED)),
+        ("x IDREFS #IMPLIED", AttributeDeclaration("x", AttributeKind.IDREFS)),
+        ("x NMTOKEN 'n'", AttributeDeclaration("x", AttributeKind.NMTOKEN, Presence.DEFAULT, (), "n")),
+        ("x CDATA #FIXED '1'", AttributeDeclaration("x", AttributeKind.CDATA, Presence.FIXED, (), "1")),
+        (
+            "x (b | a) 'a'",
+            AttributeDeclaration("x", AttributeKind.ENUMERATION, Presence.DEFAULT, ("b", "a"), "a"),
+        ),
+        ("xml:lang CDATA #IMPLIED", AttributeDeclaration("xml:lang")),
+        (
+            "x CDATA '&#60;&#38;&amp;'",
+            AttributeDeclaration("x", AttributeKind.CDATA, Presence.DEFAULT, (), "<&&"),
+        ),
+        ("x ENTITIES #IMPLIED", AttributeDeclaration("x", AttributeKind.ENTITY)),
     ],
 )
-def test_attributes(declared: str, attribute: Attribute) -> None:
+def test_attributes(declared: str, attribute: AttributeDeclaration) -> None:
     """Kind, presence, values and default of attributes are kept, prefixes too."""
     assert read_dtd(f"<!ATTLIST a {declared}><!ELEMENT a EMPTY>".encode())["a"].attributes == (attribute,)
 

@@ -8,12 +8,12 @@ import pytest
 
 from twigcast.errors import SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     Cardinality,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Presence,
     Sequence,
@@ -21,8 +21,8 @@ from twigcast.schema import (
 )
 
 
-def element(name: str, *parts: Child | Sequence | Choice) -> Element:
-    return Element(name, Content.ELEMENTS, Sequence(parts)) if parts else Element(name)
+def element(name: str, *parts: Child | Sequence | Choice) -> ElementDeclaration:
+    return ElementDeclaration(name, Content.ELEMENTS, Sequence(parts)) if parts else ElementDeclaration(name)
 
 
 def test_children_of_a_sequence_add_up() -> None:
@@ -53,7 +53,7 @@ def test_undeclared_children_are_left_out() -> None:
 
 def test_any_admits_every_element() -> None:
     """An element of any content has all declared elements as children."""
-    graph = element_graph([Element("a", Content.ANY), element("b")])
+    graph = element_graph([ElementDeclaration("a", Content.ANY), element("b")])
     assert [child.name for child in graph.children("a")] == ["a", "b"]
 
 
@@ -70,7 +70,10 @@ def test_the_root_is_the_one_with_most_below() -> None:
 
 def test_an_any_element_is_not_chosen_as_root() -> None:
     """That an element admits everything does not make it the root."""
-    assert element_graph([Element("x", Content.ANY), element("a", Child("b")), element("b")]).root == "a"
+    assert (
+        element_graph([ElementDeclaration("x", Content.ANY), element("a", Child("b")), element("b")]).root
+        == "a"
+    )
 
 
 def test_without_roots_the_first_element_is_chosen() -> None:
@@ -135,17 +138,22 @@ def test_graphs_are_values() -> None:
         ("a", (("", "urn:u"),), (), ("urn:u", "a")),
         ("p:a", (("p", "urn:p"),), (), ("urn:p", "a")),
         ("p:a", (), (), (None, "a")),
-        ("a", (), (Attribute("xmlns", presence=Presence.FIXED, default="urn:u"),), ("urn:u", "a")),
-        ("p:a", (), (Attribute("xmlns:p", presence=Presence.FIXED, default="urn:p"),), ("urn:p", "a")),
-        ("p:a", (), (Attribute("xmlns:p"),), (None, "a")),
+        ("a", (), (AttributeDeclaration("xmlns", presence=Presence.FIXED, default="urn:u"),), ("urn:u", "a")),
+        (
+            "p:a",
+            (),
+            (AttributeDeclaration("xmlns:p", presence=Presence.FIXED, default="urn:p"),),
+            ("urn:p", "a"),
+        ),
+        ("p:a", (), (AttributeDeclaration("xmlns:p"),), (None, "a")),
     ],
 )
 def test_names_are_expanded(
     name: str,
     namespaces: tuple[tuple[str, str], ...],
-    declared: tuple[Attribute, ...],
+    declared: tuple[AttributeDeclaration, ...],
     expanded: tuple[str | None, str],
 ) -> None:
     """A prefix is bound by the graph or by an attribute with a fixed value; else its namespace is unknown."""
-    graph = element_graph([Element(name, attributes=declared)], namespaces=namespaces)
+    graph = element_graph([ElementDeclaration(name, attributes=declared)], namespaces=namespaces)
     assert graph.expanded(name) == expanded

@@ -8,7 +8,7 @@ import pytest
 
 from twigcast.errors import SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
@@ -80,15 +80,21 @@ def test_content(declared: str, content: Content) -> None:
 @pytest.mark.parametrize(
     ("declared", "attribute"),
     [
-        ('name="x"', Attribute("x")),
-        ('name="x" type="xs:string" use="required"', Attribute("x", presence=Presence.REQUIRED)),
-        ('name="x" type="xs:ID"', Attribute("x", AttributeKind.ID)),
-        ('name="x" type="xs:NMTOKENS"', Attribute("x", AttributeKind.NMTOKENS)),
-        ('name="x" type="xs:string" default="1"', Attribute("x", presence=Presence.DEFAULT, default="1")),
-        ('name="x" type="xs:string" fixed="1"', Attribute("x", presence=Presence.FIXED, default="1")),
+        ('name="x"', AttributeDeclaration("x")),
+        ('name="x" type="xs:string" use="required"', AttributeDeclaration("x", presence=Presence.REQUIRED)),
+        ('name="x" type="xs:ID"', AttributeDeclaration("x", AttributeKind.ID)),
+        ('name="x" type="xs:NMTOKENS"', AttributeDeclaration("x", AttributeKind.NMTOKENS)),
+        (
+            'name="x" type="xs:string" default="1"',
+            AttributeDeclaration("x", presence=Presence.DEFAULT, default="1"),
+        ),
+        (
+            'name="x" type="xs:string" fixed="1"',
+            AttributeDeclaration("x", presence=Presence.FIXED, default="1"),
+        ),
     ],
 )
-def test_attributes(declared: str, attribute: Attribute) -> None:
+def test_attributes(declared: str, attribute: AttributeDeclaration) -> None:
     """Kind, presence and default of attributes are kept."""
     assert graph_of(typed(f"<xs:attribute {declared}/>"))["a"].attributes == (attribute,)
 
@@ -104,7 +110,7 @@ def test_enumerations_are_values() -> None:
         )
     )
     assert graph["b"].values == ("u", "v")
-    assert graph["a"].attributes == (Attribute("x", AttributeKind.ENUMERATION, values=("u", "v")),)
+    assert graph["a"].attributes == (AttributeDeclaration("x", AttributeKind.ENUMERATION, values=("u", "v")),)
 
 
 def test_one_name_with_two_types_admits_both() -> None:

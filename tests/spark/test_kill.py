@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow.dataset as ds
+import pytest
 
 from twigcast import Index
 from twigcast.pattern import Subscription
@@ -208,6 +209,7 @@ class Streamer:
         return (self.folder / "log").read_text(errors="replace")[-4000:]
 
 
+@pytest.mark.spark
 def test_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     """After all kills and restarts, every output has what it would have without them.
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pyspark
+import pytest
 
 from twigcast.spark.jvm.java import java_home
 
@@ -16,6 +17,7 @@ HOME = Path(pyspark.__file__).parent
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
+@pytest.mark.spark
 def test_what_is_submitted_stands_above_what_is_asked_for(tmp_path: Path) -> None:
     """Its master and its settings are used, and executors of that master get the index as files."""
     done = submit(tmp_path, "--master", "local-cluster[1,1,1024]", "--name", "submitted")

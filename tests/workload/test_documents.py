@@ -14,12 +14,12 @@ from lxml import etree
 
 from twigcast.errors import SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -139,7 +139,9 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 def test_bytes_are_those_of_yesterday() -> None:
     """Generated documents never change, or benchmarks could not be compared."""
-    graph = element_graph([Element("a", Content.MIXED, Choice((Child("a"),), 0, None), (Attribute("x"),))])
+    graph = element_graph(
+        [ElementDeclaration("a", Content.MIXED, Choice((Child("a"),), 0, None), (AttributeDeclaration("x"),))]
+    )
     options = DocumentOptions(elements=4, max_depth=3, words=3, attributes=0.5)
     assert list(generate_documents(graph, 2, options)) == [
         b'<a><a x="0">market growth</a> <a>fish</a> </a>\n',
@@ -215,9 +217,9 @@ def test_skew_prefers_what_is_declared_first() -> None:
 
 def test_namespaces_are_declared_at_the_root() -> None:
     """The prefixes of a schema are bound in its documents, values escaped."""
-    attribute = Attribute("p:x", AttributeKind.ENUMERATION, Presence.REQUIRED, ('<&"',))
+    attribute = AttributeDeclaration("p:x", AttributeKind.ENUMERATION, Presence.REQUIRED, ('<&"',))
     graph = element_graph(
-        [Element("p:a", attributes=(attribute,))], namespaces=[("p", "urn:p"), ("", "urn:d")]
+        [ElementDeclaration("p:a", attributes=(attribute,))], namespaces=[("p", "urn:p"), ("", "urn:d")]
     )
     node = etree.fromstring(next(generate_documents(graph, 1)))
     assert node.tag == "{urn:p}a"

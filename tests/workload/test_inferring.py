@@ -9,7 +9,7 @@ from lxml import etree
 
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.pattern import parse
-from twigcast.schema import Attribute, AttributeKind, Cardinality, Content, Presence
+from twigcast.schema import AttributeDeclaration, AttributeKind, Cardinality, Content, Presence
 from twigcast.workload import generate_documents, generate_subscriptions, infer, presets
 
 
@@ -31,8 +31,8 @@ def test_attributes_with_their_values() -> None:
     """Attributes are required if always there; few values are an enumeration, most frequent first."""
     graph = infer([b"<a><b x='1' y='q'/><b x='2'/><b x='2'/></a>"])
     assert graph["b"].attributes == (
-        Attribute("x", AttributeKind.ENUMERATION, Presence.REQUIRED, ("2", "1")),
-        Attribute("y", AttributeKind.ENUMERATION, Presence.IMPLIED, ("q",)),
+        AttributeDeclaration("x", AttributeKind.ENUMERATION, Presence.REQUIRED, ("2", "1")),
+        AttributeDeclaration("y", AttributeKind.ENUMERATION, Presence.IMPLIED, ("q",)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from twigcast.schema import Attribute, AttributeKind, Element, Presence
+from twigcast.schema import AttributeDeclaration, AttributeKind, ElementDeclaration, Presence
 from twigcast.workload.vocabulary import attribute_pool, element_pool, text_pool, zipf_pool, zipf_weights
 
 
@@ -32,13 +32,16 @@ def test_text_has_words_and_numbers() -> None:
 
 def test_attributes_of_an_enumeration_have_its_values() -> None:
     """An enumeration is drawn from its values, a fixed attribute has only the one."""
-    assert set(attribute_pool(Attribute("x", AttributeKind.ENUMERATION, values=("a", "b")))) == {"a", "b"}
-    assert attribute_pool(Attribute("x", presence=Presence.FIXED, default="1")) == ("1",)
+    assert set(attribute_pool(AttributeDeclaration("x", AttributeKind.ENUMERATION, values=("a", "b")))) == {
+        "a",
+        "b",
+    }
+    assert attribute_pool(AttributeDeclaration("x", presence=Presence.FIXED, default="1")) == ("1",)
 
 
 def test_free_attributes_are_small_numbers_or_words() -> None:
     """A CDATA attribute is mostly a number from 0 to 20, and sometimes a word."""
-    pool = attribute_pool(Attribute("x"))
+    pool = attribute_pool(AttributeDeclaration("x"))
     numbers = [int(value) for value in pool if value.isdigit()]
     assert set(numbers) == set(range(21))
     assert 0.5 < len(numbers) / len(pool) < 1.0
@@ -46,4 +49,4 @@ def test_free_attributes_are_small_numbers_or_words() -> None:
 
 def test_elements_with_examples_have_no_other_texts() -> None:
     """Where examples of an element's text are known, they are its pool."""
-    assert set(element_pool(Element("a", values=("x", "y")))) == {"x", "y"}
+    assert set(element_pool(ElementDeclaration("a", values=("x", "y")))) == {"x", "y"}

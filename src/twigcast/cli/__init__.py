@@ -1,17 +1,17 @@
-"""The command line: one file per command, nothing on stdout but results.
+"""The command line: one file for each command, and only results on stdout.
 
-    program          the commands together, and how a run ends
-    match  check  explain  generate  index  simulate  experiment  bench      one command each
-    run  subscribe  unsubscribe  subscribed  dead_letters      those of the pipeline (subscribed lists)
-    tables           which pipeline and subscription table a command means
-    live             a run as people see it
-    subscriptions    reading files of subscriptions
-    documents        finding and reading documents
-    options          the options that commands share
-    terminal         what people see: tables, progress, complaints
+    program          the commands together, and the exit codes
+    match  check  explain  generate  index  simulate
+    run  subscribe  unsubscribe  subscriptions  dead_letters      the commands of the pipeline
+    tables           finds the pipeline file and the subscription table of a command
+    index_building   builds an index from a subscription file
+    documents        finds and reads documents
+    live             the display of a running pipeline
+    options          options that commands share
+    terminal         error messages, progress bars and tables
 
-Everything heavy (the kernel, Arrow, lxml) is imported inside the command that needs it, so that ``--help``
-answers at once.
+The heavy libraries (the kernel, Arrow, lxml) are imported inside the command that needs them, so that
+``--help`` answers at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``twigcast dead-letters``: the documents that could not be read, why, and once more."""
+"""``twigcast dead-letters`` lists the documents that a pipeline could not read, or retries them."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ def command(
     pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline file (TOML).")],
     code: Annotated[
         list[str] | None,
-        typer.Option("--code", metavar="CODE", help="Only those with this code; repeatable."),
+        typer.Option("--code", metavar="CODE", help="Only documents with this error code; repeatable."),
     ] = None,
     body: Annotated[
         str | None,
-        typer.Option("--body", metavar="DOC_ID", help="Only the bytes of one document, as they came."),
+        typer.Option("--body", metavar="DOC_ID", help="Write only the bytes of one document, unchanged."),
     ] = None,
     retry: Annotated[
         bool,
-        typer.Option("--retry", help="Match them again, with the limits and subscriptions of now."),
+        typer.Option("--retry", help="Match them again with the current limits and subscriptions."),
     ] = False,
     json: AsJson = False,
 ) -> None:
     """List the documents that a pipeline could not read, or try them again.
 
-    On a terminal the answer is a table.
+    On a terminal the list is a table.
     Piped, it is one line for each document: id, code, line, column, batch, message.
-    With --json it is one object for each, with its body as text (or body_base64).
+    With --json it is one object for each document, with its body as text (or body_base64).
 
-    With --retry those that can be read by now, because a limit was raised, are delivered.
-    A retry is a batch of its own: what it takes up leaves the list, what still fails comes back.
+    --retry matches the listed documents again, for example after a limit was raised, and delivers them.
+    A retry is a batch of its own: its documents leave the list, and those that still fail are listed again.
     """
     codes = _codes(code)
     plan = load_pipeline(pipeline)
@@ -88,7 +88,7 @@ def _codes(codes: list[str] | None) -> list[str]:
 
 
 def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
-    """Run the letters again as a batch of their own, and say what came of it."""
+    """Retry the dead letters as a batch of their own, and report the result."""
     from twigcast.spark.runs.retry import retry
     from twigcast.spark.runs.spark_scope import operating, task_counts
 
@@ -113,7 +113,7 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
 
 
 def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
-    """The letters that no retry has taken up, a batch of rows in memory at a time; Spark is not started."""
+    """The dead letters that were not retried, read in batches of rows without starting Spark."""
     from twigcast.spark.outputs.dead_letters import settled_path
     from twigcast.spark.runs.journal import Journal
 
@@ -129,7 +129,7 @@ def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _rows(path: str, codes: list[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a table in batch folders; none where none was written yet."""
+    """The rows of a Parquet table in batch folders; none if the table does not exist yet."""
     import pyarrow.dataset as ds
     from pyarrow import fs
 

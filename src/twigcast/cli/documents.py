@@ -1,4 +1,4 @@
-"""Finding and reading documents: files, directories, stdin, compressed or not."""
+"""Finds and reads the documents that arguments name: files, directories, stdin, compressed or not."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from pathlib import Path
 
 from twigcast.errors import SourceError
 
-GZIP_MARK = b"\x1f\x8b"  # no XML document begins so
+GZIP_MARK = b"\x1f\x8b"  # no XML document begins with these bytes
 ENDINGS = (".xml", ".xml.gz")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a document comes from: the name it is reported by; ``-`` is stdin."""
+    """The source of one document: a file name, or ``-`` for stdin."""
 
     name: str
 
     def read(self, most: int) -> bytes:
-        """The bytes of the document, decompressed; of one larger than ``most``, only one byte more.
+        """Read and decompress the document; of a document larger than ``most``, only ``most + 1`` bytes.
 
-        Reading stops there so that neither a huge file nor a compressed bomb fills the memory: the index
-        then refuses what it got as too large.
+        So neither a huge file nor a decompression bomb fills the memory, and the index refuses the document
+        as too large.
         """
         try:
             if self.name == "-":
@@ -48,9 +48,9 @@ class Source:
 
 
 def find(arguments: Iterable[str]) -> Iterator[Source]:
-    """The documents that arguments name, directories searched to the bottom in the order of names.
+    """Yield the documents that arguments name; directories are searched recursively, in the order of names.
 
-    What is not there is a source too, and says so when it is read; so is a directory without documents.
+    A missing file and a directory without documents are yielded too, and raise an error when they are read.
     """
     for argument in arguments:
         if argument != "-" and os.path.isdir(argument):

@@ -1,4 +1,4 @@
-"""``twigcast generate``: documents and subscriptions drawn from a DTD, for trials and tests."""
+"""``twigcast generate`` generates random documents and subscriptions from a DTD."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ Options = TypeVar("Options", bound="DocumentOptions | SubscriptionOptions")
 
 Dtd: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--dtd", metavar="FILE", help="The DTD to draw from; otherwise a built-in one for news."),
+    typer.Option("--dtd", metavar="FILE", help="The DTD; without it, a built-in DTD for news."),
 ]
 Root: TypeAlias = Annotated[
-    str | None, typer.Option("--root", metavar="NAME", help="The root element, where the DTD leaves it open.")
+    str | None, typer.Option("--root", metavar="NAME", help="The root element, if it is not obvious.")
 ]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed gives the same again.")]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]
 
 
 def drawn(default: str, help: str) -> Any:
-    """An option of a generator: where it is not given the preset decides, usually for ``default``."""
+    """An option of a generator; without it the preset decides, and ``default`` is shown in the help."""
     return typer.Option(help=help, show_default=default)
 
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Draw documents or subscriptions from a DTD.",
+    help="Generate documents or subscriptions from a DTD.",
     epilog=examples(
         "twigcast generate documents --count 100 --output news",
         "twigcast generate subscriptions --count 1000 --output news.txt",
@@ -60,10 +60,10 @@ def documents_command(
     dtd: Dtd = None,
     root: Root = None,
     count: Annotated[int, typer.Option("--count", "-c", min=0, help="How many documents.")] = 1,
-    first: Annotated[int, typer.Option("--first", min=1, help="The number of the first one.")] = 1,
+    first: Annotated[int, typer.Option("--first", min=1, help="The number of the first document.")] = 1,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Where to write 000001.xml and so on."),
+        typer.Option("--output", "-o", metavar="FOLDER", help="The folder for 000001.xml, 000002.xml, …"),
     ] = None,
     seed: Seed = 0,
     preset: Annotated[
@@ -71,24 +71,26 @@ def documents_command(
         typer.Option("--preset", metavar="NAME", help="Start from: default, nitf-small, -medium or -large."),
     ] = "default",
     elements: Annotated[int | None, drawn("117", "Elements of a document, on average.")] = None,
-    spread: Annotated[float | None, drawn("0.5", "How far that varies, as a part of the average.")] = None,
-    max_depth: Annotated[int | None, drawn("10", "Levels of elements, at most.")] = None,
+    spread: Annotated[float | None, drawn("0.5", "Variation of that number, as a fraction of it.")] = None,
+    max_depth: Annotated[int | None, drawn("10", "Maximal depth of elements.")] = None,
     optional: Annotated[float | None, drawn("0.5", "Probability of an optional child.")] = None,
-    fan_out: Annotated[float | None, drawn("2.0", "Repetitions on average, if without bound.")] = None,
+    fan_out: Annotated[float | None, drawn("2.0", "Average repetitions where the DTD has no bound.")] = None,
     skew: Annotated[float | None, drawn("2.1", "Zipf skew of alternatives; 0 is uniform.")] = None,
     attributes: Annotated[float | None, drawn("0.25", "Probability of an optional attribute.")] = None,
     words: Annotated[float | None, drawn("8.0", "Words in a piece of text, on average.")] = None,
-    single: Annotated[float | None, drawn("0.3", "The part of the texts that are one word.")] = None,
+    single: Annotated[float | None, drawn("0.3", "Fraction of the texts that are one word.")] = None,
 ) -> None:
-    """Draw documents that a DTD admits.
+    """Generate random documents that are valid against a DTD.
 
-    One document goes to stdout, more than one need a folder.
+    One document is written to stdout; for more than one, --output names a folder.
     The same options and seed give the same documents, on any machine.
     """
     from twigcast.workload import generate_documents, presets
 
     if output is None and count > 1:
-        raise typer.BadParameter("more than one document needs a folder", param_hint="--output")
+        raise typer.BadParameter(
+            "more than one document needs a folder: --output FOLDER", param_hint="--output"
+        )
     options = _chosen(
         presets.DOCUMENTS,
         preset,
@@ -130,7 +132,7 @@ def subscriptions_command(
     count: Annotated[int, typer.Option("--count", "-c", min=0, help="How many subscriptions.")] = 100,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="A file .txt, .tsv or .jsonl, perhaps .gz."),
+        typer.Option("--output", "-o", metavar="FILE", help="A file .txt, .tsv or .jsonl, also .gz."),
     ] = None,
     seed: Seed = 0,
     preset: Annotated[
@@ -142,26 +144,30 @@ def subscriptions_command(
             "routing, rewriting, chunking.",
         ),
     ] = "linear",
-    max_steps: Annotated[int | None, drawn("8", "Steps of a path, at most.")] = None,
-    min_steps: Annotated[int | None, drawn("4", "Steps of a path, at least, if so many can be.")] = None,
+    max_steps: Annotated[int | None, drawn("8", "Maximal number of steps of a path.")] = None,
+    min_steps: Annotated[int | None, drawn("4", "Minimal number of steps, if the DTD allows.")] = None,
     wildcard: Annotated[float | None, drawn("0.1", "Probability that a step is *.")] = None,
     descendant: Annotated[float | None, drawn("0.1", "Probability that a step is reached by //.")] = None,
     nested: Annotated[float | None, drawn("0.0", "Probability that a step has a nested path.")] = None,
-    nested_steps: Annotated[int | None, drawn("3", "Steps of a nested path, at most.")] = None,
-    nesting: Annotated[int | None, drawn("1", "How deep nested paths stand in nested paths.")] = None,
-    value: Annotated[float | None, drawn("0.0", "Probability that a step asks for a value.")] = None,
+    nested_steps: Annotated[int | None, drawn("3", "Maximal number of steps of a nested path.")] = None,
+    nesting: Annotated[int | None, drawn("1", "How deep nested paths are nested in each other.")] = None,
+    value: Annotated[
+        float | None, drawn("0.0", "Probability that a step has a condition on a value.")
+    ] = None,
     skew: Annotated[float | None, drawn("0.0", "Zipf skew of the names; 0 is uniform.")] = None,
-    max_depth: Annotated[int | None, drawn("10", "Levels that a path goes down, at most.")] = None,
+    max_depth: Annotated[int | None, drawn("10", "Maximal depth that a path reaches.")] = None,
     distinct: Annotated[
         bool | None,
         typer.Option(
-            "--distinct/--repeating", help="No two alike, or as they come.", show_default="distinct"
+            "--distinct/--repeating",
+            help="No subscription twice, or repetitions allowed.",
+            show_default="distinct",
         ),
     ] = None,
 ) -> None:
-    """Draw subscriptions that documents of a DTD can match.
+    """Generate random subscriptions that documents of a DTD can match.
 
-    Without a file they go to stdout, one a line.
+    Without --output they are written to stdout, one on each line.
     Probabilities are per step.
     The same options and seed give the same subscriptions, on any machine.
     """
@@ -195,7 +201,7 @@ def subscriptions_command(
         complain(f"{output}: {count:,} subscriptions")
     if namespaces and format is Format.lines:
         bindings = " ".join(f"--namespace {prefix}={uri}" for prefix, uri in namespaces.items() if prefix)
-        complain(f"their prefixes are bound by: {bindings}")
+        complain(f"pass these options to bind their prefixes: {bindings}")
 
 
 def _graph(dtd: Path | None, root: str | None) -> ElementGraph:
@@ -208,7 +214,7 @@ def _graph(dtd: Path | None, root: str | None) -> ElementGraph:
 
 
 def _chosen(presets: Mapping[str, Options], name: str, **given: Any) -> Options:
-    """A preset with the options that were given; what is refused is an error of usage."""
+    """The preset with the given options; a value that it refuses is a usage error."""
     if name not in presets:
         raise typer.BadParameter(f"choose one of {', '.join(presets)}", param_hint="--preset")
     try:
@@ -218,7 +224,7 @@ def _chosen(presets: Mapping[str, Options], name: str, **given: Any) -> Options:
 
 
 def _written(texts: Iterable[str], format: Format, namespaces: Mapping[str, str]) -> Iterator[str]:
-    """Subscriptions as lines of a file; those with ids are numbered from 1."""
+    """Subscriptions as lines of a file; in formats with ids, the ids count from 1."""
     bindings = " ".join(f"{prefix}={uri}" for prefix, uri in namespaces.items())
     for number, text in enumerate(texts, start=1):
         if format is Format.jsonl:
@@ -231,7 +237,7 @@ def _written(texts: Iterable[str], format: Format, namespaces: Mapping[str, str]
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    """Write a text file, compressed if its name says so; of equal lines, equal bytes."""
+    """Write a text file, compressed if its name ends in ``.gz``; the same lines give the same bytes."""
     if path.name.lower().endswith(".gz"):
         with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
             packed.writelines(line.encode() for line in lines)

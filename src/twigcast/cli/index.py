@@ -1,4 +1,4 @@
-"""``twigcast index``: building and looking at index files."""
+"""``twigcast index`` builds index files and shows their statistics."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twigcast.cli.terminal import complain
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Build index files, and look at them.",
+    help="Build index files, and show what they contain.",
     epilog=examples(
         "twigcast index build --subscriptions news.txt --output news.tci",
         "twigcast index stats news.tci",
@@ -44,9 +44,9 @@ def build_command(
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
 ) -> None:
-    """Compile a file of subscriptions into one index file, which opens in milliseconds.
+    """Compile a file of subscriptions into an index file, which opens in milliseconds.
 
-    Bad subscriptions are reported and left out; the exit code is then 1.
+    A bad subscription is reported and left out; the exit code is then 1.
     """
     index, refused = build(
         subscriptions, format, namespace_map(namespace, default_namespace), document_limits(None, None)
@@ -63,7 +63,7 @@ def build_command(
 def stats_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An index file.")], json: AsJson = False
 ) -> None:
-    """Say what an index file holds."""
+    """Print the statistics of an index file."""
     from dataclasses import asdict
 
     from twigcast.filtering import Index

@@ -1,4 +1,4 @@
-"""A run as people see it: the last batches, the totals, and how far the present batch is.
+"""The display of a running pipeline: the last batches, the totals, and the progress of the current batch.
 
      batch  documents      size  matches  deliveries  dead letters  seconds  documents/s  index
          3      1,000    4.8 MB   51,204      51,204             9      1.4          714      6
@@ -6,7 +6,7 @@
      total      5,000   24.3 MB  254,310     254,310            52      7.2          694
      ⠋ matching, 3 of 8 tasks
 
-It is drawn on stderr where that is a terminal; otherwise nothing is.
+It is drawn on stderr if that is a terminal, and not at all otherwise.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 SHOWN = 12  # batches above the totals
 REFRESHES = 4  # each second
 
-Tasks: TypeAlias = Callable[[], tuple[int, int]]  # of the present batch: how many are done, and are in all
+Tasks: TypeAlias = Callable[[], tuple[int, int]]  # of the current batch: finished tasks, all tasks
 
 
 class Figures(Protocol):
-    """What is counted of a batch, or of all of them."""
+    """The figures of a batch, or of all batches together."""
 
     @property
     def documents(self) -> int: ...
@@ -48,7 +48,7 @@ class Figures(Protocol):
 
 
 class Batch(Figures, Protocol):
-    """What is shown of a batch, as the pipeline measured it."""
+    """The figures of one batch, as the pipeline measured them."""
 
     @property
     def batch(self) -> int: ...
@@ -58,7 +58,7 @@ class Batch(Figures, Protocol):
 
 @dataclass(slots=True)
 class Totals:
-    """What all batches of a run add up to."""
+    """The sums over all batches of a run."""
 
     batches: int = 0
     documents: int = 0
@@ -69,7 +69,7 @@ class Totals:
     seconds: float = 0.0
 
     def add(self, batch: Batch) -> None:
-        """Count a batch."""
+        """Add the figures of a batch."""
         self.batches += 1
         self.documents += batch.documents
         self.bytes += batch.bytes
@@ -80,7 +80,7 @@ class Totals:
 
 
 class Display:
-    """What is shown of a run; batches may be added from another thread than the one that draws."""
+    """The state of the display; batches may be added by another thread than the one that draws."""
 
     def __init__(self) -> None:
         self.totals = Totals()
@@ -90,17 +90,17 @@ class Display:
         self._lock = threading.Lock()
 
     def add(self, batch: Batch) -> None:
-        """Show a batch that is done."""
+        """Show a finished batch."""
         with self._lock:
             self.totals.add(batch)
             self._last.append(batch)
 
     def say(self, doing: str) -> None:
-        """Show what the run is doing now; nothing where it is over."""
+        """Show what the run is doing now; an empty text shows nothing."""
         self._doing = doing
 
     def table(self) -> Table:
-        """The last batches and the totals."""
+        """The table of the last batches and the totals."""
         from rich.table import Table
         from rich.text import Text
 
@@ -126,7 +126,7 @@ class Display:
 
 @contextmanager
 def live() -> Iterator[Display]:
-    """A display that is redrawn on stderr, if that is a terminal, and whose last state stays there."""
+    """A display that is redrawn on stderr while the block runs, if stderr is a terminal."""
     display = Display()
     console = stderr()
     if not console.is_terminal:
@@ -169,7 +169,7 @@ def _cells(figures: Figures, name: str, version: str) -> list[str]:
 
 
 def size(count: int) -> str:
-    """A number of bytes as people say it."""
+    """A number of bytes for people: ``4.8 MB``."""
     for unit, bytes_ in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= bytes_:
             return f"{count / bytes_:,.1f} {unit}"

@@ -1,4 +1,4 @@
-"""``twigcast match``: which subscriptions do documents match?"""
+"""``twigcast match`` prints the subscriptions that documents match."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EXAMPLES = examples(
 
 
 class Wanted(Enum):
-    """What is asked of each document."""
+    """The kind of answer for each document."""
 
     IDS = "ids"
     COUNT = "count"
@@ -50,7 +50,7 @@ class Wanted(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a document that a subscription selected: its bytes' range, what it is, and its text."""
+    """A part of a document that a subscription selected: byte range, kind of node, and text."""
 
     id: Hashable
     start: int
@@ -61,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one document: the ids it matched, how many, the parts selected; or why it was not read."""
+    """The answer for one document: matched ids, their number, selected parts; or the error."""
 
     document: str
     ids: list[Hashable]
@@ -84,10 +84,10 @@ def command(
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
     count: Annotated[
-        bool, typer.Option("--count", "-c", help="Only the number of matches of each document.")
+        bool, typer.Option("--count", "-c", help="Print only the number of matches of each document.")
     ] = False,
     select: Annotated[
-        bool, typer.Option("--select", help="The selected parts: byte range, kind and text.")
+        bool, typer.Option("--select", help="Print the selected parts: byte range, kind and text.")
     ] = False,
     id: Annotated[
         list[str] | None,
@@ -100,14 +100,15 @@ def command(
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
 ) -> None:
-    """Say which subscriptions each document matches.
+    """Print which subscriptions each document matches.
 
     On a terminal the answer is a table.
     Piped, it is one line for each match: document, tab, id (with --count: document, tab, number;
     with --select: document, id, start, end, kind, text).
     With --json it is one object for each document.
 
-    A document that cannot be read is reported and the others go on; the exit code is then 1.
+    A document that cannot be read is reported on stderr, and the other documents are still matched;
+    the exit code is then 1.
     """
     wanted = _wanted(count, select, id)
     if (subscriptions is None) == (index is None):
@@ -151,7 +152,7 @@ def _wanted(count: bool, select: bool, id: list[str] | None) -> Wanted:
 
 
 def _streams(json: bool) -> bool:
-    """Whether answers are written as they come; a table is drawn at the end."""
+    """Whether answers are written one by one; a table is printed at the end."""
     return json or not sys.stdout.isatty()
 
 
@@ -170,7 +171,7 @@ def _outcome(
 
 
 def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[Part]:
-    """What each of the subscriptions selected; the document is read once for all of them."""
+    """The parts that the subscriptions selected; the document is parsed once for all of them."""
     from twigcast.document import read
     from twigcast.pattern import select
 
@@ -210,7 +211,7 @@ def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
 
 
 def _one_line(text: str) -> str:
-    """Text with backslash, tab and line ends escaped, so that it stays one column of one line."""
+    """The text with backslashes, tabs and line ends escaped, so that it fits into one column of one line."""
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 

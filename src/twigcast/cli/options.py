@@ -1,4 +1,4 @@
-"""The options that commands share, and the examples at the foot of their help."""
+"""Options that several commands share, and the examples at the end of their help."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from twigcast.subscriptions import Format
 
 SUBSCRIPTIONS_HELP = (
-    "File of subscriptions: lines (one XPath a line, its id is the line number), TSV (id, XPath, "
-    "and if need be prefix=uri pairs) or JSONL (objects with id, xpath, namespaces); .gz too; - is stdin."
+    "File of subscriptions: lines (one XPath on each line, its id is the line number), TSV (id, XPath, "
+    "optional prefix=uri pairs) or JSONL (objects with id, xpath, namespaces); also .gz; - is stdin."
 )
 
 Namespaces: TypeAlias = Annotated[
@@ -29,7 +29,7 @@ DefaultNamespace: TypeAlias = Annotated[
 SubscriptionFormat: TypeAlias = Annotated[
     Format | None,
     typer.Option(
-        "--format", "-f", help="Format of the subscriptions; otherwise by extension, or the first line."
+        "--format", "-f", help="Format of the subscriptions; by default from the extension or the first line."
     ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Write JSON for machines.")]

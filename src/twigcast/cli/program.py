@@ -1,13 +1,18 @@
-"""The program ``twigcast``: its commands, and how a run ends.
+"""The program ``twigcast``: its commands, and the exit code of each outcome.
 
-Exit codes: 0 all well, 1 a document or subscription was bad (and said so), 2 the command could not run,
-130 interrupted, 141 the reader of the output went away.
+0    success
+1    a document or subscription was bad; stderr says which
+2    the command could not run
+130  interrupted by Ctrl-C
+141  the reader of the output closed the pipe
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -15,10 +20,8 @@ from typer.core import TyperGroup
 
 from twigcast import __version__
 from twigcast.cli import (
-    bench,
     check,
     dead_letters,
-    experiment,
     explain,
     generate,
     index,
@@ -39,32 +42,37 @@ INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 
 
-class Program(TyperGroup):
-    """The group of all commands, where an error becomes a sentence on stderr and an exit code."""
+@contextmanager
+def exit_codes(*, debug: bool = False) -> Iterator[None]:
+    """Turn an error of a command into a sentence on stderr and an exit code; ``debug`` lets it through."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+        raise typer.Exit(OUTPUT_CLOSED) from None
+    except KeyboardInterrupt:
+        complain("Interrupted.")
+        raise typer.Exit(INTERRUPTED) from None
+    except (TwigcastError, OSError) as error:
+        if debug:
+            raise
+        complain_of(error)
+        bad_input = isinstance(error, PatternError | DocumentError)
+        raise typer.Exit(BAD_INPUT if bad_input else CANNOT_RUN) from None
+
+
+class CommandGroup(TyperGroup):
+    """The group of all commands; their errors become exit codes."""
 
     def invoke(self, ctx: Any) -> Any:
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            _forget_stdout()
-            raise typer.Exit(OUTPUT_CLOSED) from None
-        except KeyboardInterrupt:
-            complain("Interrupted.")
-            raise typer.Exit(INTERRUPTED) from None
-        except (TwigcastError, OSError) as error:
-            if ctx.params.get("debug"):
-                raise
-            complain_of(error)
-            raise typer.Exit(
-                BAD_INPUT if isinstance(error, PatternError | DocumentError) else CANNOT_RUN
-            ) from None
-        return result
+        with exit_codes(debug=ctx.params.get("debug", False)):
+            return super().invoke(ctx)
 
 
 app = typer.Typer(
     name="twigcast",
-    cls=Program,
+    cls=CommandGroup,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -86,12 +94,10 @@ app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
 app.command("subscriptions", epilog=subscriptions.EXAMPLES)(subscriptions.command)
 app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.command)
-app.command("experiment", epilog=experiment.EXAMPLES)(experiment.command)
-app.command("bench", epilog=bench.EXAMPLES)(bench.command)
 
 
 def main() -> None:
-    """Run the program with the arguments of the process."""
+    """Run ``twigcast`` with the arguments of the process."""
     app(prog_name="twigcast")
 
 
@@ -109,11 +115,11 @@ def _program(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Which of many XPath subscriptions does an XML document match?"""
+    """Carry XML documents to exactly the subscribers whose XPath they match."""
 
 
 def _forget_stdout() -> None:
-    """Point stdout at nothing, so that the flush at exit does not complain a second time."""
+    """Point stdout at the null device, so that Python does not report the closed pipe again at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""``twigcast run``: documents through a pipeline to their subscribers."""
+"""``twigcast run`` runs a pipeline: it matches documents and delivers them to their subscribers."""
 
 from __future__ import annotations
 
@@ -40,27 +40,24 @@ PIPED = (
 
 def command(
     pipeline: Annotated[Path, typer.Argument(metavar="PIPELINE", help="The pipeline file (TOML).")],
-    once: Annotated[
-        bool, typer.Option("--once", help="What is there and was not yet taken, then end (so by default).")
-    ] = False,
     stream: Annotated[
-        bool, typer.Option("--stream", help="Also what comes later, until Ctrl-C or a polite kill.")
+        bool,
+        typer.Option("--stream", help="Keep running and take new documents, until Ctrl-C or SIGTERM."),
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Take documents from the source of a pipeline, match them, and write deliveries to its sinks.
+    """Read documents from the source of a pipeline, match them, and write deliveries to its sinks.
 
-    A run that was stopped or killed goes on where it was when it is started again:
-    no document is lost, and none is delivered twice where the sink can tell.
-    Subscriptions may change meanwhile; the next batch sees the change.
+    Without --stream the run takes the documents that are there and were not yet processed, and ends.
+    After a stop or a kill, the next run continues where the last one stopped: file sinks receive each
+    delivery exactly once, append-only sinks at least once, with a delivery_id to de-duplicate.
+    Subscriptions may change during a run; the next batch uses the change.
 
-    On a terminal the batches are shown as they go.
-    Piped, it is one line for each batch: batch, documents, bytes, matches, deliveries, dead letters,
-    seconds, index version.
+    On a terminal the batches are shown in a table.
+    Piped, the output is one line for each batch: batch, documents, bytes, matches, deliveries,
+    dead letters, seconds, index version.
     With --json it is one object for each batch.
     """
-    if once and stream:
-        raise typer.BadParameter("--once and --stream exclude each other", param_hint="--once")
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
     _look_at_source(plan)
@@ -81,7 +78,7 @@ def command(
 
 
 def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> bool:
-    """Run the pipeline; true where it was asked to stop before it ended by itself."""
+    """Run the pipeline; true if it was asked to stop before it ended by itself."""
     from twigcast.spark.runs.job import begin
     from twigcast.spark.runs.spark_scope import operating, task_counts, wait
     from twigcast.spark.runs.stream import stream
@@ -117,7 +114,7 @@ def _line(metrics: BatchMetrics, *, json: bool) -> str:
 
 
 def _look_at_source(plan: Pipeline) -> None:
-    """Say at once what Spark would say after its start."""
+    """Raise ``SourceError`` for a missing local source at once, not only after Spark has started."""
     source = plan.source
     is_here = source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{")
     if is_here and not Path(str(source.path)).exists():

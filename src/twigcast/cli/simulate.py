@@ -1,4 +1,4 @@
-"""``twigcast simulate``: a network of brokers in virtual time, one strategy beside the other."""
+"""``twigcast simulate`` compares routing strategies on a network of routers in virtual time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(
     ] = None,
     strategy: Annotated[
         list[str] | None,
-        typer.Option("--strategy", "-s", metavar="NAME", help="Only this strategy; repeatable."),
+        typer.Option("--strategy", "-s", metavar="NAME", help="Run only this strategy; repeatable."),
     ] = None,
     dtd: Annotated[
         Path | None, typer.Option("--dtd", metavar="FILE", help="The schema, instead of the scenario's.")
@@ -48,24 +48,24 @@ def command(
     documents: Annotated[
         int | None, typer.Option("--documents", min=0, help="Documents that are published.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Where publishers are.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The seed that places the publishers.")] = None,
     measured: Annotated[
-        bool, typer.Option("--measured", help="Delay by the time that routers really take.")
+        bool, typer.Option("--measured", help="Measure the time of the routers instead of modelling it.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as PNG and as SVG.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the results as PNG and SVG.")
     ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Run a network of brokers in virtual time: what each strategy costs, and that all deliver the same.
+    """Run a network of routers in virtual time and compare the costs of routing strategies.
 
-    Messages are those that brokers receive; a document that travels as paths counts as so many.
-    False positives are publications that a broker received and nobody behind it had asked for.
-    The delay follows a stated model, so that the same scenario gives the same figures on any machine.
-    The exit code is 1 if something was delivered that flooding does not deliver, or not what it does.
+    Messages are those that routers receive; a document that travels as paths counts once for each path.
+    A false positive is a publication that a router received although no subscriber behind it asked for it.
+    Delays come from a cost model, so that the same scenario gives the same figures on any machine.
+    The exit code is 1 if the deliveries of a strategy differ from those of flooding.
     """
-    for library in ("simpy",) if plot is None else ("simpy", "matplotlib"):
+    for library in ("simpy", "pydantic") if plot is None else ("simpy", "pydantic", "matplotlib"):
         if find_spec(library) is None:
             raise ExtraError(library, extra="simulator")
     if list_names:
@@ -83,7 +83,7 @@ def command(
     else:
         _show(chosen, reports)
     if plot is not None:
-        from twigcast.simulator.plotting import plot as draw
+        from twigcast.simulator import plot as draw
 
         for path in draw(reports, plot, chosen.name):
             complain(f"{path}: drawn")
@@ -110,10 +110,10 @@ def _chosen(
     documents: int | None,
     seed: int | None,
 ) -> Scenario:
-    """A scenario with what was given on the command line."""
+    """The scenario with the options of the command line."""
     unknown = [name for name in names if name not in scenario.strategies]
     if unknown:
-        raise typer.BadParameter(f"choose of {', '.join(scenario.strategies)}", param_hint="--strategy")
+        raise typer.BadParameter(f"choose one of {', '.join(scenario.strategies)}", param_hint="--strategy")
     if names:
         scenario = replace(scenario, strategies={name: scenario.strategies[name] for name in names})
     if dtd is not None:
@@ -152,10 +152,10 @@ def _show(scenario: Scenario, reports: list[Report]) -> None:
 def _table(scenario: Scenario, reports: list[Report]) -> Table:
     from rich.table import Table
 
-    title = f"{scenario.name}: {len(scenario.network.brokers):,} brokers"
+    title = f"{scenario.name}: {len(scenario.network.brokers):,} routers"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     table.add_column("strategy", no_wrap=True)
-    columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "in vain", "MB",
+    columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
                "rows", "deliveries", "mean ms", "p50", "p99")  # fmt: skip
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
@@ -182,6 +182,6 @@ def _list() -> None:
 
     for name, scenario in SCENARIOS.items():
         typer.echo(
-            f"{name}\t{len(scenario.network.brokers)} brokers\t"
+            f"{name}\t{len(scenario.network.brokers)} routers\t"
             f"{scenario.subscribers.count} subscriptions each\t{scenario.publishers.documents} documents"
         )

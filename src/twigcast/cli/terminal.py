@@ -1,7 +1,7 @@
-"""What people see: complaints on stderr, a progress bar where it takes long, tables on a terminal.
+"""Output for people: error messages and progress bars on stderr, tables on stdout.
 
-stdout belongs to results alone.  Everything else goes to stderr, through one console, so that a complaint
-and a progress bar do not write over each other.
+stdout is for results only.  Everything else goes to stderr through one console, so that a message and a
+progress bar do not overwrite each other.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ def stderr() -> Console:
 
 @cache
 def stdout() -> Console:
-    """The console for tables; lines and JSON are written plainly."""
+    """The console for tables; lines and JSON are written without it."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def complain(message: str) -> None:
-    """Say something on stderr, as it is: no markup, no wrapping."""
+    """Print a message on stderr, without markup or wrapping."""
     stderr().print(message, markup=False)
 
 
 def complain_of(error: Exception, where: str = "") -> None:
-    """Say on stderr what is wrong and where, in one or two lines."""
+    """Print an error on stderr with its position."""
     complain(sentence(error, where))
 
 
 def sentence(error: Exception, where: str = "") -> str:
-    """An error as people read it: ``error: place: what``, and below it the caret under the column."""
+    """An error for people: ``error: where: what``; for a pattern also the text, with a caret below it."""
     place = f"{where}: " if where else ""
     if isinstance(error, PatternError):
         return f"error: {place}{error}\n{pointed(error)}"
@@ -65,7 +65,7 @@ def sentence(error: Exception, where: str = "") -> str:
 
 
 def as_json(error: TwigcastError | None) -> dict[str, object] | None:
-    """An error as machines read it: code, message, line, column; null where it has no such place."""
+    """An error for machines: code, message, line and column, which are null if the error has none."""
     if error is None:
         return None
     line: int | None = None
@@ -81,7 +81,7 @@ def as_json(error: TwigcastError | None) -> dict[str, object] | None:
 
 
 def pointed(error: PatternError) -> str:
-    """The expression with a caret under the column; of a long one, what stands around it."""
+    """The expression with a caret under the column; a long expression is cut around it."""
     first = max(0, error.column - 1 - WINDOW // 2)
     shown = "".join(c if c.isprintable() else " " for c in error.text[first : first + WINDOW])
     before = "…" if first else ""
@@ -91,10 +91,10 @@ def pointed(error: PatternError) -> str:
 
 @contextmanager
 def progress(description: str, items: Iterable[Item], total: int | None = None) -> Iterator[Iterator[Item]]:
-    """The items, with a bar on stderr that appears after a second, if stderr is a terminal.
+    """Yield the items and show a progress bar on stderr after one second, if stderr is a terminal.
 
-    A timer starts the bar rather than the items, for a single item may be what takes long.
-    Results that stream to the same terminal are written above the bar.
+    A timer shows the bar, since a single item may be what takes long.
+    Results that are written to the same terminal appear above the bar.
     """
     if not sys.stderr.isatty():
         yield iter(items)

@@ -1,4 +1,4 @@
-"""What a document is, how it is read, and how records are cut out of a large one."""
+"""Documents: reading one into a tree, splitting a large file into records, limits and errors."""
 
 from __future__ import annotations
 

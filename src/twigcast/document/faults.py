@@ -1,69 +1,69 @@
-"""What expat's error codes mean here: one place for codes and sentences."""
+"""Turns expat's error numbers into ``DocumentError``: expat's own sentence, with a stable code of twigcast.
+
+The sentence is the one that people find when they search for it ("mismatched tag"); the code says what to do
+about it.  The compiled kernel reports by the same numbers, so both readers give the same error.
+"""
 
 from __future__ import annotations
 
+from xml.parsers.expat import ErrorString
+
 from twigcast.errors import DocumentError
 
-# The numbers of expat.h's XML_Error, which have not changed since they were given.
-_FAULTS: dict[int, tuple[str, str]] = {
-    1: ("malformed", "out of memory"),
-    2: ("malformed", "this is not XML"),
-    3: ("truncated", "the document ends before its root element does"),
-    4: ("malformed", "this is not well-formed"),
-    5: ("truncated", "the document ends inside a tag, comment or other markup"),
-    6: ("truncated", "the document ends inside a character"),
-    7: ("malformed", "the end tag does not fit the start tag"),
-    8: ("malformed", "an attribute is given twice"),
-    9: ("malformed", "something follows the root element"),
-    10: ("malformed", "a parameter entity is referred to where none may be"),
-    11: ("undeclared-entity", "an entity is referred to that is not declared"),
-    12: ("entity-expansion", "an entity refers to itself"),
-    13: ("malformed", "an entity does not end in the element it began in"),
-    14: ("malformed", "a reference names no character"),
-    15: ("malformed", "an unparsed entity is referred to"),
-    16: ("external-entity", "an attribute refers to an external entity"),
-    17: ("malformed", "the XML declaration is not at the start"),
-    18: ("encoding", "the encoding is unknown"),
-    19: ("encoding", "the declared encoding is not the one used"),
-    20: ("truncated", "the document ends inside a CDATA section"),
-    21: ("external-entity", "an external entity is referred to, and nothing external is read"),
-    22: ("malformed", "the document says it stands alone, and does not"),
-    24: ("external-entity", "an external entity is referred to, and nothing external is read"),
-    27: ("namespace", "a prefix is not bound to a namespace"),
-    28: ("namespace", "a prefix is bound to no namespace"),
-    29: ("malformed", "a parameter entity is not whole"),
-    30: ("malformed", "the XML declaration is not well-formed"),
-    31: ("malformed", "the text declaration is not well-formed"),
-    32: ("malformed", "a public identifier contains a character it may not"),
-    38: ("namespace", "the prefix xml is bound to another namespace"),
-    39: ("namespace", "the prefix xmlns is declared"),
-    40: ("namespace", "a prefix is bound to a reserved namespace"),
-    43: ("entity-expansion", "entities make the document grow beyond the limit"),
-    # Beyond expat's, those of twigcast's own limits.
+# By the numbers of XML_Error in expat.h, which never change; every other number is "malformed".
+_CODES = {
+    3: "truncated",  # no element found
+    5: "truncated",  # unclosed token
+    6: "truncated",  # partial character
+    11: "undeclared-entity",
+    12: "entity-expansion",  # recursive entity reference
+    16: "external-entity",  # reference to external entity in attribute
+    18: "encoding",  # unknown encoding
+    19: "encoding",  # encoding specified in XML declaration is incorrect
+    20: "truncated",  # unclosed CDATA section
+    21: "external-entity",  # error in processing external entity reference
+    24: "external-entity",  # entity declared in parameter entity
+    27: "namespace",  # unbound prefix
+    28: "namespace",  # must not undeclare prefix
+    38: "namespace",  # reserved prefix (xml) …
+    39: "namespace",  # reserved prefix (xmlns) …
+    40: "namespace",  # prefix must not be bound to one of the reserved namespace names
+    43: "entity-expansion",  # limit on input amplification factor … breached
+}
+# The numbers that the kernel adds for what twigcast itself refuses.
+_OWN = {
     1001: ("too-large", "the document is larger than the limit"),
     1002: ("too-deep", "elements are nested deeper than the limit"),
     1003: ("too-many-attributes", "an element has more attributes than the limit"),
-    1004: ("undeclared-entity", "an entity is referred to that is not declared in the document"),
-    1005: ("empty", "the document is empty"),
+    1004: ("undeclared-entity", "undefined entity"),
+    1005: ("empty", "no element found: the document is empty"),
 }
-_INVALID_TOKEN = 4
 _NO_ELEMENTS = 3
+_INVALID_TOKEN = 4
+UNKNOWN_ENCODING = 18
+EXTERNAL_ENTITY = 21
+AMPLIFICATION = 43
+EMPTY = 1005
 _LONGEST_CHARACTER = 4
 
 
-def document_error(expat_code: int, line: int, column: int, offset: int, body: bytes = b"") -> DocumentError:
-    """The error for expat's ``expat_code`` at this place, counted as expat counts: columns from 0.
+def document_error(number: int, line: int, column: int, offset: int, body: bytes = b"") -> DocumentError:
+    """The error for expat's ``number`` at this position, with the column counted from 0 as expat counts it.
 
-    With the ``body``, nothing at all is told from something cut short, and bytes that are no UTF-8 from
-    characters that are no XML.
+    With the ``body``, a document of only white space gets the code ``empty`` and not ``truncated``, and
+    bytes that are not UTF-8 get ``encoding`` and not ``malformed``.
     """
-    code, message = _FAULTS.get(
-        expat_code, ("malformed", f"the document cannot be read (expat error {expat_code})")
-    )
-    if expat_code == _NO_ELEMENTS and body and not body.removeprefix(b"\xef\xbb\xbf").strip():
-        code, message = "empty", "the document is empty"
-    elif expat_code == _INVALID_TOKEN and _not_utf8(body, offset):
-        code, message = "encoding", "these bytes are not UTF-8"
+    if number == _NO_ELEMENTS and body and not body.removeprefix(b"\xef\xbb\xbf").strip():
+        number = EMPTY
+    if number in _OWN:
+        code, message = _OWN[number]
+    else:
+        code = _CODES.get(number, "malformed")
+        message = ErrorString(number) or f"expat error {number}"
+    if number == EXTERNAL_ENTITY:
+        message += ": nothing external is read"
+    if number == _INVALID_TOKEN and _not_utf8(body, offset):
+        code, message = "encoding", f"{message}: these bytes are not UTF-8"
     return DocumentError(message, code=code, line=line, column=column + 1, offset=offset)
 
 

@@ -1,4 +1,4 @@
-"""How large a document may be."""
+"""Limits on the size and depth of one document."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
-    """Bounds on one document; beyond any of them it is refused with the code that names the bound.
+    """Limits on one document; a document that exceeds one is refused with the error code of that limit.
 
-    ``attributes`` counts those of one element; ``amplification`` is how many times its own size a document
-    may grow by its entities, once it has grown to ``amplification_threshold`` bytes.
+    ``attributes`` limits the attributes of one element.  ``amplification`` limits how many times its own size
+    a document may grow by expanding entities, once it has grown to ``amplification_threshold`` bytes.
     """
 
     bytes: int = 256 << 20

@@ -1,14 +1,15 @@
-"""What a document inherits that is cut out of a larger one, and how it is read with it.
+"""Prologs: the namespaces, entities and encoding that a record inherits from the file it was cut out of.
 
-The bytes of a record are never changed.  What it needs from outside stands in its prolog:
+The bytes of a record are never changed.  What it inherits is written into a prolog, and the parser reads
+both:
 
     prolog   <?xml version="1.0" encoding="…"?><!DOCTYPE r [ entities … ]><r xmlns:p="uri"
     body                                                                  <r id="7"> … </r>
     read as  <?xml version="1.0" encoding="…"?><!DOCTYPE r [ entities … ]><r xmlns:p="uri" id="7"> … </r>
 
-A prolog that ends in an unfinished tag stands in the place of the same tag's beginning in the body; any other
-stands before the body.  Rejected: the declarations as attribute defaults in the document type, which bind
-every element of the record's name within it, also where another binding lies between.
+A prolog that ends in an unfinished tag replaces the beginning of that tag in the body; any other prolog is
+put before the body.  Rejected: namespace declarations as attribute defaults in the document type, since they
+bind every nested element of the record's name, even below an element that binds the prefix differently.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from twigcast.errors import DocumentError
 def make_prolog(
     name: bytes, *, encoding: str | None, subset: bytes, namespaces: Mapping[str, str]
 ) -> bytes | None:
-    """The prolog of a record called ``name`` that inherits these; none where it inherits nothing."""
+    """The prolog of a record ``name`` that inherits all this; ``None`` if it inherits nothing."""
     parts: list[bytes] = []
     if encoding is not None:
         parts.append(b'<?xml version="1.0" encoding="%s"?>' % encoding.encode("ascii"))
@@ -38,19 +39,19 @@ def make_prolog(
 
 
 def declaration(prefix: str, uri: str) -> str:
-    """The attribute that binds ``prefix``, or without one the default, to ``uri``."""
+    """The ``xmlns`` attribute that binds ``prefix`` to ``uri``; an empty prefix is the default namespace."""
     value = escape(uri, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
     return f'xmlns:{prefix}="{value}"' if prefix else f'xmlns="{value}"'
 
 
 def joined(prolog: bytes | None, body: bytes) -> bytes:
-    """What is read for a body."""
+    """The bytes to parse for a body and its prolog."""
     return prolog + body[_replaced(prolog) :] if prolog else body
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """From places in what is read to places in the body."""
+    """Translates byte offsets in the parsed bytes (prolog and body) to offsets in the body."""
 
     prolog: int
     replaced: int
@@ -60,16 +61,16 @@ class Shift:
         return cls(len(prolog), _replaced(prolog)) if prolog else cls(0, 0)
 
     def start(self, offset: int) -> int:
-        """Where something in the body begins; what begins in the prolog is the record's own tag."""
+        """The start offset in the body; something that begins in the prolog is the record's own tag, at 0."""
         return 0 if offset < self.prolog else offset - self.prolog + self.replaced
 
     def end(self, offset: int) -> int:
-        """Where something in the body ends."""
+        """The end offset in the body."""
         return max(offset - self.prolog + self.replaced, 0)
 
 
 def relocated(error: DocumentError, prolog: bytes | None, body: bytes) -> DocumentError:
-    """An error of what was read, at its place in the body."""
+    """An error of the parsed bytes, with line, column and offset translated to the body."""
     if not prolog:
         return error
     offset = Shift.of(prolog).start(error.offset)
@@ -87,7 +88,7 @@ def relocated(error: DocumentError, prolog: bytes | None, body: bytes) -> Docume
 
 @lru_cache(maxsize=1024)
 def _replaced(prolog: bytes) -> int:
-    """How much of the body the prolog stands in the place of."""
+    """How many bytes of the body the prolog replaces."""
     if prolog.endswith(b">"):
         return 0
     return len(prolog[prolog.rindex(b"<") :].split(maxsplit=1)[0])

@@ -1,8 +1,8 @@
-"""From bytes to the small tree, by expat.
+"""Parses bytes with expat into the tree of ``tree.py``.
 
-Expat says where each event begins; where a tag or a reference ends is found in the bytes.
-What an entity brings in begins, for expat, at the reference to it: that reference is its byte range.
-Nothing external is ever read: expat is not told how, and a reference to something external is an error.
+Expat reports where each event begins; where a tag or a reference ends is found in the bytes.
+For a node that an entity brings in, expat reports the position of the reference, so the reference is the byte
+range of that node.  Nothing external is ever read: a reference to an external entity is an error.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ import re
 from typing import NoReturn
 from xml.parsers import expat
 
-from twigcast.document.faults import document_error
+from twigcast.document.faults import (
+    AMPLIFICATION,
+    EMPTY,
+    EXTERNAL_ENTITY,
+    UNKNOWN_ENCODING,
+    document_error,
+)
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.tree import Attribute, Document, Element, Text
 from twigcast.errors import DocumentError
@@ -20,17 +26,16 @@ _DEFAULT_LIMITS = DocumentLimits()
 
 
 def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
-    """The document in ``body``; raises ``DocumentError`` where there is none, or it is beyond a limit."""
+    """Parse a document; raises ``DocumentError`` if it is not well-formed or exceeds a limit."""
     if not body:
-        raise DocumentError("the document is empty", code="empty")
+        raise document_error(EMPTY, 1, 0, 0)
     if len(body) > limits.bytes:
         message = f"the document has {len(body)} bytes, more than {limits.bytes}"
         raise DocumentError(message, code="too-large", offset=limits.bytes)
     return _Reader(body, limits).read()
 
 
-_SEPARATOR = "\x01"  # parts the namespace of a name from its local part; no document contains it
-_UNKNOWN_ENCODING = 18
+_SEPARATOR = "\x01"  # between the namespace and the local name; no document can contain it
 _TAG_NAME = re.compile(rb"<[^ \t\r\n/>]+")
 _ATTRIBUTE = re.compile(rb"""[ \t\r\n]+([^ \t\r\n=/>]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')""")
 _REFERENCE = re.compile(rb"&([A-Za-z_:][A-Za-z0-9_:.-]*);")
@@ -38,11 +43,11 @@ _PREDEFINED = ("amp", "lt", "gt", "apos", "quot")
 
 
 class _Reader:
-    """One reading: expat, the tree so far, and what is open in it.
+    """The state of one parse: the expat parser, the tree so far, and the node that is open in it.
 
-    ``text`` is the text node that may still grow, ``pieces`` its character data, ``text_at`` the index of its
-    last event; ``cdata_at`` is where an open CDATA section begins; ``signs`` is the body with one byte for
-    each ``width`` bytes, to find markup in.
+    ``text`` is the text node that may still grow, ``pieces`` its character data, ``text_at`` the offset of
+    its last event; ``cdata_at`` is where an open CDATA section begins.  ``signs`` is the body with one byte
+    for each character of ``width`` bytes, so that markup can be searched for in UTF-16 as well.
     """
 
     def __init__(self, body: bytes, limits: DocumentLimits) -> None:
@@ -80,9 +85,9 @@ class _Reader:
         except expat.ExpatError as error:
             at = max(parser.ErrorByteIndex, 0)
             raise document_error(error.code, error.lineno, error.offset, at, self.body) from None
-        except (LookupError, ValueError):  # what pyexpat raises for codecs it does not know, or cannot use
+        except (LookupError, ValueError):  # raised by pyexpat for codecs that it does not know or cannot use
             line, column = parser.ErrorLineNumber, parser.ErrorColumnNumber
-            raise document_error(_UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
+            raise document_error(UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
         return self.document
 
     # Events
@@ -145,14 +150,14 @@ class _Reader:
             self.entities.add(name)
 
     def _external(self, *_: str | None) -> int:
-        self._fail("external-entity", "an external entity is referred to, and nothing external is read")
+        raise self._error(EXTERNAL_ENTITY)
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
-            self._fail("undeclared-entity", f"the entity {name!r} is not declared")
+            self._fail("undeclared-entity", f"undefined entity {name!r}")
 
     def _end_text(self) -> int:
-        """The index of this event, which ends the text before it."""
+        """End the text node before this event, and return the offset of the event."""
         at = self.parser.CurrentByteIndex
         if self.text is not None:
             self.text.value = "".join(self.pieces)
@@ -161,10 +166,10 @@ class _Reader:
             self.pieces.clear()
         return at
 
-    # Places
+    # Byte ranges
 
     def _located(self, element: Element, attributes: list[Attribute]) -> tuple[Attribute, ...]:
-        """``attributes`` with their byte ranges; one from a default has the range of the tag."""
+        """The attributes with their byte ranges; an attribute from a DTD default has the range of the tag."""
         start = element.start
         if self._in_entity(start):
             end = self._after(b";", start)
@@ -192,10 +197,10 @@ class _Reader:
         return written, self._after(b">", place * width)
 
     def _check_references(self, value: bytes) -> None:
-        """Refuses an undeclared entity in an attribute; expat drops it if there is a DTD it has not read."""
+        """Refuse an undeclared entity in an attribute value, which expat drops if it has not read the DTD."""
         for name in _REFERENCE.findall(value):
             if name.decode("ascii") not in self.entities:
-                self._fail("undeclared-entity", f"the entity {name.decode('ascii')!r} is not declared")
+                self._fail("undeclared-entity", f"undefined entity {name.decode('ascii')!r}")
 
     def _in_entity(self, at: int) -> bool:
         return self.signs.startswith(b"&", at // self.width)
@@ -217,7 +222,13 @@ class _Reader:
         if self.expanded > max(
             self.limits.amplification_threshold, self.limits.amplification * len(self.body)
         ):
-            self._fail("entity-expansion", "entities make the document grow beyond the limit")
+            raise self._error(AMPLIFICATION)
+
+    def _error(self, number: int) -> DocumentError:
+        parser = self.parser
+        return document_error(
+            number, parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
+        )
 
     def _fail(self, code: str, message: str) -> NoReturn:
         parser = self.parser
@@ -231,7 +242,7 @@ def _expanded_name(name: str) -> tuple[str, str]:
 
 
 def _signs(body: bytes) -> tuple[bytes, int]:
-    """The body with one byte for each character of UTF-16 (any beyond ASCII as 0x80), or as it is."""
+    """The body and 1; of UTF-16, one byte for each character (0x80 for those beyond ASCII) and 2."""
     if body[:2] in (b"\xff\xfe", b"<\x00"):
         high, low = body[1::2], body[::2]
     elif body[:2] in (b"\xfe\xff", b"\x00<"):

@@ -1,14 +1,15 @@
-"""One large file of many records, cut at a record element, in one pass and bounded memory.
+"""Splits one large file into its records, the elements of a given name, in one pass and bounded memory.
 
     <feed xmlns:p="…"> <meta/> <rec> … <rec> … </rec> … </rec> <rec/> </feed>
     └── outside: to expat ───┘ └── a record: its bytes ──────┘ └────┘ └─ outside
 
-Inside a record only its own tags count, and what can hide one: comments, CDATA sections, processing
-instructions.  In well-formed XML a ``<`` is nowhere else, so that a search for these is exact.  What lies
-outside of records goes to expat, which then knows what namespaces, entities and encoding they inherit.
+Inside a record the splitter searches only for the record's own tags and for what can hide a tag: comments,
+CDATA sections and processing instructions.  In well-formed XML a ``<`` occurs nowhere else, so this search is
+exact.  Everything outside of records is parsed by expat, which knows the namespaces, entities and encoding
+that the records inherit.
 
-A record that is broken costs itself, not its neighbours: one that has not ended when the file ends, or within
-``limit`` bytes, is an error up to the next start tag of a record, and those that followed are records again.
+A broken record does not affect its neighbours: a record that has not ended at the end of the file, or within
+``limit`` bytes, is reported as an error up to the next start tag of a record, where splitting continues.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from twigcast.document.faults import document_error
+from twigcast.document.faults import UNKNOWN_ENCODING, document_error
 from twigcast.document.prolog import declaration, make_prolog
 from twigcast.errors import DocumentError
 
@@ -28,7 +29,7 @@ RECORD_LIMIT = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record: its range of the file, its bytes, what it inherits, and what is wrong where it is none."""
+    """A record: its byte range in the file, its bytes, its prolog, and its error if it is broken."""
 
     start: int
     end: int
@@ -38,10 +39,10 @@ class Record:
 
 
 class RecordSplitter:
-    """A file being cut: ``feed`` it in pieces of any size, then ``finish``.
+    """Splits a file that is passed to ``feed`` in pieces of any size; ``finish`` ends it.
 
     ``record`` is the name of the element as it is written, with its prefix.  To begin in the middle of a file
-    at ``start``, give the ``preamble`` that another splitter had there.
+    at ``start``, pass the ``preamble`` of a splitter that has read the file up to there.
     """
 
     def __init__(
@@ -55,18 +56,18 @@ class RecordSplitter:
         self._longest = max(len(b"<![CDATA["), len(self._name) + 3)
         self._outside = _Outside(self._name)
         self._buffer = preamble
-        self._base = start - len(preamble)  # of the buffer, in the file
-        self._at = 0  # where the search goes on, in the buffer
-        self._told = 0  # how far the outside has been told, in the buffer
+        self._base = start - len(preamble)  # offset of the buffer in the file
+        self._at = 0  # offset in the buffer where the search continues
+        self._told = 0  # offset in the buffer up to which expat has the outside
         self._open: list[_Open] = []
         self._hiding: _Hiding | None = None
-        self._too_large: int | None = None  # where a record began whose bytes are not kept
+        self._too_large: int | None = None  # where the record began that is too large to be kept
         self._unreadable = False
         self._begun = bool(preamble)
         self._blank = not preamble  # nothing but space so far
 
     def feed(self, data: bytes) -> Iterator[Record]:
-        """The records that end in ``data``, and the errors that show there."""
+        """Yield the records that end in ``data``, broken ones with their errors."""
         if not self._begun and len(self._buffer) + len(data) >= _SIGNATURE:
             self._begun = True
             if (self._buffer + data).startswith(_WIDE):
@@ -80,7 +81,7 @@ class RecordSplitter:
         self._drop()
 
     def finish(self) -> Iterator[Record]:
-        """What is left when the file ends."""
+        """Yield what is left at the end of the file."""
         if self._unreadable:
             return
         if self._blank:
@@ -93,11 +94,11 @@ class RecordSplitter:
 
     @property
     def settled(self) -> bool:
-        """Whether the record given last is where everything stands, so that another splitter could go on."""
+        """Whether another splitter could continue right after the record that was yielded last."""
         return not self._open and self._hiding is None and self._told == self._at and not self._outside.error
 
     def preamble(self) -> bytes:
-        """What is open here, for another splitter that begins here."""
+        """Declarations and open start tags at this point, for another splitter that begins here."""
         return self._outside.preamble()
 
     # The search
@@ -150,7 +151,7 @@ class RecordSplitter:
             yield from self._outside_error()
 
     def _skip_plain(self, record: _Open) -> None:
-        """Go to the next tag of a record at once, where nothing before it can hide one.
+        """Skip to the next tag of a record if nothing before it can hide a tag.
 
         This search and two for single bytes take half the time of the one that looks at every kind of token.
         """
@@ -163,7 +164,7 @@ class RecordSplitter:
             self._at = end
 
     def _reveal(self) -> bool:
-        """Go to the end of what may hide tags; false where it is not there yet."""
+        """Skip to the end of the hiding construct; false if its end has not been fed yet."""
         assert self._hiding is not None
         sign = self._hiding.end
         place = self._buffer.find(sign, self._at)
@@ -178,7 +179,7 @@ class RecordSplitter:
         return True
 
     def _look_behind(self) -> bool:
-        """Go back to where a comment began that is none, to look for tags in it; false where that is gone."""
+        """Go back to the start of a malformed comment to search it for tags; false if it was dropped."""
         assert self._hiding is not None
         start = self._hiding.start - self._base
         if start < 0:
@@ -187,7 +188,7 @@ class RecordSplitter:
         return True
 
     def _start_tag(self, found: re.Match[bytes], final: bool) -> tuple[int, bool] | None:
-        """Where a start tag ends and whether it is empty; none where that is not there yet."""
+        """The end of a start tag, and whether the element is empty; ``None`` if it has not been fed yet."""
         tag = _TAG_END.match(self._buffer, found.end())
         if tag is not None:
             return tag.end(), self._buffer[tag.end() - 2 : tag.end() - 1] == b"/"
@@ -253,21 +254,18 @@ class RecordSplitter:
         self._outside.pass_record()
 
     def _recover(self, *, final: bool) -> Iterator[Record]:
-        """Give up the outermost records until none is too large; at the end, until none is open."""
+        """Report the outermost records as broken until none is too large; at the end, until none is open."""
         while self._open and (final or self._base + self._at - self._open[0].start > self._limit):
             broken = self._open.pop(0)
             starts = [start for start, _ in broken.ended] + [each.start for each in self._open]
-            if not starts and not final:  # nothing in it that might be the next: too large to be kept
+            if not starts and not final:  # no later record begins in it: too large to be kept
                 self._too_large = broken.start
                 self._told = self._at
                 return
             end = starts[0] if starts else self._base + len(self._buffer)
             message = "the next record begins before the record ends" if starts else "the record does not end"
             body = self._slice(broken.start, end)
-            error = document_error(3, body.count(b"\n") + 1, 0, len(body), body)
-            error = DocumentError(
-                message, code=error.code, line=error.line, column=error.column, offset=error.offset
-            )
+            error = DocumentError(message, code="truncated", line=body.count(b"\n") + 1, offset=len(body))
             yield Record(broken.start, end, body, self._prolog(body), error)
             for start, ending in broken.ended:
                 self._outside.tell(self._slice(end, start))
@@ -302,9 +300,9 @@ class RecordSplitter:
             self._told = place
 
     def _whole(self, place: int) -> int:
-        """How far before ``place`` the outside ends with whole markup.
+        """The last offset before ``place`` at which no markup of the outside is cut in two.
 
-        Newer versions of expat put off what they have seen a part of, and would tell of it too late.
+        Newer versions of expat defer partial markup, and would report it too late.
         """
         start = self._told
         if self._hiding is not None:
@@ -328,7 +326,7 @@ class RecordSplitter:
         return Record(place, place, None, None, DocumentError(message, code=error.code, offset=place))
 
     def _drop(self) -> None:
-        """Forget what is not needed any more."""
+        """Drop the part of the buffer that is no longer needed."""
         keep = self._open[0].start - self._base if self._open else min(self._at, self._told)
         if self._hiding is not None and not self._open:
             start = self._hiding.start - self._base
@@ -343,7 +341,7 @@ class RecordSplitter:
 
 @dataclass(slots=True)
 class _Open:
-    """A record that has begun, and those within it that have ended."""
+    """A record that has begun, and the nested records in it that have ended."""
 
     start: int
     ended: list[tuple[int, int]] = field(default_factory=list)
@@ -352,7 +350,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Hiding:
-    """Something that may hide tags, from where it began to this end."""
+    """A comment, CDATA section or processing instruction: where it began, and the text that ends it."""
 
     end: bytes
     start: int
@@ -387,7 +385,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 class _Outside:
-    """What lies around the records, read by expat: open elements, namespaces, entities, encoding."""
+    """Parses what lies around the records, for their open elements, namespaces, entities and encoding."""
 
     def __init__(self, record: bytes) -> None:
         self._record = record
@@ -414,7 +412,7 @@ class _Outside:
         self._parse(data, final=False)
 
     def pass_record(self) -> None:
-        """A record was here; where it is the root, something must stand in its place."""
+        """Account for a record; if it is the root element, expat is given an empty element in its place."""
         if not self._elements:
             self._parse(b"<_/>", final=False)
 
@@ -422,12 +420,12 @@ class _Outside:
         self._parse(b"", final=True)
 
     def take_error(self) -> DocumentError | None:
-        """The error that made the outside unreadable, once."""
+        """Return the error that made the outside unreadable, the first time only."""
         error, self._untold = self._untold, None
         return error
 
     def prolog(self, body: bytes) -> bytes | None:
-        """What the record ``body`` inherits here."""
+        """The prolog of the record ``body`` at this point of the file."""
         own = frozenset(_own_prefixes(body)) if b"xmlns" in body else frozenset()
         typed = bool(self.subset) and (b"<!ATTLIST" in self.subset or bool(_ENTITY.search(body)))
         if (own, typed) not in self._prologs:
@@ -458,7 +456,7 @@ class _Outside:
         except expat.ExpatError as error:
             self._fail(document_error(error.code, 1, 0, 0))
         except (LookupError, ValueError):
-            self._fail(document_error(18, 1, 0, 0))
+            self._fail(document_error(UNKNOWN_ENCODING, 1, 0, 0))
 
     def _fail(self, error: DocumentError) -> None:
         self.error, self._untold = True, error

@@ -1,15 +1,15 @@
-"""What a document is: the small tree of XPath's data model, with the bytes each node was read from.
+"""The tree of a document in XPath's data model, in which every node knows the bytes it was read from.
 
     Document           the bytes, and one root
     └── Element        namespace, local name, attributes, children in order
         ├── Attribute  namespace, local name, value
-        ├── Text       character data that touches, whether plain, CDATA or from an entity
+        ├── Text       adjacent character data, whether plain, CDATA or from an entity
         └── Element …
 
-Comments and processing instructions are not nodes here; they only part the text around them.
-Invariants: ``body[node.start:node.end]`` is what the node was written as (for what an entity brought in, the
-reference to it); ``order`` grows in document order, an element before its attributes before its children.
-Nodes are written by ``read`` and not changed after it; they are compared by identity.
+Comments and processing instructions are not nodes; they only separate the text around them.
+Invariants: ``body[node.start:node.end]`` is the source text of the node (of a node that an entity brought in,
+the reference); ``order`` grows in document order, an element before its attributes before its children.
+``read`` creates the nodes, and nothing changes them afterwards; they are compared by identity.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Element:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Attribute:
-    """An attribute, from its name to its closing quote; one from a default, where its element's tag is."""
+    """An attribute, from its name to its closing quote; from a DTD default, with the range of the tag."""
 
     namespace: str
     local: str
@@ -76,7 +76,7 @@ class Attribute:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Text:
-    """Character data with nothing but character data between its two ends."""
+    """Adjacent character data as one node."""
 
     value: str
     parent: Element
@@ -123,7 +123,7 @@ def string_value(node: Node) -> str:
 
 
 def node_path(node: Node) -> str:
-    """Where a node is, for people: ``/nitf/body/p[2]/@id``; a number where a name is not the only one."""
+    """The path of a node, for people: ``/nitf/body/p[2]/@id``, numbered among siblings of the same name."""
     parts: list[str] = []
     while not isinstance(node, Document):
         if isinstance(node, Attribute):

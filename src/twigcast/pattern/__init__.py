@@ -1,7 +1,7 @@
-"""What a subscription says: values and pure functions.
+"""Patterns: the language of subscriptions, as frozen values and pure functions.
 
-``parse`` makes a ``Pattern`` from text, ``render`` its canonical text; ``matches`` and ``select`` evaluate
-one pattern on one document, and define what is correct.
+``parse`` turns text into a ``Pattern``, ``render`` turns a pattern into its canonical text.  ``matches`` and
+``select`` evaluate one pattern on one document; they define which answers are correct.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The one way to write each thing: constructors that keep the invariants of the pattern tree.
+"""Constructors that keep patterns canonical, so that equal expressions become equal values.
 
-Conjunctions and disjunctions are flat, distinct and sorted by canonical text; a double negation is none.
-Cost: text is rendered for sorting only where there are two things to sort.
+Conjunctions and disjunctions are flat, distinct and sorted by canonical text; a double negation cancels out.
+Cost: text is rendered for sorting only where there are at least two operands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How ``..``, ``parent::`` and ``self::name`` become filters.
+"""Cleaning: rewrites ``..``, ``parent::`` and ``self::name`` into filters on child and descendant steps.
 
 While an expression is read, a path is a list of routes: a ``Route`` starts at a context node, climbs some
 parents, and goes down from there.  A step takes the downward part of each branch of its condition as its
@@ -7,15 +7,15 @@ predicates, and hands the rest to the step before it:
     a/b[../x or y]     a[x]/b | a/b[y]              the parent of a child step is the step before
     a//b[../x]         a[x]/b | a//*[x]/b           the parent of a descendant may be any step between
     a//b/..            a[b] | a//*[b]               going up turns the last step into a filter
-    //b/parent::a      //a[b]                       names meet; where they exclude each other, the branch goes
+    //b/parent::a      //a[b]                       names are intersected; an impossible branch is dropped
 
-Invariant: a finished path contains no ``Mixed`` and no constant; what cannot hold has been dropped.
-Cost: as many alternatives as the disjunctive form of those predicates that look up; bounded by ``limit``.
+Invariant: a finished path contains no ``Mixed`` and no constant; alternatives that cannot match were dropped.
+Cost: as many alternatives as the disjunctive normal form of the predicates that look up, at most ``limit``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from twigcast.pattern.canonical import conjuncts, path_union
@@ -52,18 +52,15 @@ from twigcast.pattern.tree import (
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A path while it is read: up ``len(guards)`` parents, then down by ``steps`` to an optional ``tail``.
+    """A path while it is parsed: up ``len(guards)`` parents, then down by ``steps`` to an optional ``tail``.
 
-    ``guards`` are conditions on the nodes that are left upwards, ``filters`` on the node where it turns down.
+    ``guards`` are conditions on the nodes on the way up, ``filters`` on the node where the path turns down.
     """
 
     steps: tuple[Step, ...] = ()
     tail: Tail = None
     filters: Condition = True
     guards: tuple[Condition, ...] = ()
-
-
-HERE = Route()
 
 
 def restricted(route: Route, condition: Condition, limit: int, *, absolute: bool) -> list[Route]:
@@ -109,7 +106,7 @@ def finished(route: Route) -> Path:
 
 
 def some(routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Predicate], limit: int) -> Condition:
-    """The condition that ``make`` states of some selected node, so that routes can be taken one by one."""
+    """The condition that ``make`` holds for some selected node; each route contributes its own."""
     options: list[Condition] = []
     plain: list[Path] = []
     for route in routes:
@@ -126,7 +123,7 @@ def some(routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Predicate],
 def first(
     routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Condition], empty: Condition, limit: int
 ) -> Condition:
-    """The condition that ``make`` states of all selected nodes together; ``empty`` where none is selected."""
+    """The condition that ``make`` holds for all selected nodes together; ``empty`` if none is selected."""
     if not routes:
         return empty
     levels = len(routes[0].guards)
@@ -193,7 +190,7 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
         if common is not None:
             raise Refusal(
                 "unsupported",
-                "not(self::name) cannot be cleaned into a filter here",
+                "not(self::name) cannot be rewritten as a filter here",
                 "a path, a comparison or a function",
             )
     predicates = conjuncts(last.predicates + branch.here) if last.predicates or branch.here else ()
@@ -208,7 +205,7 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
 
 
 def _places_of_parent(route: Route) -> list[Route]:
-    """Where the parent of the last step can be: at the step before; below it, if the last is a descendant."""
+    """The positions that the parent of the last step can have: the step before, or any node below that."""
     before = replace(route, steps=route.steps[:-1], tail=None)
     return [before] if route.steps[-1].axis is Axis.CHILD else self_and_below(before)
 
@@ -220,7 +217,7 @@ def _branch_at_document(branch: Branch, limit: int) -> Condition:
 
 
 def _at_document(predicate: Predicate, limit: int) -> Condition:
-    """What ``predicate`` says of the document node, which has neither attributes nor text of its own."""
+    """The predicate as a condition on the document node, which has neither attributes nor text."""
     match predicate:
         case And(operands):
             return both([_at_document(operand, limit) for operand in operands], limit)
@@ -250,3 +247,44 @@ def _intersection(left: NameTest, right: NameTest) -> NameTest | None:
         left.namespace if left.namespace is not None else right.namespace,
         left.local if left.local is not None else right.local,
     )
+
+
+def has_more_steps(routes: Iterable[Route], limit: int) -> bool:
+    """Whether the routes have more than ``limit`` steps, counting the steps in their conditions.
+
+    Cleaning copies conditions: a predicate that looks up from a descendant stands in two alternatives, and a
+    predicate inside it in four.  The copies share their parts, so they cost nothing until the pattern is
+    written out; counting stops at the limit, so it never visits all copies.
+    """
+    steps = limit
+    waiting: list[Route | Path | Predicate | Mixed | Branch | bool] = [*routes]
+    while waiting:
+        item = waiting.pop()
+        match item:
+            case bool():
+                continue
+            case Position():
+                waiting += item.among
+            case Route() | Path():
+                steps -= len(item.steps)
+                for step in item.steps:
+                    waiting += step.predicates
+                if isinstance(item, Path):
+                    waiting += item.filters
+                else:
+                    waiting += [item.filters, *item.guards]
+            case Mixed():
+                waiting += item.branches
+            case Branch():
+                waiting += item.here
+                if item.above is not None:
+                    waiting.append(item.above)
+            case And() | Or():
+                waiting += item.operands
+            case Not():
+                waiting.append(item.operand)
+            case _:
+                waiting += item.paths
+        if steps < 0:
+            return True
+    return False

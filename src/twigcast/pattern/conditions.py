@@ -1,4 +1,4 @@
-"""Conditions, as they are read: what stands in the brackets of a step."""
+"""Parses the conditions in the brackets of a step."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ _SOME_OR_NONE = {
 
 
 class ConditionReader(PathReader):
-    """Reads conditions, by precedence: or, and, comparisons, unions, and what they are made of."""
+    """Parses conditions by recursive descent: or, and, comparisons, unions, primaries."""
 
     __slots__ = ()
 
     def predicates(self, counted: NameTest | None) -> tuple[list[Condition], bool]:
-        """The conditions in the brackets at this place, and whether all of them are plain predicates."""
+        """The conditions in the brackets here, and whether all of them are plain predicates."""
         tokens = self.tokens
         mark = self.at + 1
         conditions: list[Condition] = []
@@ -88,7 +88,7 @@ class ConditionReader(PathReader):
         return conditions, plain
 
     def _position(self) -> tuple[str, float] | None:
-        """The position that the brackets hold, ``2`` or ``position() < 2``, if they hold one."""
+        """The positional predicate in the brackets, ``2`` or ``position() < 2``, if there is one."""
         at = self.at
         tokens = self.tokens
         operator = "="
@@ -171,7 +171,7 @@ class ConditionReader(PathReader):
         return some(nodes, lambda paths: Comparison(paths, operator, value), self.limits.alternatives)
 
     def _measured(self, measured: _Measured, operator: str, value: float) -> Condition:
-        """``count`` or ``string-length`` compared: whole numbers from 0, which decides some cases."""
+        """``count`` or ``string-length`` compared with a number; some comparisons hold always or never."""
         decided = _decided(operator, value)
         if decided is not None:
             return decided
@@ -315,7 +315,7 @@ class ConditionReader(PathReader):
         return first(nodes, lambda paths: StringTest(name, paths, value), empty=False, limit=limit)
 
     def _truth(self, operand: _Operand, at: int) -> Condition:
-        """The condition that an operand states where a truth value is wanted."""
+        """An operand as a condition, where the grammar needs a truth value."""
         if type(operand) is Path:
             return True if not operand.steps and operand.tail is None else Exists((operand,))
         if type(operand) is list:
@@ -332,7 +332,7 @@ class ConditionReader(PathReader):
 
 
 def _decided(operator: str, value: float) -> bool | None:
-    """Whether all whole numbers from 0 stand in ``operator`` to ``value``, or none; ``None`` if some do."""
+    """True if the comparison holds for all whole numbers from 0, False if for none, None if for some."""
     if value < 0 or (not value.is_integer() and operator in ("=", "!=")):
         return operator in ("!=", ">", ">=")
     if value == 0 and operator in ("<", ">="):

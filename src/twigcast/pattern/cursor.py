@@ -1,4 +1,4 @@
-"""Where the reading of a subscription stands: its tokens, the place in them, how a wrong one is refused."""
+"""The position of the parser in the tokens of a subscription, and the errors for unexpected tokens."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NODE_TYPES = frozenset({"text", "node", "comment", "processing-instruction"})
 
 
 class Cursor:
-    """A place in the tokens of one text, and how much of the limits has been used.
+    """A position in the tokens of one text, and how much of the limits has been used so far.
 
-    ``mark`` is the token to blame where cleaning fails, ``dead`` the first where nothing was left to match;
-    ``cleaned`` tells whether the expression was more than plain paths.
+    ``mark`` is the token that an error of cleaning points at, ``dead`` the first token after which the
+    expression can match nothing; ``cleaned`` is true if the expression has more than plain paths.
     """
 
     __slots__ = (
@@ -104,7 +104,7 @@ class Cursor:
         self.refuse("syntax", f"expected {what}", self.at, what)
 
     def expected_operator(self, sign: str) -> NoReturn:
-        """Refuses what stands where an operator or ``sign`` could: arithmetic by name, the rest as syntax."""
+        """Refuse a token where an operator or ``sign`` is expected; arithmetic gets a message of its own."""
         token = self.tokens[self.at]
         if token in ARITHMETIC:
             self.refuse(
@@ -116,7 +116,7 @@ class Cursor:
         self.expected(sign)
 
     def refuse(self, code: str, message: str, at: int, expected: str | None = None) -> NoReturn:
-        """Raises the error at the token with index ``at``."""
+        """Raise ``PatternError`` at the token with index ``at``."""
         raise PatternError(
             message, code=code, text=self.text, column=column(self.text, at), expected=expected
         ) from None

@@ -1,8 +1,8 @@
-"""What a pattern means: the evaluator that defines what is correct, one pattern on one document.
+"""Evaluates one pattern on one document; this evaluator defines which answers are correct.
 
-It follows XPath 1.0 by the letter over the small tree, set by set, and is written for reading.  Every engine
-is tested against it, and it against lxml.
-Cost: a step visits every node below the nodes before it; a predicate is evaluated for each of them.
+It follows XPath 1.0 to the letter, one set of nodes after the other, and is written for readability.  Every
+engine is property-tested against it, and it is tested against lxml.
+Cost: a step visits every node below the nodes before it, and evaluates its predicates for each of them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def follow(path: Path, node: Document | Element) -> list[Node]:
 
 
 def candidates(step: Step, reached: Sequence[Document | Element]) -> list[Element]:
-    """The elements that ``step`` leads to from any of these by its axis and name, each once, in order."""
+    """The elements that the axis and name of ``step`` reach from these, each once, in document order."""
     along = elements if step.axis is Axis.CHILD else descendants
     found = (element for node in reached for element in along(node))
     return in_order(element for element in found if step.test.admits(element.namespace, element.local))
@@ -104,18 +104,18 @@ def end(tail: Tail, reached: Sequence[Document | Element]) -> list[Node]:
 
 
 def follow_all(paths: Iterable[Path], node: Document | Element) -> list[Node]:
-    """The union of what ``paths`` select from ``node``, each once, in document order."""
+    """The nodes that any of ``paths`` selects from ``node``, each once, in document order."""
     return in_order(found for path in paths for found in follow(path, node))
 
 
 def first_value(paths: Iterable[Path], node: Document | Element) -> str:
-    """The string-value of the first node selected, empty where none is."""
+    """The string-value of the first selected node; empty if none is selected."""
     found = follow_all(paths, node)
     return string_value(found[0]) if found else ""
 
 
 def stands(text: str, operator: str, value: str | float) -> bool:
-    """Whether a string-value stands in ``operator`` to ``value``: ordered or beside a number, as a number."""
+    """Whether the comparison holds; order comparisons and comparisons with a number are numeric."""
     if isinstance(value, str) and operator in ("=", "!="):
         return (text == value) is (operator == "=")
     return compare(number(text), operator, number(value) if isinstance(value, str) else value)

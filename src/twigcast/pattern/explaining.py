@@ -1,4 +1,4 @@
-"""Why a pattern matches a document, or where it stops.
+"""Explains why a pattern matches a document, or at which step it fails.
 
     ✗ /nitf/body//p[@lang='en'][em]/person
       ✓ /nitf            1 of 1   /nitf
@@ -8,8 +8,9 @@
           ✓ em           1 of 2
       · /person
 
-Each step counts the nodes it leads to by axis and name, and those of them that satisfy its predicates; each
-predicate is also counted alone: that tells one that never holds from two that never hold together.
+Each step counts the nodes that its axis and name reach, and how many of them satisfy all its predicates.
+Each predicate is also counted alone, which distinguishes a predicate that never holds from two that never
+hold together.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from twigcast.pattern.tree import Path, Pattern, Predicate
 
 @dataclass(frozen=True, slots=True)
 class PredicateExplanation:
-    """Of how many nodes a predicate is true, and of how many it was asked."""
+    """For how many nodes a predicate is true, and for how many it was evaluated."""
 
     predicate: str
     held: int
@@ -34,9 +35,9 @@ class PredicateExplanation:
 
 @dataclass(frozen=True, slots=True)
 class StepExplanation:
-    """How many nodes have the axis and name of a step (``found``), and how many of them were ``kept``.
+    """How many nodes the axis and name of a step reach (``found``), and how many satisfy it (``kept``).
 
-    ``example`` is the path of the first that was kept, or else of the first that was found.
+    ``example`` is the path of the first kept node, or else of the first found node.
     """
 
     step: str
@@ -49,7 +50,7 @@ class StepExplanation:
 
 @dataclass(frozen=True, slots=True)
 class AlternativeExplanation:
-    """One path of the pattern: its steps, how many nodes it selects, and the step where nothing was left."""
+    """One path of the pattern: its steps, how many nodes it selects, and the step at which it fails."""
 
     path: str
     selected: int
@@ -59,7 +60,7 @@ class AlternativeExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a pattern matches a document, or does not; ``str`` is for people, ``to_dict`` for JSON."""
+    """Why a pattern matches a document or does not; ``str`` is for people, ``to_dict`` for JSON."""
 
     pattern: str
     matched: bool
@@ -73,7 +74,7 @@ class Explanation:
 
 
 def explain(pattern: Pattern, document: Document) -> Explanation:
-    """Why ``pattern`` matches ``document``, or where each of its alternatives stops."""
+    """Explain why ``pattern`` matches ``document``, or at which step each of its alternatives fails."""
     alternatives = tuple([_alternative(path, document) for path in pattern.alternatives])
     return Explanation(render(pattern), any(each.selected for each in alternatives), alternatives)
 

@@ -1,4 +1,4 @@
-"""How large a subscription may be."""
+"""Limits on the complexity of one subscription."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PatternLimits:
-    """Bounds on one subscription; beyond any of them it is refused with the code ``too-complex``.
+    """Limits on one subscription; a subscription that exceeds one is refused with the code ``too-complex``.
 
-    ``length`` counts characters without the URIs in ``Q{uri}name``; ``steps`` and ``predicates`` count the
-    whole expression; ``nesting`` counts open brackets and parentheses; ``alternatives`` counts the branches
-    of unions, and those that cleaning away ``..`` and ``parent::`` adds.
+    ``length`` counts characters without the URIs in ``Q{uri}name``; ``steps`` and ``predicates`` count over
+    the whole expression; ``nesting`` counts open brackets and parentheses; ``alternatives`` counts the
+    branches of unions, including those that the rewriting of ``..`` and ``parent::`` adds.
     """
 
     length: int = 8192

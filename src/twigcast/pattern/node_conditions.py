@@ -1,11 +1,15 @@
-"""Conditions on a node that may also speak of its name and its parent.
+"""Conditions on one node, while an expression is parsed: on what is below it, on its name and on its parent.
 
-A condition is a ``Predicate`` (it looks only down), ``True`` or ``False`` (it is decided), or ``Mixed``: a
-disjunction of branches, each a conjunction of what is below the node, its own name, and its parent:
+The predicates of a finished pattern look only down.  XPath also allows conditions such as ``[../x]`` and
+``[self::b]``; until ``cleaning`` has rewritten them, they are kept in disjunctive normal form:
 
-    [../x or y and not(self::b)]    Mixed( above x  |  here y, excluded b )
+    [../x or y and not(self::b)]    Mixed( Branch(above x)  or  Branch(here y, excluded b) )
 
-Invariant: conditions are closed under ``both``, ``either`` and ``opposite``, and no larger than ``limit``.
+A ``Condition`` is therefore one of three: a ``Predicate``, which looks only down; ``True`` or ``False``, if
+it always or never holds; or ``Mixed``, a disjunction of branches, each a conjunction.
+
+Invariant: ``both``, ``either`` and ``opposite`` (and, or, not) take conditions and return conditions, with at
+most ``limit`` branches; more are refused as too complex.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ Value = TypeVar("Value", bound=Sized)
 
 
 class Refusal(Exception):
-    """An expression that cannot be cleaned; the parser adds the place."""
+    """Raised for an expression that cannot be cleaned; the parser turns it into a ``PatternError``."""
 
     def __init__(self, code: str, message: str, expected: str | None = None) -> None:
         super().__init__(message)
@@ -33,18 +37,23 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A conjunction about one node: what is below it, its name, its parent; or that it is the document."""
+    """A conjunction of conditions on one node; without any of them it holds for every node."""
 
     here: tuple[Predicate, ...] = ()
+    """Predicates on the node itself and on what is below it."""
     required: tuple[NameTest, ...] = ()
+    """Name tests that the node must satisfy."""
     excluded: tuple[NameTest, ...] = ()
+    """Name tests that the node must not satisfy."""
     above: Condition | None = None
+    """The condition on the parent, which must exist."""
     document: bool = False
+    """Whether the node must be the document node, which has no name and no parent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """A disjunction of branches."""
+    """A disjunction of branches, at least one of which looks at the name or the parent."""
 
     branches: tuple[Branch, ...]
 
@@ -53,12 +62,12 @@ Condition: TypeAlias = Predicate | Mixed | bool
 
 
 def named(test: NameTest) -> Condition:
-    """The condition that the context node is an element with such a name."""
+    """The condition that the node is an element whose name the test admits."""
     return Mixed((Branch(required=(test,)),))
 
 
 def above(condition: Condition, levels: int) -> Condition:
-    """The condition that the ancestor so many levels up exists and satisfies ``condition``."""
+    """The condition that the ancestor ``levels`` up exists and satisfies ``condition``."""
     for _ in range(levels):
         if condition is False:
             return False
@@ -158,7 +167,7 @@ def _simplified(branches: Sequence[Branch]) -> Condition:
 
 
 def branches(condition: Condition) -> tuple[Branch, ...]:
-    """The branches of any condition."""
+    """The branches of a condition; ``False`` has none, ``True`` and a predicate have one."""
     if isinstance(condition, Mixed):
         return condition.branches
     if isinstance(condition, bool):
@@ -167,7 +176,7 @@ def branches(condition: Condition) -> tuple[Branch, ...]:
 
 
 def bounded(alternatives: Value, limit: int) -> Value:
-    """``alternatives``, if there are not too many."""
+    """Return ``alternatives``; raises ``Refusal`` if there are more than ``limit``."""
     if len(alternatives) > limit:
-        raise Refusal("too-complex", f"cleaning this away takes more than {limit} alternatives")
+        raise Refusal("too-complex", f"written without '..', it has more than {limit} alternatives")
     return alternatives

@@ -20,13 +20,13 @@ _NUMBER = re.compile(r"[ \t\r\n]*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))[ \t\r\n]*"
 
 
 def number(text: str) -> float:
-    """The number that ``text`` spells, not-a-number where it spells none: XPath's ``number()``."""
+    """XPath's ``number()``: the number that ``text`` spells, or not-a-number."""
     found = _NUMBER.fullmatch(text)
     return float(found[1]) if found else math.nan
 
 
 def compare(left: float, comparison: str, right: float) -> bool:
-    """Whether two numbers stand in this relation; with not-a-number, only ``!=`` holds."""
+    """Whether the comparison of two numbers holds; with not-a-number, only ``!=`` holds."""
     return _OPERATORS[comparison](left, right)
 
 

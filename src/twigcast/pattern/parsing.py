@@ -1,7 +1,7 @@
-"""From the text of a subscription to its pattern.
+"""Parses the text of a subscription into a pattern, by recursive descent over its tokens.
 
-Recursive descent over the tokens: the parts of an expression are in ``paths`` and ``conditions``, and here is
-the whole of it.  Usual texts never come so far: ``assembling`` has seen their parts before.
+``paths`` and ``conditions`` parse the parts of an expression, this module the whole.  Most texts never get
+here: ``part_cache`` assembles them from parts that were parsed before.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOT_PATHS = frozenset("0123456789'\"$-")
 def parse(
     text: str, namespaces: Mapping[str, str] | None = None, limits: PatternLimits = _DEFAULT_LIMITS
 ) -> Pattern:
-    """The pattern that ``text`` expresses; ``namespaces`` binds prefixes, ``""`` the unprefixed elements."""
+    """Parse a subscription; ``namespaces`` binds prefixes, and ``""`` the names of elements without one."""
     if limits is _DEFAULT_LIMITS or limits == _DEFAULT_LIMITS:
         pattern = assembled(text, namespaces, parse_alone)
         if pattern is not None:
@@ -38,7 +38,7 @@ def parse(
 def parse_alone(
     text: str, namespaces: Mapping[str, str] | None = None, limits: PatternLimits = _DEFAULT_LIMITS
 ) -> Pattern:
-    """The same, by the parser alone, without what is remembered of other texts."""
+    """The same as ``parse``, without the cache of parts."""
     parser = _Parser(text, namespaces, limits)
     try:
         pattern = parser.pattern()
@@ -57,7 +57,7 @@ def parse_alone(
 
 
 class _Parser(ConditionReader):
-    """Reads whole expressions: unions of paths from the document."""
+    """Parses whole expressions: unions of absolute paths."""
 
     __slots__ = ()
 

@@ -1,16 +1,19 @@
-"""Usual subscriptions, put together from parts that were read before.
+"""A cache of parsed steps and predicates, from which most subscriptions are assembled without the parser.
 
-A hundred thousand subscriptions are made of a few thousand steps and predicates.  A text that falls into
+A hundred thousand subscriptions consist of a few thousand distinct steps and predicates.  A regular
+expression cuts a text into such parts:
 
     /nitf  /*  /body.content  [p/em]  [block]  //hl2  [@id=5]  /person
 
-is a plain path whatever the parts, so each part is read once and looked up from then on.  A new predicate
-that is itself such a path, or an attribute compared with a literal, is put together too; others are read by
-the parser.  Anything else (predicates three deep, a union, ``..``, an attribute at the end, an error) is left
-to it altogether.
-Invariant: ``assembled(text)`` is ``None`` or what the parser returns; so short a text is within every limit.
-Cost: 7 µs for the example, where the parser alone takes 38; two tables of at most ``PARTS`` entries for each
-of at most ``MAPS`` namespace maps.
+If the whole text consists of such parts, its pattern is the sequence of the patterns of the parts, so each
+part is parsed once and looked up afterwards.  A new predicate that is itself such a path, or compares an
+attribute with a literal, is assembled as well; the parser parses any other part.  Every other text
+(predicates nested three deep, a union, ``..``, an attribute at the end, an error) falls back to the parser.
+
+Invariant: ``assembled(text)`` is ``None`` or equals what the parser returns; texts of at most ``LENGTH``
+characters are within every limit.
+Cost: 7 µs for the example, where the parser alone takes 38.  The cache has two tables of at most ``PARTS``
+entries for each of at most ``MAPS`` namespace maps; a full table is emptied.
 """
 
 from __future__ import annotations
@@ -42,7 +45,10 @@ Reader: TypeAlias = Callable[[str, Mapping[str, str] | None], Pattern]
 
 
 def assembled(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> Pattern | None:
-    """The pattern of ``text`` from its parts, ``read`` where they are new; ``None`` if it has others."""
+    """The pattern of ``text``, assembled from its parts; ``None`` if the parser must parse the text.
+
+    ``read`` is the parser, which is called for a part that is not in the cache.
+    """
     steps: list[Step] = []
     conditions: dict[str, Predicate] = {}
     for part in cut(text):
@@ -65,7 +71,7 @@ def assembled(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> 
 
 
 def cut(text: str) -> list[str]:
-    """The steps and predicates of ``text``, in order; none where it is not made of those alone."""
+    """The steps and predicates of ``text``, in order; an empty list if it has anything else."""
     if len(text) > LENGTH:
         return []
     parts: list[str] = _PART.findall(text)
@@ -73,7 +79,7 @@ def cut(text: str) -> list[str]:
 
 
 def part_step(part: str, namespaces: Mapping[str, str] | None, read: Reader) -> Step | None:
-    """The step of a part; ``None`` where it is none."""
+    """The step of a part; ``None`` if the parser refuses the part."""
     step = _tables(namespaces)[0].get(part)
     return _new_step(part, namespaces, read) if step is None else step
 
@@ -81,7 +87,7 @@ def part_step(part: str, namespaces: Mapping[str, str] | None, read: Reader) -> 
 def part_conditions(
     part: str, namespaces: Mapping[str, str] | None, read: Reader
 ) -> dict[str, Predicate] | None:
-    """The conditions in brackets by canonical text; ``None`` if they may look beyond the element."""
+    """The predicates in brackets by canonical text; ``None`` if they may look above the element."""
     found = _tables(namespaces)[1].get(part)
     return _new_predicate(part, namespaces, read) if found is None else found
 
@@ -96,7 +102,7 @@ _BY_MAP: dict[frozenset[tuple[str, str]], tuple[_Steps, _Predicates]] = {}
 
 
 def _tables(namespaces: Mapping[str, str] | None) -> tuple[_Steps, _Predicates]:
-    """What is remembered under this namespace map."""
+    """The tables of steps and predicates for a namespace map."""
     if not namespaces:
         return _PLAIN
     key = frozenset(namespaces.items())
@@ -142,7 +148,7 @@ def _new_predicate(
             return None
         predicates = path.steps[0].predicates
         if any(isinstance(predicate, Position) for predicate in predicates):
-            return None  # among which elements it counts depends on the step
+            return None  # which elements a position counts depends on the step
     known = _tables(namespaces)[1]
     if len(known) >= PARTS:
         known.clear()
@@ -151,14 +157,14 @@ def _new_predicate(
 
 
 def _plain_predicate(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> Predicate | None:
-    """The condition ``@name=literal``, or that a path of parts exists; ``None`` if it is another."""
+    """The predicate ``@name=literal``, or that a path of cached parts exists; ``None`` for any other."""
     if text[:1] == "@":
         found = _COMPARED.fullmatch(text)
         if found is None:
             return None
         name, operator, quoted, digits = found.groups()
         if digits is None and operator not in ("=", "!="):
-            return None  # in an order comparison the string is a number, or not
+            return None  # an order comparison converts the string to a number
         value = quoted[1:-1] if digits is None else float(digits)
         return Comparison((Path((), AttributeTail(NameTest("", name))),), operator, value)
     pattern = assembled(text[1:] if text[:3] == ".//" else f"/{text}", namespaces, read)

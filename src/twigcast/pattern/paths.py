@@ -1,7 +1,8 @@
-"""Paths, as they are read.
+"""Parses paths.
 
-A path is plain while its steps are names and its predicates look down: it is built straight away.
-At the first ``..``, ``self::`` or upward predicate the reading goes on over routes, which ``cleaning`` ends.
+A path is plain as long as its steps are names and its predicates look down; plain paths are built directly.
+From the first ``..``, ``self::`` or upward predicate on, the path is kept as routes, which ``cleaning``
+finishes.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ from enum import Enum
 from typing import NoReturn, TypeAlias, cast
 
 from twigcast.pattern.canonical import conjuncts
-from twigcast.pattern.cleaning import Route, parents, restricted, self_and_below
+from twigcast.pattern.cleaning import Route, has_more_steps, parents, restricted, self_and_below
 from twigcast.pattern.cursor import NODE_TYPES, Cursor
 from twigcast.pattern.node_conditions import Condition, both, named
-from twigcast.pattern.step_limit import outweighs
 from twigcast.pattern.tokens import END, is_name
 from twigcast.pattern.tree import (
     ANY,
@@ -34,7 +34,7 @@ Nodes: TypeAlias = Path | list[Route]
 
 
 class _End(Enum):
-    """What the nodes reached so far are: done with, or too many kinds to end the path here."""
+    """Whether a path may end after the step that was parsed last."""
 
     SETTLED = "elements, attributes or text"
     LOOSE = "any nodes that satisfy a predicate: a step must follow"
@@ -43,7 +43,7 @@ class _End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """An axis and a node test, whose ``kind`` is ``name``, ``node`` or ``text``, and where they stand."""
+    """An axis, a node test (of ``kind`` ``name``, ``node`` or ``text``), and the tokens they stand at."""
 
     at: int
     axis: str
@@ -66,19 +66,19 @@ _OTHER_AXES = frozenset(
 
 
 class PathReader(Cursor):
-    """Reads paths; what stands in their brackets is for the class below it."""
+    """Parses paths; a subclass parses the conditions in their brackets."""
 
     __slots__ = ()
 
     @abstractmethod
     def predicates(self, counted: NameTest | None) -> tuple[list[Condition], bool]:
-        """The conditions in the brackets at this place, and whether all of them are plain predicates.
+        """The conditions in the brackets here, and whether all of them are plain predicates.
 
         Positions count the children that ``counted`` admits; after any other step they are refused.
         """
 
     def plain_path(self, axis: Axis, *, absolute: bool) -> Nodes:
-        """A path while each step is a name and looks down; handed on as routes where one does not."""
+        """Parse a plain path; from the first step that is not plain on, it continues as routes."""
         tokens = self.tokens
         at = self.at
         steps: list[Step] = []
@@ -148,7 +148,7 @@ class PathReader(Cursor):
         return Path(tuple(steps), tail)
 
     def _rest(self, routes: list[Route], end: _End, *, absolute: bool) -> list[Route]:
-        """The steps after this one, over routes."""
+        """Parse the remaining steps as routes."""
         self.cleaned = True
         tokens = self.tokens
         while True:
@@ -170,7 +170,7 @@ class PathReader(Cursor):
             routes, end = self._step(routes, start, absolute=absolute)
 
     def _step(self, routes: list[Route], start: _End, *, absolute: bool) -> tuple[list[Route], _End]:
-        """One step of any kind from where ``routes`` lead, and whether the path may end after it."""
+        """The routes after one more step of any kind, and whether the path may end after it."""
         at = self.mark = self.at
         self.steps += 1
         if self.steps > self.limits.steps:
@@ -203,7 +203,7 @@ class PathReader(Cursor):
         return found, end
 
     def _move(self) -> _Move:
-        """The axis and node test at this place, in short or long form."""
+        """The axis and node test here, abbreviated or in full."""
         at = self.at
         token = self.tokens[at]
         if token == "." or token == "..":
@@ -226,7 +226,7 @@ class PathReader(Cursor):
         return _Move(at, axis, kind, test)
 
     def _ends(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
-        """To attributes or text, which the document itself has not."""
+        """The routes to attributes or text nodes; the document node has neither."""
         tail: Tail = TEXT if move.kind == "text" else AttributeTail(move.test)
         places = [route for route in routes if route.tail is None]
         if start is _End.ANYWHERE or move.axis.startswith("descendant"):
@@ -234,7 +234,7 @@ class PathReader(Cursor):
         return [replace(place, tail=tail) for place in places if place.steps or not absolute]
 
     def _parents(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
-        """To the parents."""
+        """The routes to the parents."""
         limit = self.limits.alternatives
         if start is not _End.SETTLED:
             self.refuse("unsupported", "'..' needs a named step before it", move.at, "a name test")
@@ -247,7 +247,7 @@ class PathReader(Cursor):
         )
 
     def _anything(self, routes: list[Route], start: _End, move: _Move) -> tuple[list[Route], _End]:
-        """To the same nodes, or to all below them too: a predicate here is one of each of those."""
+        """The routes to the same nodes, or to them and all nodes below; predicates apply to each."""
         if start is not _End.ANYWHERE and move.axis == "self":
             return routes, start
         if self.tokens[self.at] != "[":
@@ -256,7 +256,7 @@ class PathReader(Cursor):
         return [place for route in places for place in self_and_below(route)], _End.LOOSE
 
     def _elements(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
-        """To elements with a name: below, or the same."""
+        """The routes to elements with a name, below the nodes or the nodes themselves."""
         places = [route for route in routes if route.tail is None]
         deep = start is _End.ANYWHERE
         if move.axis == "self" and not deep:
@@ -283,7 +283,7 @@ class PathReader(Cursor):
         return axis
 
     def _node_test(self, axis: str) -> tuple[str, NameTest]:
-        """The node test at this place: its kind (``name``, ``node``, ``text``) and what names it admits."""
+        """The node test here: its kind (``name``, ``node``, ``text``) and the names that it admits."""
         at = self.at
         token = self.tokens[at]
         if self.tokens[at + 1 : at + 2] != ["("]:
@@ -315,7 +315,7 @@ class PathReader(Cursor):
     def _bound(self, routes: list[Route], at: int) -> None:
         if len(routes) > self.limits.alternatives:
             self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", at)
-        if outweighs(routes, self.limits.steps):
+        if has_more_steps(routes, self.limits.steps):
             self.refuse(
                 "too-complex", f"written without '..', it has more than {self.limits.steps} steps", at
             )

@@ -111,7 +111,7 @@ def _union(paths: tuple[Path, ...]) -> str:
 
 
 def _brackets(predicates: tuple[Predicate, ...]) -> str:
-    """The predicates in brackets, a position before the others: these are not what it counts."""
+    """The predicates in brackets; a position comes first, since the other predicates do not affect it."""
     if len(predicates) > 1:
         predicates = tuple(sorted(predicates, key=lambda each: not isinstance(each, Position)))
     return "".join([f"[{render_predicate(predicate)}]" for predicate in predicates])

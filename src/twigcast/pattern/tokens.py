@@ -1,8 +1,8 @@
-"""The words of the language: names, literals, numbers and signs.
+"""Splits a subscription into tokens: names, literals, numbers and signs.
 
 A prefixed name, ``*:local`` and ``Q{uri}local`` are one token each.  Whether ``*``, ``and`` or ``or`` is a
-name or an operator is for the parser to say: it knows where an operator may stand.
-Cost: one pass of one regular expression; columns are found by a second pass, only where there is an error.
+name or an operator is decided by the parser, which knows where an operator may occur.
+Cost: one pass of one regular expression; columns are computed by a second pass, only for an error.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def column(text: str, index: int) -> int:
 
 
 def length(text: str) -> int:
-    """How long ``text`` is without the URIs of its names, which canonical text spells out."""
+    """The length of ``text`` without the URIs that canonical text writes into names."""
     return len(_URI.sub("", text))
 
 

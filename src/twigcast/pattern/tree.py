@@ -1,4 +1,4 @@
-"""What a subscription is: a tree pattern, as frozen values.
+"""The tree pattern of a subscription, as frozen values.
 
 The expression ``/nitf//p[@lang='en'][em or not(b/c)]/person`` is
 
@@ -12,11 +12,11 @@ The expression ``/nitf//p[@lang='en'][em or not(b/c)]/person`` is
 
 Invariants, kept by ``parse``, so that equal values mean equal expressions up to the order of conditions:
 
-* only the child and the descendant axis are left; ``.``, ``..`` and ``parent::`` have become filters;
-* the predicates of a step are a conjunction: no ``And`` at the top, no duplicates, sorted by canonical text;
-* the alternatives of a union are distinct and sorted by canonical text;
-* names carry namespace URIs, never prefixes;
-* an order comparison has a number, all numbers are finite, ``contains`` and ``starts-with`` have some text.
+* only the child and the descendant axis are left; ``.``, ``..`` and ``parent::`` have become filters; * the
+predicates of a step are a conjunction: no ``And`` at the top, no duplicates, sorted by canonical text; * the
+alternatives of a union are distinct and sorted by canonical text; * names carry namespace URIs, never
+prefixes; * order comparisons are with numbers, all numbers are finite, ``contains`` and ``starts-with`` have
+a non-empty text.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from twigcast.pattern.numbers import compare
 
 
 class Axis(Enum):
-    """How a step is related to the one before: a child of it, or anywhere below it."""
+    """How a step is related to the step before: a child, or a descendant at any depth."""
 
     CHILD = "/"
     DESCENDANT = "//"
 
-    __hash__ = object.__hash__  # an Enum's own is a Python function, and patterns are hashed a lot
+    __hash__ = object.__hash__  # Enum's own __hash__ is a Python function, and patterns are hashed often
 
 
 class NameTest(NamedTuple):
@@ -84,7 +84,7 @@ Tail: TypeAlias = AttributeTail | TextTail | None
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One element of a path: where it stands, what it is called, what must hold for it."""
+    """One step of a path: axis, name test, and the predicates that must all hold."""
 
     axis: Axis
     test: NameTest
@@ -106,7 +106,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A subscription: the alternatives of a union of absolute paths; matches where one selects a node."""
+    """A subscription: a union of absolute paths; it matches a document if one of them selects a node."""
 
     alternatives: tuple[Path, ...]
 
@@ -125,7 +125,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Some selected node's string-value stands in ``operator`` to ``value``; numbers compare as numbers."""
+    """The comparison with ``value`` holds for the string-value of some selected node."""
 
     paths: tuple[Path, ...]
     operator: str
@@ -134,7 +134,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class StringTest:
-    """``contains`` or ``starts-with`` of the first selected node's string-value, ``""`` where none is."""
+    """``contains`` or ``starts-with`` on the string-value of the first selected node, or on ``""``."""
 
     function: str
     paths: tuple[Path, ...]
@@ -143,7 +143,7 @@ class StringTest:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """``string-length`` of the first selected node (0 where none is) stands in ``operator`` to ``value``."""
+    """The comparison holds for the ``string-length`` of the first selected node, 0 if there is none."""
 
     paths: tuple[Path, ...]
     operator: str
@@ -152,7 +152,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of selected nodes stands in ``operator`` to ``value``."""
+    """The comparison with ``value`` holds for the number of selected nodes."""
 
     paths: tuple[Path, ...]
     operator: str
@@ -161,9 +161,9 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Which child of its parent the element is, of those that ``test`` admits and for which ``among`` holds.
+    """The comparison holds for the position of the element among its siblings, counted from 1.
 
-    Counted from 1, its number stands in ``operator`` to ``value``.
+    Only siblings count that ``test`` admits and for which the predicates ``among`` hold.
 
     At most one among the predicates of a step: ``//p[em][2][b]`` is the second ``p`` with an ``em``, if it
     has a ``b``.  The test is that of the step, unless the step was restricted further: ``/*[2][self::p]``.
@@ -199,11 +199,11 @@ class Not:
 Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not
 
 Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
-"""The predicates that speak of nodes selected by paths."""
+"""The predicates that contain paths."""
 
 
 def demands_a_node(predicate: Predicate) -> TypeGuard[Selecting]:
-    """Whether a predicate holds only where its paths select something."""
+    """Whether a predicate can hold only if its paths select a node."""
     match predicate:
         case Exists() | Comparison():
             return True

@@ -1,4 +1,4 @@
-"""What documents can look like.
+"""Schemas: which elements and attributes documents can have, read from a DTD or XSD.
 
 graph = read_dtd("nitf.dtd")   or read_xsd("catalogue.xsd")
 graph.root                     'nitf'
@@ -10,13 +10,13 @@ count_label_paths(graph, 10)   how many paths of names documents have, to a dept
 from twigcast.schema.dtd import read_dtd
 from twigcast.schema.files import read_schema
 from twigcast.schema.graph import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Cardinality,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -28,13 +28,13 @@ from twigcast.schema.label_paths import count_label_paths, label_children, label
 from twigcast.schema.xsd import read_xsd
 
 __all__ = [
-    "Attribute",
+    "AttributeDeclaration",
     "AttributeKind",
     "Cardinality",
     "Child",
     "Choice",
     "Content",
-    "Element",
+    "ElementDeclaration",
     "ElementGraph",
     "Particle",
     "Presence",

@@ -1,7 +1,7 @@
 """A DTD read as an element graph.
 
-lxml parses the declarations and expands parameter entities; what is done here is to turn its binary content
-models (``(a, (b, c))``) into flat ones and its words into ours.
+lxml parses the declarations and expands parameter entities; this module flattens its binary content models
+(``(a, (b, c))``) and translates its terms.
 Nothing external is read: a DTD that refers to another file is refused.
 """
 
@@ -14,12 +14,12 @@ from lxml import etree
 
 from twigcast.errors import SchemaError
 from twigcast.schema.graph import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -32,8 +32,8 @@ from twigcast.schema.source import read_source
 def read_dtd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
     """The element graph of a DTD, given as the path of its file or as its bytes.
 
-    Without a ``root`` it is the declared element that stands in no other one; of several, the one with most
-    elements below it.
+    Without a ``root``, the root is the declared element that occurs in no other element; of several, the one
+    with the most elements below it.
     """
     body, name = read_source(source, "the DTD")
     declarations = list(_parse(body, name).iterelements())
@@ -72,7 +72,7 @@ _PRESENCES = {
 
 
 class _OnlyOurs(etree.Resolver):
-    """Gives the parser the DTD it was asked for, and nothing else."""
+    """A resolver that gives the parser the DTD itself and refuses everything else."""
 
     def __init__(self, body: bytes) -> None:
         super().__init__()
@@ -108,10 +108,10 @@ def _parse(body: bytes, name: str) -> Any:
 
 
 class _Names:
-    """The declared names, to find the prefixes that lxml leaves out of content models.
+    """The declared names, used to restore the prefixes that lxml leaves out of content models.
 
-    A ``name`` in the model of ``p:a`` is ``p:name`` if declared, else ``name``, else the first declared one
-    that ends so.
+    A ``name`` in the model of ``p:a`` stands for ``p:name`` if that is declared, else for ``name``, else for
+    the first declared name with another prefix.
     """
 
     def __init__(self, declared: list[str]) -> None:
@@ -128,7 +128,7 @@ class _Names:
         return self.by_local.get(local, local)
 
 
-def _element(declaration: Any, names: _Names) -> Element:
+def _element(declaration: Any, names: _Names) -> ElementDeclaration:
     # The order in which libxml2 keeps attributes is its own affair, so they are sorted.
     attributes = sorted(
         (_attribute(each) for each in declaration.iterattributes()), key=lambda each: each.name
@@ -141,11 +141,11 @@ def _element(declaration: Any, names: _Names) -> Element:
         model = Choice(children, 0, None) if children else None
     elif declaration.content is not None:
         model = _particle(declaration.content, names, name)
-    return Element(name, content, model, tuple(attributes))
+    return ElementDeclaration(name, content, model, tuple(attributes))
 
 
-def _attribute(declaration: Any) -> Attribute:
-    return Attribute(
+def _attribute(declaration: Any) -> AttributeDeclaration:
+    return AttributeDeclaration(
         _name(declaration),
         _KINDS[declaration.type],
         _PRESENCES[declaration.default],
@@ -163,7 +163,7 @@ def _particle(node: Any, names: _Names, parent: str) -> Particle:
 
 
 def _operands(node: Any) -> list[Any]:
-    """The operands of a chain of one connector, ``(a, (b, c))`` as a, b, c; long chains lean to the right."""
+    """The operands of nested pairs with one connector: a, b, c of ``(a, (b, c))``."""
     operands = []
     kind = node.type
     while True:

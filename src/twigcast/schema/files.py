@@ -1,4 +1,4 @@
-"""A schema from its file, whatever its language."""
+"""Reads a schema file, a DTD or an XSD."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from twigcast.schema.xsd import read_xsd
 
 
 def read_schema(path: Path, root: str | None = None) -> ElementGraph:
-    """The element graph of an XSD, where the file's name ends so, else of a DTD."""
+    """The element graph of a file: an XSD if its name ends in ``.xsd``, otherwise a DTD."""
     return read_xsd(path, root) if path.suffix.lower() == ".xsd" else read_dtd(path, root)

@@ -1,4 +1,4 @@
-"""What documents can look like: elements, what may stand in them, how often.
+"""The element graph of a schema: which elements may contain which others, in what order and how often.
 
 An ElementGraph says for each element which children it admits, in what order and number, which attributes
 it has, and whether it holds text.  A ``list`` of ``(title?, item+)``, an ``item`` of text and lists:
@@ -8,8 +8,8 @@ it has, and whether it holds text.  A ``list`` of ``(title?, item+)``, an ``item
      │ └──list 0..n──┐                     Choice(Child list) 0..n, with text between
      └──item 1..n──► item
 
-Every schema language is read into this one value; nothing here knows DTD or XSD.
-Names are written as in documents, prefix and all; ``namespaces`` binds the prefixes.
+DTDs and XSDs are both read into this value; nothing here depends on the schema language.
+Names are written as in documents, with their prefixes; ``namespaces`` binds the prefixes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Parts one after the other, the whole ``least`` to ``most`` times."""
+    """Parts one after the other; the sequence occurs ``least`` to ``most`` times."""
 
     parts: tuple[Particle, ...]
     least: int = 1
@@ -43,7 +43,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of the parts, chosen anew each of the ``least`` to ``most`` times."""
+    """One of the parts, ``least`` to ``most`` times, each time another choice."""
 
     parts: tuple[Particle, ...]
     least: int = 1
@@ -79,7 +79,7 @@ class AttributeKind(Enum):
 
 
 class Presence(Enum):
-    """Whether an attribute must be there, and what is meant where it is not."""
+    """Whether an attribute is required, optional, defaulted or fixed."""
 
     REQUIRED = "required"
     IMPLIED = "implied"
@@ -88,7 +88,7 @@ class Presence(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
+class AttributeDeclaration:
     """An attribute of an element.
 
     ``values`` are the admitted values of an enumeration, and otherwise examples (none, if none are known);
@@ -103,13 +103,13 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class ElementDeclaration:
     """An element: its content, its attributes, and examples of its text where some are known."""
 
     name: str
     content: Content = Content.EMPTY
     model: Particle | None = None
-    attributes: tuple[Attribute, ...] = ()
+    attributes: tuple[AttributeDeclaration, ...] = ()
     values: tuple[str, ...] = ()
 
     @property
@@ -119,22 +119,22 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Cardinality:
-    """How often a child can stand in its parent, in all places of the content model together."""
+    """How often a child can occur in its parent, over the whole content model."""
 
     name: str
     least: int
     most: int | None
 
 
-@dataclass(frozen=True)  # without slots: the derived facts below are kept once computed
+@dataclass(frozen=True)  # without slots, since cached properties need a __dict__
 class ElementGraph:
-    """The elements of a schema, in the order of their declaration, and the one that documents start with.
+    """The declared elements of a schema in their order, and the root element of its documents.
 
     Invariant: names are distinct, and ``root`` is one of them.  A content model may mention a name that is
     not declared; such a child is never part of a valid document and is left out of every derived fact.
     """
 
-    elements: tuple[Element, ...]
+    elements: tuple[ElementDeclaration, ...]
     root: str
     namespaces: tuple[tuple[str, str], ...] = ()
 
@@ -144,13 +144,13 @@ class ElementGraph:
         if self.root not in self._by_name:
             raise SchemaError(f"the root {self.root!r} is not a declared element")
 
-    def __getitem__(self, name: str) -> Element:
+    def __getitem__(self, name: str) -> ElementDeclaration:
         return self._by_name[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def __iter__(self) -> Iterator[Element]:
+    def __iter__(self) -> Iterator[ElementDeclaration]:
         return iter(self.elements)
 
     def __len__(self) -> int:
@@ -174,7 +174,7 @@ class ElementGraph:
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
-        """The elements that stand in no other element (not counting elements that admit any)."""
+        """The elements that occur in no other element, not counting elements with content ANY."""
         below = {
             child.name
             for element in self.elements
@@ -186,7 +186,7 @@ class ElementGraph:
 
     @cached_property
     def descendants(self) -> dict[str, frozenset[str]]:
-        """For each element, those that can stand anywhere below it."""
+        """For each element, the elements that can occur below it at any depth."""
         return {element.name: frozenset(self._reach(element.name)) for element in self.elements}
 
     @cached_property
@@ -198,7 +198,7 @@ class ElementGraph:
     def heights(self) -> dict[str, int]:
         """The height of the shallowest valid tree of each element (1 without children).
 
-        An element that has none, because it needs itself or an undeclared one, is not in it.
+        An element without a valid tree, since it requires itself or an undeclared element, is left out.
         """
         heights: dict[str, int] = {}
         while True:  # round n finds exactly the elements of height n
@@ -224,7 +224,7 @@ class ElementGraph:
         return {**bound, **dict(self.namespaces)}
 
     @cached_property
-    def _by_name(self) -> dict[str, Element]:
+    def _by_name(self) -> dict[str, ElementDeclaration]:
         return {element.name: element for element in self.elements}
 
     @cached_property
@@ -256,15 +256,17 @@ class ElementGraph:
 
 
 def element_graph(
-    elements: Iterable[Element], root: str | None = None, namespaces: Iterable[tuple[str, str]] = ()
+    elements: Iterable[ElementDeclaration],
+    root: str | None = None,
+    namespaces: Iterable[tuple[str, str]] = (),
 ) -> ElementGraph:
-    """The graph of these elements; without a ``root``, of its roots the one with most elements below it."""
+    """The graph of these elements; the default root is the candidate with the most elements below it."""
     declared = tuple(elements)
     if not declared:
         raise SchemaError("the schema declares no element")
     graph = ElementGraph(declared, declared[0].name if root is None else root, tuple(namespaces))
     if root is None:
-        # An element that admits any reaches everything, which says nothing about what it is for.
+        # An element with content ANY reaches everything, so it is no candidate for the root.
         roots = [name for name in graph.roots if graph[name].content is not Content.ANY] or graph.roots
         if roots:
             graph = graph.rooted(max(roots, key=lambda name: len(graph.descendants[name])))
@@ -272,7 +274,7 @@ def element_graph(
 
 
 def particle_height(particle: Particle, heights: dict[str, int]) -> int | None:
-    """The height of the shallowest content of a model, given those of elements; None where there is none."""
+    """The height of the shallowest content of a model, from the heights of elements; None if it has none."""
     if particle.least == 0:
         return 0
     if isinstance(particle, Child):

@@ -1,11 +1,11 @@
 """The label paths of a schema: the names from the root to a leaf, as documents have them.
 
-A path ends at an element that can stand without children, or, cut there, at a given depth.  The ``list`` of
+A path ends at an element that can be without children, or is cut off at a given depth.  The ``list`` of
 ``(title?, item+)`` with an ``item`` of text and lists has, to depth 3:
 
     list/title   list/item   list/item/list
 
-Elements of which no valid tree exists stand on no path.
+Elements without a valid tree occur on no path.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from twigcast.schema.graph import ElementGraph
 
 
 def label_paths(graph: ElementGraph, depth: int) -> Iterator[tuple[str, ...]]:
-    """The label paths no longer than ``depth``, and longer ones cut there; each once, depth first."""
+    """The label paths, cut off at ``depth``; each once, depth first."""
     onward = label_children(graph)
     if graph.root not in onward or depth < 1:
         return
@@ -30,12 +30,12 @@ def label_paths(graph: ElementGraph, depth: int) -> Iterator[tuple[str, ...]]:
 
 
 def count_label_paths(graph: ElementGraph, depth: int) -> int:
-    """How many ``label_paths`` there are, counted level by level and not one by one."""
+    """The number of ``label_paths``, computed level by level without listing them."""
     return label_path_counts(graph, depth)[depth].get(graph.root, 0)
 
 
 def label_path_counts(graph: ElementGraph, depth: int) -> list[dict[str, int]]:
-    """For each depth from 0, how many label paths go down from each element, itself the first on them."""
+    """For each depth from 0 on, the number of label paths that begin at each element."""
     onward = label_children(graph)
     counts: list[dict[str, int]] = [{}, dict.fromkeys(onward, 1)][: depth + 1]
     while len(counts) <= depth:
@@ -50,7 +50,7 @@ def label_path_counts(graph: ElementGraph, depth: int) -> list[dict[str, int]]:
 
 
 def label_children(graph: ElementGraph) -> dict[str, tuple[str, ...]]:
-    """For each element of which a valid tree exists, those of its children of which one does."""
+    """For each element with a valid tree, its children with a valid tree."""
     return {
         name: tuple(child.name for child in graph.children(name) if child.name in graph.heights)
         for name in graph.heights

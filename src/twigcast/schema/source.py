@@ -1,4 +1,4 @@
-"""A schema as it is given: the path of a file, or bytes."""
+"""Reads the bytes of a schema that is given as a path or as bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from twigcast.errors import SchemaError
 
 
 def read_source(source: Path | str | bytes, what: str) -> tuple[bytes, str]:
-    """The bytes of a schema, and what to call it in an error: its path, or ``what`` it is."""
+    """The bytes of a schema, and its name in error messages: its path, or ``what`` if it came as bytes."""
     if isinstance(source, bytes):
         return source, what
     name = str(source)

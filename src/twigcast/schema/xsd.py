@@ -1,8 +1,8 @@
 """An XML Schema read as an element graph.
 
-The library xmlschema parses the types; what is done here is to walk them from the global elements down.
-An element graph has one element for a name, an XSD may have several types for it: their contents become the
-alternatives of one.  ``xs:any`` admits every declared element, an abstract element what can stand for it.
+The library xmlschema parses the types; this module walks them from the global elements down.
+An element graph has one element for each name, while an XSD may give a name several types: their contents
+become alternatives.  ``xs:any`` admits every declared element, an abstract element its substitutes.
 Nothing external is read: a schema that includes another file is refused.
 """
 
@@ -16,12 +16,12 @@ from lxml import etree
 
 from twigcast.errors import ExtraError, SchemaError
 from twigcast.schema.graph import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def read_xsd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
     """The element graph of an XML Schema, given as the path of its file or as its bytes.
 
-    Names are written with the schema's own prefixes, and without one if all elements are of one namespace.
-    Without a ``root`` it is the global element that stands in no other one; of several, the one with most
-    elements below it.
+    Names are written with the schema's own prefixes, or without a prefix if all elements are in one
+    namespace.  Without a ``root``, the root is the global element that occurs in no other element; of
+    several, the one with the most elements below it.
     """
     body, name = read_source(source, "the schema")
     schema = _parse(body, name)
@@ -97,7 +97,7 @@ def _parse(body: bytes, name: str) -> XMLSchema10:
 
 
 class _Names:
-    """Names as documents write them, from those with a namespace in braces."""
+    """Turns names with a namespace in braces into names as documents write them."""
 
     def __init__(self, prefixes: dict[str, str]) -> None:
         self.prefixes = prefixes
@@ -169,18 +169,18 @@ def _prefixes(schema: XMLSchema10, names: Iterable[str]) -> dict[str, str]:
     return prefixes
 
 
-def _element(declaration: Any, names: _Names) -> Element:
+def _element(declaration: Any, names: _Names) -> ElementDeclaration:
     type = declaration.type
     name = names.full(declaration.name)
     attributes = sorted((_attribute(each, names) for each in _attributes(type)), key=lambda each: each.name)
     if type.is_simple() or type.has_simple_content():
         simple = type if type.is_simple() else type.content
-        return Element(name, Content.MIXED, None, tuple(attributes), _values(simple))
+        return ElementDeclaration(name, Content.MIXED, None, tuple(attributes), _values(simple))
     if any(not _is_element(each) for each in type.content.iter_elements()):
-        return Element(name, Content.ANY, None, tuple(attributes))
+        return ElementDeclaration(name, Content.ANY, None, tuple(attributes))
     model = _particle(type.content, names)
     content = Content.MIXED if type.mixed else Content.ELEMENTS if model is not None else Content.EMPTY
-    return Element(name, content, model, tuple(attributes))
+    return ElementDeclaration(name, content, model, tuple(attributes))
 
 
 def _attributes(type: Any) -> Iterator[Any]:
@@ -189,7 +189,7 @@ def _attributes(type: Any) -> Iterator[Any]:
             yield attribute
 
 
-def _attribute(declaration: Any, names: _Names) -> Attribute:
+def _attribute(declaration: Any, names: _Names) -> AttributeDeclaration:
     values = _values(declaration.type)
     kind = _KINDS.get(_split(declaration.type.name or "")[1], AttributeKind.CDATA)
     if values:
@@ -200,7 +200,7 @@ def _attribute(declaration: Any, names: _Names) -> Attribute:
     elif declaration.default is not None:
         presence = Presence.DEFAULT
     default = declaration.fixed if declaration.fixed is not None else declaration.default
-    return Attribute(names.attribute(declaration.name), kind, presence, values, default)
+    return AttributeDeclaration(names.attribute(declaration.name), kind, presence, values, default)
 
 
 def _values(type: Any) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def _values(type: Any) -> tuple[str, ...]:
 
 
 def _particle(particle: Any, names: _Names) -> Particle | None:
-    """The particle as ours; None where it admits nothing."""
+    """The particle in terms of the element graph; None if it admits nothing."""
     least, most = particle.min_occurs, particle.max_occurs
     if most == 0:
         return None
@@ -226,8 +226,8 @@ def _particle(particle: Any, names: _Names) -> Particle | None:
     return Sequence(parts, least, most)  # of xs:all, one of the orders
 
 
-def _merged(same: list[Element]) -> Element:
-    """Elements of one name as one that admits what each of them does."""
+def _merged(same: list[ElementDeclaration]) -> ElementDeclaration:
+    """One declaration for several of the same name, which admits what each of them admits."""
     if len(same) == 1:
         return same[0]
     content = max((each.content for each in same), key=_BREADTH.index)
@@ -236,19 +236,19 @@ def _merged(same: list[Element]) -> Element:
     if models and content is not Content.ANY:
         least = int(all(each.model is not None for each in same))
         model = models[0] if len(models) == 1 and least else Choice(models, least, 1)
-    attributes: dict[str, Attribute] = {}
+    attributes: dict[str, AttributeDeclaration] = {}
     for each in same:
         for attribute in each.attributes:
             known = attributes.setdefault(attribute.name, attribute)
             if known != attribute:
-                attributes[attribute.name] = Attribute(attribute.name)
+                attributes[attribute.name] = AttributeDeclaration(attribute.name)
     for name, attribute in attributes.items():
         everywhere = all(any(a.name == name for a in each.attributes) for each in same)
         if attribute.presence is Presence.REQUIRED and not everywhere:
-            attributes[name] = Attribute(name, attribute.kind, Presence.IMPLIED, attribute.values)
+            attributes[name] = AttributeDeclaration(name, attribute.kind, Presence.IMPLIED, attribute.values)
     values = tuple(dict.fromkeys(value for each in same for value in each.values))
     ordered = tuple(attributes[name] for name in sorted(attributes))
-    return Element(same[0].name, content, model, ordered, values)
+    return ElementDeclaration(same[0].name, content, model, ordered, values)
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -8,15 +8,16 @@ report.messages, report.rows, report.delay, report.correct
 from twigcast.routing import Network
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
+from twigcast.simulator.plotting import plot
 from twigcast.simulator.report import Delay, Report
 from twigcast.simulator.scenario import (
     SCENARIOS,
     Publishers,
     Scenario,
     Subscribers,
-    load_scenario,
     named_scenario,
 )
+from twigcast.simulator.scenario_file import load_scenario
 from twigcast.simulator.simulation import Simulation, simulate
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
 
@@ -36,6 +37,7 @@ __all__ = [
     "line",
     "load_scenario",
     "named_scenario",
+    "plot",
     "random_tree",
     "simulate",
     "star",

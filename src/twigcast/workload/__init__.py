@@ -1,4 +1,4 @@
-"""Documents and subscriptions made to measure, seeded, from a schema.
+"""Generates documents and subscriptions from a schema, with a seed.
 
     graph = news()                                                   or read_dtd(path), or infer(documents)
     documents = generate_documents(graph, 100, DocumentOptions(seed=1))

@@ -1,17 +1,19 @@
-"""Documents that a schema admits, drawn at random.
+"""Generates random documents that are valid against a schema.
 
-Each element is given a budget of elements for its subtree.  It draws its children from the content model:
-optional ones by a coin, repeated ones by a geometric number, alternatives by Zipf; repetitions are added
-while the children together fall short of the budget, and what is left is divided among those that can grow.
+Each element has a budget: the number of elements that its subtree should have.  Its children are drawn from
+the content model: optional children with a fixed probability, repetitions from a geometric distribution,
+alternatives from a Zipf distribution.  Repetitions are added while the children fall short of the budget, and
+the rest of the budget is divided among the children that can grow.
 
     body 90 ──► body.head 12, body.content 71, body.end 6
                                    └──► p 20, table 31, p 7, media 13   (repetitions fill the budget)
 
-So documents have the size asked for whatever the schema, with the big parts now here, now there.
-Rejected: a branching process without budgets, in which near the critical fan-out most documents are tiny and
-a few are huge.
+So documents have the requested size with every schema, and the large subtrees are at different places.
+Rejected: a branching process without budgets, since near the critical fan-out most documents are tiny and a
+few are huge.
 
-Depth is bounded by the least heights of the schema: with h levels left, only what can end within h is chosen.
+Depth is limited by the minimal heights of the elements: with h levels left, only children are chosen whose
+smallest tree has at most h levels.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from xml.sax.saxutils import escape
 
 from twigcast.errors import SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -44,9 +46,9 @@ from twigcast.workload.vocabulary import attribute_pool, element_pool, identifie
 
 @dataclass(frozen=True, slots=True)
 class DocumentOptions:
-    """What generated documents look like; the defaults give NITF documents of 7.5 KB and 117 elements.
+    """The parameters of generated documents; by default, NITF documents have 7.5 KB and 117 elements.
 
-    The papers say little of theirs: at most 10 levels (routing, section 5); for NITF 50, 129 or 201 elements
+    The papers give few parameters: at most 10 levels (routing, section 5); for NITF 50, 129 or 201 elements
     on average (thesis, Table 4.1).
     """
 
@@ -54,7 +56,7 @@ class DocumentOptions:
     elements: int = 117
     """Elements of a document on average, as far as the schema allows."""
     spread: float = 0.5
-    """How far the elements aimed at vary from document to document, as a part of the average."""
+    """How much the number of elements varies between documents, as a fraction of the average."""
     max_depth: int = 10
     """Levels of elements, the root being the first."""
     optional: float = 0.5
@@ -64,11 +66,11 @@ class DocumentOptions:
     skew: float = 2.1
     """Zipf skew of the alternatives of a choice, in the order of their declaration; 0 is uniform."""
     attributes: float = 0.25
-    """The probability of an attribute that may be left out."""
+    """The probability of an optional attribute."""
     words: float = 8.0
     """Words of a phrase on average."""
     single: float = 0.3
-    """The part of the texts that are no phrase but one value, a word or a number."""
+    """The fraction of texts that are a single value, a word or a number, and not a phrase."""
 
     def __post_init__(self) -> None:
         for name in ("spread", "optional", "attributes", "single"):
@@ -85,8 +87,8 @@ def generate_documents(
 ) -> Iterator[bytes]:
     """Documents number ``first`` to ``first + count - 1``, valid against the schema.
 
-    A document depends on the schema, the options and its number alone, so any can be made again by itself.
-    One kind of reference may dangle: an IDREF that is required where no element of the document has an ID.
+    A document depends only on the schema, the options and its number, so each can be generated again by
+    itself.  A required IDREF refers to nothing if no element of the document has an ID.
     """
     options = options or DocumentOptions()
     root = _compile(graph, options)
@@ -100,7 +102,7 @@ _LARGEST = 1e6
 
 @dataclass(slots=True, eq=False)
 class _Maker:
-    """How an element is written, and by levels left how many elements it grows to without a budget."""
+    """How an element is generated; ``sizes`` by levels left are its expected elements without a budget."""
 
     opening: str
     closing: str
@@ -140,7 +142,7 @@ _Nested: TypeAlias = "list[_Maker | _Nested]"
 
 
 class _Writer:
-    """One document being written: its pieces of text, and what is still to be settled at its end."""
+    """The state of one document: its pieces of text, and the references to fill in at the end."""
 
     def __init__(self, rng: Random, options: DocumentOptions) -> None:
         self.random = rng.random
@@ -224,7 +226,7 @@ class _Writer:
         return " ".join(texts[start : start + length])
 
     def refer(self) -> None:
-        """Point the references at identifiers of this document, now that they are known."""
+        """Fill in the references, now that all identifiers of the document are known."""
         required = any(attribute.probability >= 1.0 for _, attribute in self.references)
         if required and not self.identifiers and self.unidentified is not None:
             self.identifiers = 1
@@ -236,7 +238,7 @@ class _Writer:
                 self.pieces[place] = f' {attribute.name}="{identifier(number)}"'
 
     def children(self, model: _Part, budget: float, levels: int) -> list[_Maker]:
-        """Children that the model admits, enough of them to grow to the budget where it can be done."""
+        """Draw children that the model admits, enough of them to use up the budget if possible."""
         if budget < 1.0 and model.least == 0:
             return []
         self.need, self.growth, self.growing = 0.0, 0.0, []
@@ -305,7 +307,7 @@ def _compile(graph: ElementGraph, options: DocumentOptions) -> _Maker:
             f"a document of <{graph.root}> has {height} levels at least, max_depth allows {options.max_depth}"
         )
     smallest = _smallest(graph)
-    written: dict[Attribute, tuple[str, ...]] = {}
+    written: dict[AttributeDeclaration, tuple[str, ...]] = {}
     makers = {
         element.name: _maker(element, least, options, written)
         for element in graph
@@ -328,7 +330,10 @@ def _compile(graph: ElementGraph, options: DocumentOptions) -> _Maker:
 
 
 def _maker(
-    element: Element, least: float, options: DocumentOptions, written: dict[Attribute, tuple[str, ...]]
+    element: ElementDeclaration,
+    least: float,
+    options: DocumentOptions,
+    written: dict[AttributeDeclaration, tuple[str, ...]],
 ) -> _Maker:
     attributes = []
     for attribute in element.attributes:
@@ -347,7 +352,7 @@ def _maker(
     return _Maker(f"<{element.name}", f"</{element.name}>", element.has_text, texts, attributes, least)
 
 
-def _probability(attribute: Attribute, options: DocumentOptions) -> float:
+def _probability(attribute: AttributeDeclaration, options: DocumentOptions) -> float:
     if attribute.presence is Presence.REQUIRED:
         return 1.0
     if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
@@ -358,7 +363,7 @@ def _probability(attribute: Attribute, options: DocumentOptions) -> float:
 def _part(
     particle: Particle, heights: dict[str, int], makers: dict[str, _Maker], options: DocumentOptions
 ) -> _Part | None:
-    """The particle without what can never be made: nothing where it may be left out, else None."""
+    """The particle without parts that have no valid tree; ``None`` if it is required and has none itself."""
     most = _UNBOUNDED if particle.most is None else particle.most
     height = particle_height(replace(particle, least=1), heights)
     if height is None:  # to say nothing is still an alternative of a choice
@@ -381,7 +386,7 @@ def _part(
 
 
 def _smallest(graph: ElementGraph) -> dict[str, float]:
-    """The elements of the smallest tree of each element that has one, from below up to the fixpoint."""
+    """The size of the smallest valid tree of each element, computed as a fixpoint."""
     sizes = dict.fromkeys(graph.heights, _LARGEST)
     changed = True
     while changed:
@@ -405,7 +410,7 @@ def _smallest_content(particle: Particle, sizes: dict[str, float]) -> float:
 
 
 def _measure(makers: list[_Maker], options: DocumentOptions) -> None:
-    """Fill in the sizes, level by level: those with h levels left rest on those with h - 1."""
+    """Compute the expected sizes level by level: those with h levels left from those with h - 1."""
     for maker in makers:
         maker.sizes.append(maker.least)
     for levels in range(options.max_depth):

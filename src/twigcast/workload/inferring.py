@@ -1,7 +1,7 @@
-"""An element graph observed in sample documents, for real data that comes without a schema.
+"""Infers an element graph from sample documents, for real data without a schema.
 
-It says what was seen: children with the numbers in which they stood, attributes with their values, examples
-of text.  What was never seen is not in it, so subscriptions made from it ask for things that do occur.
+The graph has only what was observed: children with their numbers, attributes with their values, examples of
+text.  So subscriptions that are generated from it ask for things that do occur.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from lxml import etree
 from twigcast.document import read
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.schema import (
-    Attribute,
+    AttributeDeclaration,
     AttributeKind,
     Child,
     Choice,
     Content,
-    Element,
+    ElementDeclaration,
     ElementGraph,
     Particle,
     Presence,
@@ -32,18 +32,18 @@ KEPT = 200
 """Examples of values kept for an element or attribute, the most frequent first."""
 
 SHORT = 40
-"""Characters up to which a text counts as a value; of longer ones the words are the examples."""
+"""Up to this many characters a text counts as one value; of a longer text, the words are examples."""
 
 ENUMERATED = 16
-"""An attribute with at most so many values is taken to admit no others."""
+"""An attribute with at most this many values is taken for an enumeration."""
 
 
 def infer(documents: Iterable[bytes]) -> ElementGraph:
     """The graph of all elements seen; its root is the most frequent document element.
 
-    Children are put in the order in which they stand on average, and a child seen twice in one parent may
-    stand there any number of times.  Prefixes are those of the documents, changed only where one prefix
-    stands for two namespaces.
+    Children are sorted by their average position, and a child that was seen twice in one parent may occur
+    there any number of times.  Prefixes are those of the documents, changed only if one prefix stands for two
+    namespaces.
     """
     seen: dict[str, _Seen] = {}
     roots: Counter[str] = Counter()
@@ -66,7 +66,7 @@ def infer(documents: Iterable[bytes]) -> ElementGraph:
 
 
 def _document_error(body: bytes, error: etree.XMLSyntaxError) -> DocumentError:
-    """What is wrong with a document in the words of ``read``; in lxml's where only lxml refuses it."""
+    """The error that ``read`` raises for a document; lxml's own error if only lxml refuses the document."""
     try:
         read(body)
     except DocumentError as known:
@@ -80,7 +80,7 @@ _XML = "http://www.w3.org/XML/1998/namespace"
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of one element name."""
+    """Observations of one element name."""
 
     times: int = 0
     children: dict[str, _SeenChild] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class _Seen:
 
 @dataclass(slots=True)
 class _SeenChild:
-    """What was seen of a child in its parents; ``places`` adds up how far behind its start it stood first."""
+    """Observations of a child in its parents; ``places`` adds up the positions of its first occurrence."""
 
     parents: int = 0
     most: int = 0
@@ -140,7 +140,7 @@ def _count(counter: Counter[str], value: str) -> None:
 
 
 def _namespaces(seen: dict[str, _Seen], prefixes: dict[str, str | None]) -> dict[str, str]:
-    """A prefix for each namespace; none for one that documents use without, if all elements have one."""
+    """A prefix for each namespace; the empty prefix for a default namespace of the documents."""
     namespaces: dict[str, str] = {}
     default_is_free = all(tag[0] == "{" for tag in seen)
     of_attributes = {_split(name)[0] for each in seen.values() for name in each.attributes if name[0] == "{"}
@@ -158,7 +158,7 @@ def _namespaces(seen: dict[str, _Seen], prefixes: dict[str, str | None]) -> dict
     return namespaces
 
 
-def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> Element:
+def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> ElementDeclaration:
     attributes = [
         _attribute(_name(name, namespaces), values, each.times)
         for name, values in sorted(each.attributes.items())
@@ -178,13 +178,15 @@ def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> Element:
         )
     content = Content.MIXED if each.has_text else Content.ELEMENTS if ordered else Content.EMPTY
     examples = each.texts if sum(each.texts.values()) >= sum(each.words.values()) / 50 else each.words
-    return Element(_name(tag, namespaces), content, model, tuple(attributes), _most_frequent(examples))
+    return ElementDeclaration(
+        _name(tag, namespaces), content, model, tuple(attributes), _most_frequent(examples)
+    )
 
 
-def _attribute(name: str, values: Counter[str], times: int) -> Attribute:
+def _attribute(name: str, values: Counter[str], times: int) -> AttributeDeclaration:
     kind = AttributeKind.ENUMERATION if len(values) <= ENUMERATED else AttributeKind.CDATA
     presence = Presence.REQUIRED if sum(values.values()) >= times else Presence.IMPLIED
-    return Attribute(name, kind, presence, _most_frequent(values))
+    return AttributeDeclaration(name, kind, presence, _most_frequent(values))
 
 
 def _most_frequent(values: Counter[str]) -> tuple[str, ...]:

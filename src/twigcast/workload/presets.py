@@ -1,7 +1,7 @@
-"""Named workloads: the ones that benchmarks run, and those of the papers as far as the papers describe them.
+"""Named workloads: those of the benchmarks, and those of the papers as far as the papers describe them.
 
-A benchmark is comparable with yesterday's only if its workload never changes, so neither do these; a new one
-gets a new name.  Use ``dataclasses.replace`` for another seed.
+Benchmark results can be compared over time only if the workloads never change, so these presets never change;
+a new workload gets a new name.  Use ``dataclasses.replace`` for another seed.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Subscriptions that documents of a schema can match, drawn at random.
+"""Generates random subscriptions that documents of a schema can match.
 
 A subscription is a walk down the element graph, written step by step:
 
     nitf ─► body ─► body.content ─► p ─► person        the walk
     /nitf   /*      //                p[em]/person     /nitf/*//p[em]/person
 
-Each step is a child of the one before.  With p(//) the walk goes on for some levels unwritten, with p(*) the
-name is not said, with p(nested) a second walk from the same element stands in brackets, with p(value) a
-condition on an attribute or on text, its value drawn from the pools that the documents draw from.
+Each step goes to a child of the element before.  With probability p(//) some levels are skipped, with p(*)
+the name is replaced by ``*``, with p(nested) a second walk from the same element is added in brackets, with
+p(value) a condition on an attribute or on text, whose value comes from the pools that the documents are
+generated from.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from dataclasses import dataclass, field
 from random import Random
 
 from twigcast.errors import SchemaError
-from twigcast.schema import AttributeKind, Element, ElementGraph
+from twigcast.schema import AttributeKind, ElementDeclaration, ElementGraph
 from twigcast.workload.vocabulary import attribute_pool, element_pool, zipf_weights
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionOptions:
-    """The parameters of the papers: how long, how vague, how branching.
+    """The parameters of generated subscriptions, as the papers give them.
 
     | | steps | p(*) | p(//) | p(nested) | skew | distinct |
     |---|---|---|---|---|---|---|
@@ -39,19 +40,19 @@ class SubscriptionOptions:
     seed: int = 0
     max_steps: int = 8
     min_steps: int = 4
-    """Lengths are drawn evenly from ``min_steps`` to ``max_steps``, as far as the schema is that deep."""
+    """Lengths are uniform between ``min_steps`` and ``max_steps``, as far as the schema is deep enough."""
     wildcard: float = 0.1
     descendant: float = 0.1
     nested: float = 0.0
     nested_steps: int = 3
     """The most steps of a nested path."""
     nesting: int = 1
-    """How deep nested paths stand in nested paths; 1 for none in one another, as the papers have it."""
+    """How deep nested paths are nested in each other; 1, as in the papers, means not at all."""
     value: float = 0.0
     skew: float = 0.0
     """Zipf skew of the names, in the order of the content model; 0 is uniform."""
     max_depth: int = 10
-    """Levels that a walk goes down, written or not."""
+    """The maximal number of levels that a walk goes down, including skipped levels."""
     distinct: bool = True
 
     def __post_init__(self) -> None:
@@ -65,15 +66,15 @@ class SubscriptionOptions:
 
 
 TRIES = 2_000
-"""Walks in a row that may lead to nothing new before the space is taken to be exhausted."""
+"""After this many walks in a row without a new subscription, no more distinct ones are looked for."""
 
 
 def generate_subscriptions(
     graph: ElementGraph, count: int, options: SubscriptionOptions | None = None
 ) -> Iterator[str]:
-    """XPath texts; a SchemaError where they must be distinct and no more can be found.
+    """Yield XPath texts; raises ``SchemaError`` if they must be distinct and no more can be found.
 
-    Names are written as in the graph, whose ``namespaces`` bind their prefixes.
+    Names are written as in the graph, whose ``namespaces`` bind the prefixes.
     """
     options = options or SubscriptionOptions()
     write = _writer(graph, options)
@@ -100,11 +101,11 @@ def generate_subscriptions(
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """An element on the walk: where it leads, and what can be asked of its values.
+    """An element on the walk: the children that the walk can go to, and the conditions on its values.
 
-    ``onward[n]`` are the children below which n more steps can be made, with cumulative weights if they are
-    not even.  So no walk dies before its length: an early version that took any child threw away nine of ten
-    on the way to a million distinct paths, most of them the same few short ones.
+    ``onward[n]`` are the children below which n more steps are possible, with cumulative weights if the
+    weights differ.  So every walk reaches its length: an early version that took any child threw away nine of
+    ten walks on the way to a million distinct paths, most of them the same few short ones.
     """
 
     name: str
@@ -115,9 +116,9 @@ class _Place:
 
 @dataclass(slots=True, eq=False)
 class _Condition:
-    """Ways to ask for a value, more likely ones repeated, and the pool that it is drawn from.
+    """Templates of conditions on a value, likely ones repeated, and the pool of values.
 
-    ``numeric`` are the ways that fit a number; each holds one ``{}`` for the literal.
+    ``numeric`` are the templates for numbers; each template has one ``{}`` for the literal.
     """
 
     ways: tuple[str, ...]
@@ -159,7 +160,7 @@ _NUMERIC_TEXT_WAYS = (
 
 
 def _writer(graph: ElementGraph, options: SubscriptionOptions) -> Callable[[], str]:
-    """A function that writes one more subscription; everything it needs is bound here, once."""
+    """A function that returns the next subscription; everything it needs is computed here, once."""
     start = _places(graph, options)
     random = Random(f"subscriptions/{options.seed}").random
     wildcard, descendant, nested, value = options.wildcard, options.descendant, options.nested, options.value
@@ -176,7 +177,7 @@ def _writer(graph: ElementGraph, options: SubscriptionOptions) -> Callable[[], s
         return children[bisect(cumulative, random() * cumulative[-1])]
 
     def walk(place: _Place, steps: int, levels: int, axis: str, nesting: int) -> str:
-        """The text of so many steps below a place, within so many levels; its first step has this axis."""
+        """The text of that many steps below a position, within that many levels, beginning with ``axis``."""
         pieces: list[str] = []
         while steps:
             steps -= 1
@@ -211,7 +212,7 @@ def _condition(place: _Place, random: Callable[[], float]) -> str:
 
 
 def _places(graph: ElementGraph, options: SubscriptionOptions) -> _Place:
-    """The place above the root: its only child is the root element."""
+    """The position above the root, whose only child is the root element."""
     places = {element.name: _Place(element.name) for element in graph}
     children = {
         name: [places[child.name] for child in graph.children(name) if child.name in graph.heights]
@@ -234,7 +235,7 @@ def _places(graph: ElementGraph, options: SubscriptionOptions) -> _Place:
     return start
 
 
-def _conditions(element: Element, graph: ElementGraph) -> list[_Condition]:
+def _conditions(element: ElementDeclaration, graph: ElementGraph) -> list[_Condition]:
     bound = {prefix for prefix, _ in graph.namespaces}
     conditions = []
     for attribute in element.attributes:
@@ -255,7 +256,7 @@ def _conditions(element: Element, graph: ElementGraph) -> list[_Condition]:
 
 
 def _literals(pool: tuple[str, ...]) -> tuple[str, ...]:
-    """Numbers bare, other values in quotes; what has both kinds of quote is left out."""
+    """The values as XPath literals, numbers without quotes; values with both kinds of quote are left out."""
     literals = {}
     for value in dict.fromkeys(pool):
         if value.isascii() and value.isdigit():

@@ -1,8 +1,8 @@
-"""The values that documents carry and subscriptions ask for.
+"""Pools of values, from which both documents and subscriptions are generated.
 
-Both draw from the same pools, so that a predicate has a fair chance to hold: a pool is a tuple in which each
-value stands as often as its Zipf weight says, and to draw is to pick a place in it.
-Pools depend on the schema alone, never on a seed: documents of one seed suit subscriptions of another.
+Since both use the same pools, a predicate has a fair chance to hold.  A pool is a tuple in which each value
+occurs as often as its Zipf weight says, and a random position in it is a random value.
+Pools depend only on the schema, not on the seed: documents of one seed fit subscriptions of another.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from functools import cache
 from itertools import accumulate
 from random import Random
 
-from twigcast.schema import Attribute, AttributeKind, Element, Presence
+from twigcast.schema import AttributeDeclaration, AttributeKind, ElementDeclaration, Presence
 
 POOL = 512
-"""Places in a pool of values: fine enough for the tail of a Zipf distribution over a few dozen values."""
+"""The size of a pool: enough for the tail of a Zipf distribution over a few dozen values."""
 
 IDS = 40
-"""How many of the identifiers of a document subscriptions know."""
+"""How many identifiers of a document subscriptions may ask for."""
 
 
 def zipf_weights(count: int, skew: float) -> list[float]:
-    """Cumulative weights of ``count`` ranks; rank r weighs 1/r^skew, so that skew 0 is uniform."""
+    """Cumulative Zipf weights of ``count`` ranks: rank r has the weight 1/r^skew, so skew 0 is uniform."""
     return list(accumulate(1.0 / rank**skew for rank in range(1, count + 1)))
 
 
@@ -40,19 +40,19 @@ def zipf_pool(values: tuple[str, ...], skew: float, size: int = POOL) -> tuple[s
 
 @cache
 def text_pool() -> tuple[str, ...]:
-    """Words and numbers in the order of a running text: a slice of it is a phrase, a place in it a word."""
+    """Words and numbers in the order of a running text: a slice is a phrase, one position is a word."""
     pool = list(zipf_pool(_words_and_numbers(), 0.9, 8192))
     Random("running text").shuffle(pool)
     return tuple(pool)
 
 
-def element_pool(element: Element) -> tuple[str, ...]:
-    """What the text of an element is drawn from where it is a single value."""
+def element_pool(element: ElementDeclaration) -> tuple[str, ...]:
+    """The pool for the text of an element that is a single value."""
     return zipf_pool(element.values, 0.8) if element.values else text_pool()
 
 
-def attribute_pool(attribute: Attribute) -> tuple[str, ...]:
-    """What the values of an attribute are drawn from; identifiers are those that documents give first."""
+def attribute_pool(attribute: AttributeDeclaration) -> tuple[str, ...]:
+    """The pool for the values of an attribute; of identifiers, the first ones that documents assign."""
     if attribute.presence is Presence.FIXED and attribute.default is not None:
         return (attribute.default,)
     if attribute.values:
@@ -82,7 +82,7 @@ def _tokens() -> tuple[str, ...]:
 
 @cache
 def _words_and_numbers() -> tuple[str, ...]:
-    """Every eighth word is a number, so that numbers are frequent and rare as words are."""
+    """Words in which every eighth is a number, so that numbers have the same frequencies as words."""
     mixed: list[str] = []
     for place, word in enumerate(_WORDS):
         mixed.append(word)

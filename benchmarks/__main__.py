@@ -1,64 +1,70 @@
-"""``twigcast bench``: the named benchmarks, as a table for people or JSON for machines."""
+"""``python -m benchmarks`` runs the named benchmarks and prints a table for people or JSON for machines.
+
+It works in a source checkout: an installed twigcast has no benchmarks.
+"""
 
 from __future__ import annotations
 
-import importlib
 import json as json_text
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-import twigcast
+from benchmarks.catalogue import BENCHMARKS, GROUPS, default_names, named, run
+from benchmarks.results import LABELS, Result
 from twigcast.cli.options import AsJson, examples
+from twigcast.cli.program import exit_codes
 from twigcast.cli.terminal import complain, stderr, stdout
 from twigcast.errors import SourceError
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 EXAMPLES = examples(
-    "twigcast bench",
-    "twigcast bench --list",
-    "twigcast bench nitf-linear-10k building",
-    "twigcast bench --json > bench.json",
+    "python -m benchmarks",
+    "python -m benchmarks --list",
+    "python -m benchmarks nitf-linear-10k building",
+    "python -m benchmarks --json > bench.json",
 )
 WRONG_ANSWER = 1
 WIDTH = 120  # of a table that goes to a file
 COLUMNS_FROM, COLUMN = 50, 11  # where columns of further figures begin, and what one takes
 
+app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
+
+@app.command(epilog=EXAMPLES)
+@exit_codes()
 def command(
     name: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Benchmarks or groups of them; the usual ones if none."),
+        typer.Argument(
+            metavar="[NAME]...", help="Benchmarks or groups of benchmarks; without a name, the default ones."
+        ),
     ] = None,
     json: AsJson = False,
     list_names: Annotated[bool, typer.Option("--list", help="List the benchmarks and exit.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that take long.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Run every benchmark, also those that take minutes.")
+    ] = False,
 ) -> None:
-    """Run the benchmarks: answers checked, times as ratios to a bare expat parse of the same bytes.
+    """Measure twigcast as ratios to a bare expat parse of the same bytes, and check every answer.
 
-    Each figure stands beside the bar that it was asked to reach, and a missed bar is shown as missed.
+    Each figure is printed beside its bar, the value that it should reach, and a missed bar is marked MISSED.
     The exit code is 1 only if an answer was wrong.
     """
-    from rich.console import Console
-
-    benchmarks = source_benchmarks()
-    names = _names(benchmarks, name or [], everything)
+    names = _names(name or [], everything)
     if list_names:
-        _list(benchmarks, names if name else list(benchmarks.BENCHMARKS), json)
+        _list(names if name else list(BENCHMARKS), json)
         return
     before = os.getloadavg()[0]
     results = []
     with _status() as say:
-        for result in benchmarks.run(names, say):
+        for result in run(names, say):
             if result.missing and name:
                 raise SourceError(result.missing, code="not-found", path=result.name)
             results.append(result)
@@ -71,7 +77,7 @@ def command(
         console = stdout() if sys.stdout.isatty() else Console(highlight=False, width=WIDTH)
         for group in dict.fromkeys(result.benchmark.group for result in results):
             members = [each for each in results if each.benchmark.group == group]
-            console.print(_table(benchmarks.GROUPS[group], members, benchmarks.LABELS, console.width), "")
+            console.print(_table(GROUPS[group], members, console.width), "")
     wrong = [f"{result.name}: {sentence}" for result in results for sentence in result.wrong]
     for sentence in wrong[:20]:
         complain(f"wrong answer: {sentence}")
@@ -80,35 +86,22 @@ def command(
         raise typer.Exit(WRONG_ANSWER)
 
 
-def source_benchmarks() -> ModuleType:
-    """The package ``benchmarks`` of the source checkout: beside ``src``, or in the current directory."""
-    for root in (Path(twigcast.__file__).resolve().parents[2], Path.cwd()):
-        if (root / "benchmarks" / "catalogue.py").is_file():
-            if str(root) not in sys.path:
-                sys.path.insert(0, str(root))
-            return importlib.import_module("benchmarks")
-    raise SourceError(
-        "the benchmarks are part of the source checkout: run this there, or install it as editable",
-        code="not-found",
-        path="benchmarks",
-    )
-
-
-def _names(benchmarks: ModuleType, words: list[str], everything: bool) -> list[str]:
+def _names(words: Sequence[str], everything: bool) -> list[str]:
     if everything:
-        return list(benchmarks.BENCHMARKS)
+        return list(BENCHMARKS)
     if not words:
-        return list(benchmarks.default_names())
+        return default_names()
     try:
-        return list(benchmarks.named(words))
+        return named(words)
     except KeyError as error:
         raise typer.BadParameter(
-            f"there is no benchmark {error.args[0]!r}; twigcast bench --list has them all", param_hint="NAME"
+            f"there is no benchmark {error.args[0]!r}; python -m benchmarks --list has them all",
+            param_hint="NAME",
         ) from None
 
 
-def _list(benchmarks: ModuleType, names: list[str], json: bool) -> None:
-    chosen = [benchmarks.BENCHMARKS[name] for name in names]
+def _list(names: Sequence[str], json: bool) -> None:
+    chosen = [BENCHMARKS[name] for name in names]
     if json:
         rows = [
             {
@@ -122,8 +115,6 @@ def _list(benchmarks: ModuleType, names: list[str], json: bool) -> None:
         ]
         typer.echo(json_text.dumps(rows, ensure_ascii=False, indent=2))
         return
-    from rich.table import Table
-
     table = Table(box=None, pad_edge=False)
     for column in ("name", "group", "bar", "what"):
         table.add_column(column, no_wrap=column != "what")
@@ -135,10 +126,8 @@ def _list(benchmarks: ModuleType, names: list[str], json: bool) -> None:
     stdout().print(table)
 
 
-def _table(title: str, results: list[Any], labels: dict[str, str], width: int) -> Table:
-    """Name, figure, bar and verdict; beside them further figures, in columns where all rows have the same."""
-    from rich.table import Table
-
+def _table(title: str, results: Sequence[Result], width: int) -> Table:
+    """A row for each result; further figures get columns of their own where all rows have the same ones."""
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     kinds = {result.benchmark.beside for result in results}
     in_columns = len(kinds) == 1 and len(results) > 1
@@ -146,7 +135,7 @@ def _table(title: str, results: list[Any], labels: dict[str, str], width: int) -
     for column in ("benchmark", "figure", "bar", "verdict"):
         table.add_column(column, no_wrap=True, justify="right" if column == "figure" else "left")
     for figure in shared:
-        table.add_column(labels.get(figure, figure), justify="right", style="dim", no_wrap=True)
+        table.add_column(LABELS.get(figure, figure), justify="right", style="dim", no_wrap=True)
     if not shared:
         table.add_column("beside it", style="dim")
     for result in results:
@@ -154,30 +143,30 @@ def _table(title: str, results: list[Any], labels: dict[str, str], width: int) -
         cells = [_number(figures[figure]) if figures else "" for figure in shared]
         if not shared:
             cells = [
-                ", ".join(f"{_number(value)} {labels.get(each, each)}" for each, value in figures.items())
+                ", ".join(f"{_number(value)} {LABELS.get(each, each)}" for each, value in figures.items())
             ]
         table.add_row(result.name, _figure(result), str(result.bar or ""), _verdict(result), *cells)
     return table
 
 
-def _line(result: Any) -> str:
-    """A result as it comes in, for those who wait."""
+def _line(result: Result) -> str:
+    """The line that is printed as soon as a result is there."""
     bar = f" (bar {result.bar}, {_verdict(result)})" if result.bar and result.value is not None else ""
     return f"{result.name}: {result.missing or _figure(result)}{bar}"
 
 
-def _figure(result: Any) -> str:
+def _figure(result: Result) -> str:
     return "not run" if result.value is None else f"{_number(result.value)} {result.benchmark.unit}"
 
 
-def _verdict(result: Any) -> str:
+def _verdict(result: Result) -> str:
     if result.wrong:
         return "WRONG"
     return {True: "met", False: "MISSED", None: ""}[result.met]
 
 
 def _number(value: float) -> str:
-    """Three figures that mean something; whole numbers in full."""
+    """A number with three significant digits; whole numbers in full."""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"
 
 
@@ -187,9 +176,13 @@ def _machine() -> dict[str, object]:
 
 @contextmanager
 def _status() -> Iterator[Callable[[str], None]]:
-    """Say on stderr what is going on: in one line that changes, or in lines where it is no terminal."""
+    """Report progress on stderr: one line that changes on a terminal, a line for each step elsewhere."""
     if not sys.stderr.isatty():
         yield complain
         return
     with stderr().status("Starting") as status:
         yield lambda step: status.update(step)
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m benchmarks")

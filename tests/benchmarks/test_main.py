@@ -1,27 +1,28 @@
-"""``twigcast bench``: what it shows, and when it fails."""
+"""``python -m benchmarks``: what it prints, and when it fails."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-import twigcast
-from twigcast.cli.bench import source_benchmarks
+import benchmarks
+from benchmarks.__main__ import app
 
 
 @pytest.fixture
-def benchmarks() -> ModuleType:
-    return source_benchmarks()
+def run(invoke: Callable[..., Any]) -> Callable[..., Any]:
+    """Run ``python -m benchmarks`` with the arguments."""
+    return partial(invoke, app)
 
 
 @pytest.fixture
-def replace(benchmarks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def replace(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put a benchmark in the catalogue that measures nothing and gives these figures."""
 
     def put(ratio: float, wrong: tuple[str, ...] = ()) -> None:
@@ -35,16 +36,16 @@ def replace(benchmarks: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable
     return put
 
 
-def test_the_list_has_every_name(run: Any, benchmarks: ModuleType) -> None:
+def test_the_list_has_every_name(run: Any) -> None:
     """``--list`` runs nothing and names all."""
-    first_words = {line.split()[0] for line in run("bench", "--list").lines if line.strip()}
+    first_words = {line.split()[0] for line in run("--list").lines if line.strip()}
     assert first_words >= set(benchmarks.BENCHMARKS)
 
 
 def test_a_missed_bar_is_shown_and_no_failure(run: Any, replace: Any) -> None:
     """The figure stands beside its bar, whatever it is."""
     replace(ratio=3.25)
-    done = run("bench", "quick")
+    done = run("quick")
     (row,) = (line for line in done.lines if line.startswith("quick"))
     assert row.split() == ["quick", "3.25", "×", "≤", "2", "MISSED", "12.5", "MB", "memory"]
     assert done.exit_code == 0
@@ -53,7 +54,7 @@ def test_a_missed_bar_is_shown_and_no_failure(run: Any, replace: Any) -> None:
 def test_a_wrong_answer_is_a_failure(run: Any, replace: Any) -> None:
     """The exit code is 1 and stderr says which answer was wrong."""
     replace(ratio=1.0, wrong=("document 1 differs",))
-    done = run("bench", "quick")
+    done = run("quick")
     assert done.exit_code == 1
     assert "wrong answer: quick: document 1 differs" in done.stderr
     assert "WRONG" in done.stdout
@@ -62,7 +63,7 @@ def test_a_wrong_answer_is_a_failure(run: Any, replace: Any) -> None:
 def test_json_has_figures_bars_and_the_machine(run: Any, replace: Any) -> None:
     """Machines get everything that was measured, and nothing else is on stdout."""
     replace(ratio=1.5)
-    report = json.loads(run("bench", "--json", "quick").stdout)
+    report = json.loads(run("--json", "quick").stdout)
     (result,) = report["results"]
     assert (result["name"], result["value"], result["met"]) == ("quick", 1.5, True)
     assert result["bar"] == {"relation": "≤", "limit": 2}
@@ -71,29 +72,18 @@ def test_json_has_figures_bars_and_the_machine(run: Any, replace: Any) -> None:
 
 def test_an_unknown_name_cannot_run(run: Any) -> None:
     """The message names it and says where names are found."""
-    done = run("bench", "nonsense")
+    done = run("nonsense")
     assert done.exit_code == 2
     assert "nonsense" in done.stderr
 
 
-def test_without_a_checkout_it_says_what_is_needed(
-    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """An installed package has no benchmarks, and says so."""
-    monkeypatch.setattr(twigcast, "__file__", str(tmp_path / "a" / "b" / "c.py"))
-    monkeypatch.chdir(tmp_path)
-    done = run("bench")
-    assert done.exit_code == 2
-    assert "the benchmarks are part of the source checkout" in done.stderr
-
-
 def test_missing_data_of_a_named_benchmark_is_an_error(
-    run: Any, benchmarks: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Who asks for a benchmark by name is told what it lacks."""
     workloads = sys.modules["benchmarks.workloads"]
     monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
     monkeypatch.setattr(workloads, "feed", workloads.feed.__wrapped__)
-    done = run("bench", "medline-linear-10k")
+    done = run("medline-linear-10k")
     assert done.exit_code == 2
     assert "TWIGCAST_DATA" in done.stderr

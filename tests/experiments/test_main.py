@@ -1,26 +1,27 @@
-"""``twigcast experiment``: what it shows and writes, and when it fails."""
+"""``python -m experiments``: what it prints and writes, and when it fails."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-import twigcast
-from twigcast.cli.experiment import source_experiments
+import experiments
+from experiments.__main__ import app
 
 
 @pytest.fixture
-def experiments() -> ModuleType:
-    return source_experiments()
+def run(invoke: Callable[..., Any]) -> Callable[..., Any]:
+    """Run ``python -m experiments`` with the arguments."""
+    return partial(invoke, app)
 
 
 @pytest.fixture
-def put(experiments: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def put(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Put an experiment in the catalogue that measures nothing and finds this."""
 
     def put(wrong: tuple[str, ...] = ()) -> None:
@@ -41,16 +42,16 @@ def put(experiments: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     return put
 
 
-def test_the_list_has_every_name(run: Any, experiments: ModuleType) -> None:
+def test_the_list_has_every_name(run: Any) -> None:
     """``--list`` runs nothing and names all."""
-    names = [line.split("\t")[0] for line in run("experiment", "--list").lines if line]
+    names = [line.split("\t")[0] for line in run("--list").lines if line]
     assert names == list(experiments.EXPERIMENTS)
 
 
 def test_a_table_stands_with_its_reasons_and_bars(run: Any, put: Any) -> None:
     """The paper's figures beside ours, why they differ, and a missed bar that is no failure."""
     put()
-    done = run("experiment", "a/quick")
+    done = run("a/quick")
     assert done.exit_code == 0
     rows = [line.split() for line in done.lines]
     assert ["A", "1,234", "0.5"] in rows
@@ -62,7 +63,7 @@ def test_a_table_stands_with_its_reasons_and_bars(run: Any, put: Any) -> None:
 def test_a_smaller_run_says_so(run: Any, put: Any) -> None:
     """And judges no bar."""
     put()
-    done = run("experiment", "a/quick", "--scale", 0.5)
+    done = run("a/quick", "--scale", 0.5)
     assert "A run at 0.5 of the paper's size" in done.stdout
     assert "MISSED" not in done.stdout
 
@@ -70,7 +71,7 @@ def test_a_smaller_run_says_so(run: Any, put: Any) -> None:
 def test_json_has_everything(run: Any, put: Any) -> None:
     """Nothing else is on stdout."""
     put()
-    (result,) = json.loads(run("experiment", "a/quick", "--json").stdout)["results"]
+    (result,) = json.loads(run("a/quick", "--json").stdout)["results"]
     assert (result["name"], result["scale"]) == ("a/quick", 1.0)
     assert result["tables"][0]["rows"] == [{"set": "A", "rows": 1234, "paper": 0.5}]
 
@@ -80,7 +81,7 @@ def test_files_are_written_on_demand(run: Any, put: Any, tmp_path: Path) -> None
     pytest.importorskip("matplotlib")
     put()
     folder = tmp_path / "new" / "results"
-    assert run("experiment", "a/quick", "--out", folder).exit_code == 0
+    assert run("a/quick", "--out", folder).exit_code == 0
     assert {path.name for path in folder.iterdir()} == {
         f"a-quick.{suffix}" for suffix in ("md", "json", "png", "svg")
     }
@@ -89,7 +90,7 @@ def test_files_are_written_on_demand(run: Any, put: Any, tmp_path: Path) -> None
 def test_a_wrong_answer_is_a_failure(run: Any, put: Any) -> None:
     """The exit code is 1 and stderr says what was wrong."""
     put(wrong=("a delivery is missing",))
-    done = run("experiment", "a/quick")
+    done = run("a/quick")
     assert done.exit_code == 1
     assert "wrong answer: a/quick: a delivery is missing" in done.stderr
 
@@ -98,24 +99,13 @@ def test_a_wrong_answer_is_a_failure(run: Any, put: Any) -> None:
 def test_what_cannot_be_run_is_refused(run: Any, put: Any, arguments: tuple[str, ...]) -> None:
     """No name, an unknown name, nothing of an experiment."""
     put()
-    assert run("experiment", *arguments).exit_code == 2
-
-
-def test_without_a_checkout_it_says_what_is_needed(
-    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """An installed package has no experiments, and says so."""
-    monkeypatch.setattr(twigcast, "__file__", str(tmp_path / "a" / "b" / "c.py"))
-    monkeypatch.chdir(tmp_path)
-    done = run("experiment", "--list")
-    assert done.exit_code == 2
-    assert "the experiments are part of the source checkout" in done.stderr
+    assert run(*arguments).exit_code == 2
 
 
 def test_missing_data_is_an_error(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Who asks for an experiment is told what it lacks."""
     pytest.importorskip("simpy")
     monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
-    done = run("experiment", "routing/table-2", "--scale", "0.01")
+    done = run("routing/table-2", "--scale", "0.01")
     assert done.exit_code == 2
     assert "TWIGCAST_DATA" in done.stderr

@@ -1,0 +1,146 @@
+"""Reads TOML files by a pydantic model and says in one sentence for each wrong key what was expected there.
+
+    source.kind: expected one of 'directory' or 'records', got 'dir'
+    link.latancy: unknown key; did you mean latency?
+    └─ the key as it is written in the file
+
+The room needs pydantic, which comes with the extras of the rooms that read such files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+Section = TypeVar("Section", bound="ConfigSection")
+
+
+class ConfigError(Exception):
+    """Why a file cannot be used; ``key`` is the first wrong key, or empty if the file as a whole is at fault.
+
+    The rooms turn it into their own error with the path of the file.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.key = key
+
+
+class ConfigSection(BaseModel):
+    """A section of a file: immutable, strict about types, and without unknown keys."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", validate_default=True)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; raises ``ConfigError`` if it is missing, unreadable, or not TOML in UTF-8."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError("there is no such file") from None
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"not UTF-8 at byte {error.start + 1}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"not TOML: {error}") from None
+
+
+def validated(
+    model: type[Section], table: Mapping[str, Any], context: Mapping[str, Any] | None = None
+) -> Section:
+    """The table as a value of the model; raises ``ConfigError`` with a sentence for every wrong key."""
+    try:
+        return model.model_validate(dict(table), context=None if context is None else dict(context))
+    except ValidationError as error:
+        problems = [_problem(details, model) for details in error.errors(include_url=False)]
+        sentences = [f"{key}: {problem}" if key else problem for key, problem in problems]
+        raise ConfigError("; ".join(sentences), problems[0][0]) from None
+
+
+def wrong(key: str, message: str) -> PydanticCustomError:
+    """An error for a validator of a whole section to raise; ``key`` names the key that must change."""
+    return PydanticCustomError("wrong", "{message}", {"key": key, "message": message})
+
+
+def _problem(details: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
+    """The wrong key, as it is written in the file, and a sentence about it."""
+    location, context = details["loc"], details.get("ctx", {})
+    key = _written(location)
+    if details["type"] == "wrong":
+        return ".".join(part for part in (key, context["key"]) if part), context["message"]
+    if details["type"] == "extra_forbidden":
+        return key, _unknown(location, model)
+    expected = _EXPECTED.get(details["type"])
+    if expected is None:
+        return key, details["msg"][:1].lower() + details["msg"][1:]
+    return key, f"expected {expected.format(**context)}, got {_shown(details['input'])}"
+
+
+_EXPECTED = {
+    "literal_error": "one of {expected}",
+    "string_type": "a string",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than_equal": "at most {le:.0f}",
+    "finite_number": "a finite number",
+    "string_too_short": "at least one character",
+    "dict_type": "a table of options",
+    "list_type": "a list",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "tuple_type": "one or more tables",
+    "too_short": "at least {min_length}",
+    "too_long": "at most {max_length}",
+    "path_type": "a path",
+    "is_instance_of": "a path",
+}
+
+
+def _unknown(location: Sequence[str | int], model: type[BaseModel]) -> str:
+    """A sentence about an unknown key, with the known key that is nearest to it."""
+    section: type[BaseModel] | None = model
+    for part in location[:-1]:
+        if isinstance(part, str) and section is not None:
+            section = _section(section, part)
+    keys = sorted(field.alias or name for name, field in section.model_fields.items()) if section else []
+    near = difflib.get_close_matches(str(location[-1]), keys, n=1)
+    return f"unknown key; did you mean {near[0]}?" if near else f"unknown key; expected {', '.join(keys)}"
+
+
+def _section(model: type[BaseModel], key: str) -> type[BaseModel] | None:
+    """The model of the section that a key of ``model`` holds, also in a list or beside ``None``."""
+    for name, field in model.model_fields.items():
+        if key in (name, field.alias):
+            return next(_models(field.annotation), None)
+    return None
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
+
+
+def _written(location: Sequence[str | int]) -> str:
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if not isinstance(value, bool) else str(value).lower()
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,174 @@
+"""Reads a scenario from a TOML file.
+
+    [network]                             line, star, balanced-tree, random-tree; or links = [["a", "b"], …]
+    topology = "balanced-tree"
+    arity = 2
+    depth = 3
+
+    [schema]                              without it, the built-in schema for news
+    dtd = "psd.dtd"
+
+    [subscribers]
+    at = "leaves"                         or "all", or routers by name; one subscriber at each
+    count = 1000                          subscriptions of each; the other keys are SubscriptionOptions
+    wildcard = 0.1
+
+    [publishers]
+    at = "random"                         or routers by name; ``number`` of them, if random
+    documents = 50                        of all publishers together; the other keys are DocumentOptions
+
+    [strategies]
+    names = ["no-Adv-no-Cov", "with-Adv-with-Cov"]
+    publication = "paths"
+
+    [strategy]                            a strategy of your own: the fields of Strategy
+    merging = 0.05
+
+    [link]                                the fields of LinkModel
+    latency = 0.25
+
+    [cost]                                the fields of CostModel; measured = true times the routers instead
+    row = 0.5
+
+Every key has a default, so that an empty file is a scenario: seven routers, news, and all strategies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from pydantic import BeforeValidator, Field, PositiveInt, create_model
+
+from twigcast.config import ConfigError, ConfigSection, read_toml, validated
+from twigcast.errors import RoutingError
+from twigcast.routing import STRATEGIES, Network, Strategy
+from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.simulator.scenario import Publishers, Scenario, Subscribers
+from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
+
+Value = TypeVar("Value")
+
+
+def load_scenario(path: Path) -> Scenario:
+    """The scenario of a TOML file; raises ``RoutingError``, whose ``name`` is the wrong key."""
+    try:
+        return _scenario(validated(_FILE, read_toml(path)), path)
+    except ConfigError as error:
+        raise RoutingError(f"{path}: {error.message}", code="scenario", name=error.key or str(path)) from None
+    except RoutingError as error:
+        raise RoutingError(f"{path}: {error.message}", code=error.code, name=error.name) from None
+
+
+class NetworkSection(ConfigSection):
+    """The routers and the links between them: a topology with its size, or the links by name."""
+
+    topology: Literal["line", "star", "balanced-tree", "random-tree"] = "balanced-tree"
+    routers: PositiveInt = 7
+    arity: PositiveInt = 2
+    depth: PositiveInt = 3
+    seed: int = 0
+    links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
+
+    def network(self) -> Network:
+        """The network without its clients; raises ``RoutingError`` if the links form no tree."""
+        if self.links is not None:
+            names = dict.fromkeys(end for link in self.links for end in link)
+            return Network(tuple(names), tuple((one, other) for one, other in self.links))
+        match self.topology:
+            case "line":
+                return line(self.routers)
+            case "star":
+                return star(self.routers)
+            case "balanced-tree":
+                return balanced_tree(self.arity, self.depth)
+            case "random-tree":
+                return random_tree(self.routers, self.seed)
+
+
+class SchemaSection(ConfigSection):
+    """The schema of the documents; a relative path begins at the folder of the file."""
+
+    dtd: str | None = None
+    root: str | None = None
+
+
+class StrategiesSection(ConfigSection):
+    """The built-in strategies to compare; all of them where none is named and there is no ``[strategy]``."""
+
+    names: list[Literal[tuple(STRATEGIES)]] | None = None  # type: ignore[valid-type]
+    publication: Literal["documents", "paths"] = "documents"
+
+
+def _section(*defaults: Any, **more: Any) -> type[ConfigSection]:
+    """A section whose keys are the fields of these dataclass values, with the values as defaults."""
+    keys: dict[str, Any] = {}
+    for value in defaults:
+        hints = get_type_hints(type(value))
+        keys |= {each.name: (hints[each.name], getattr(value, each.name)) for each in fields(value)}
+    keys.pop("options", None)
+    return create_model("Section", __base__=ConfigSection, **keys | more)
+
+
+_Routers = Annotated[list[str], BeforeValidator(lambda at: [at] if isinstance(at, str) else at)]
+_SUBSCRIBERS, _PUBLISHERS, _LINK, _COST = Subscribers(), Publishers(), LinkModel(), CostModel()
+_OWN_STRATEGY: Any = _section(Strategy()) | None
+_FILE: type[ConfigSection] = create_model(
+    "ScenarioFile",
+    __base__=ConfigSection,
+    name=(str | None, None),
+    seed=(int, 0),
+    interval=(float, Field(default=10.0, ge=0, allow_inf_nan=False)),
+    batch=(PositiveInt | None, None),
+    network=(NetworkSection, {}),
+    schema_=(SchemaSection, Field(default={}, alias="schema")),
+    subscribers=(_section(_SUBSCRIBERS, _SUBSCRIBERS.options, at=(_Routers, _SUBSCRIBERS.at)), {}),
+    publishers=(_section(_PUBLISHERS, _PUBLISHERS.options, at=(_Routers, _PUBLISHERS.at)), {}),
+    strategies=(StrategiesSection, {}),
+    strategy=(_OWN_STRATEGY, None),
+    link=(_section(_LINK), {}),
+    cost=(_section(_COST, measured=(bool, False)), {}),
+)
+
+
+def _scenario(file: Any, path: Path) -> Scenario:
+    return Scenario(
+        file.name or path.stem,
+        file.network.network(),
+        None if file.schema_.dtd is None else path.parent / file.schema_.dtd,
+        file.schema_.root,
+        _with_options(_SUBSCRIBERS, file.subscribers, "subscribers"),
+        _with_options(_PUBLISHERS, file.publishers, "publishers"),
+        _strategies(file),
+        _filled(_LINK, file.link, "link"),
+        None if file.cost.measured else _filled(_COST, file.cost, "cost"),
+        file.interval,
+        file.batch,
+        file.seed,
+    )
+
+
+def _strategies(file: Any) -> dict[str, Strategy]:
+    names = file.strategies.names
+    if names is None:
+        names = STRATEGIES if file.strategy is None else ()
+    chosen = {name: replace(STRATEGIES[name], publication=file.strategies.publication) for name in names}
+    if file.strategy is not None:
+        chosen["strategy"] = _filled(Strategy(), file.strategy, "strategy")
+    return chosen
+
+
+def _with_options(default: Any, section: ConfigSection, key: str) -> Any:
+    """A value whose own fields and the fields of its options are keys of one section."""
+    filled = replace(_filled(default, section, key), options=_filled(default.options, section, key))
+    return replace(filled, at=filled.at[0] if len(filled.at) == 1 else tuple(filled.at))
+
+
+def _filled(default: Value, section: ConfigSection, key: str) -> Value:
+    """The dataclass value with the fields of a section; raises ``RoutingError`` where it refuses one."""
+    given = {each.name: getattr(section, each.name) for each in fields(default) if each.name != "options"}  # type: ignore[arg-type]
+    try:
+        return replace(default, **given)  # type: ignore[type-var]
+    except ValueError as error:
+        raise RoutingError(f"{key}: {error}", code="scenario", name=key) from None

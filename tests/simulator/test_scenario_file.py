@@ -1,0 +1,127 @@
+"""Scenario files: what they may say, and what is wrong with a bad one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from twigcast.errors import RoutingError, SchemaError
+from twigcast.routing import STRATEGIES, Strategy
+from twigcast.simulator import SCENARIOS, CostModel, load_scenario
+
+DTD = "<!ELEMENT a (b|c)*><!ELEMENT b (c*)><!ELEMENT c (#PCDATA)>"
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "network.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_describes_all_of_it(tmp_path: Path) -> None:
+    """Network, schema, subscribers, publishers, strategies, links and costs."""
+    (tmp_path / "small.dtd").write_text(DTD, encoding="utf-8")
+    path = write(
+        tmp_path,
+        """
+        name = "mine"
+        interval = 0.5
+        seed = 3
+        [network]
+        links = [["x", "y"], ["y", "z"]]
+        [schema]
+        dtd = "small.dtd"
+        [subscribers]
+        at = ["x", "z"]
+        count = 4
+        leaving = 0.5
+        min_steps = 1
+        [publishers]
+        at = ["y"]
+        documents = 3
+        elements = 5
+        [strategies]
+        names = ["no-Adv-no-Cov"]
+        publication = "paths"
+        [strategy]
+        merging = 0.05
+        [link]
+        latency = 0.25
+        [cost]
+        row = 0.5
+        """,
+    )
+    scenario = load_scenario(path)
+    assert scenario.name == "mine"
+    assert scenario.network.leaves == ("x", "z")
+    assert scenario.strategies == {
+        "no-Adv-no-Cov": Strategy(advertising=False, covering=False, publication="paths"),
+        "strategy": Strategy(merging=0.05),
+    }
+    assert (scenario.link.latency, scenario.cost) == (0.25, CostModel(row=0.5))
+    simulation = scenario.simulations()[0]
+    assert simulation.network.clients == (
+        ("subscriber x", "x"),
+        ("subscriber z", "z"),
+        ("publisher 1", "y"),
+    )
+    assert [len(each) for each in simulation.load.subscriptions.values()] == [4, 4]
+    assert [len(each) for each in simulation.load.leaving.values()] == [2, 2]
+    assert len(simulation.load.documents) == 3
+
+
+def test_an_empty_file_is_the_usual_scenario(tmp_path: Path) -> None:
+    """Seven routers, news, six strategies, whole documents."""
+    scenario = load_scenario(write(tmp_path, ""))
+    assert scenario.name == "network"
+    assert scenario.network == SCENARIOS["seven"].network
+    assert scenario.strategies == STRATEGIES
+
+
+def test_time_can_be_measured_instead_of_modelled(tmp_path: Path) -> None:
+    """There is no cost model then."""
+    assert load_scenario(write(tmp_path, "[cost]\nmeasured = true")).cost is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("x", "network.toml"),
+        ("routers = 7", "routers"),
+        ("network = 7", "network"),
+        ("[network]\ntopology = 'ring'", "topology"),
+        ("[network]\nlinks = [['a']]", "links"),
+        ("[network]\nlinks = [['a', 'b'], ['b', 'a']]", "a - b"),
+        ("[network]\ntopology = 'line'\nrouters = 'many'", "network.routers"),
+        ("[subscribers]\nwildcards = 1", "wildcards"),
+        ("[subscribers]\nwildcard = 2", "subscribers"),
+        ("[strategies]\nnames = ['none']", "strategies.names"),
+        ("[strategy]\nmerging = 3.0", "merging"),
+        ("[strategy]\npublication = 'words'", "strategy.publication"),
+        ("[link]\nspeed = 3", "link.speed"),
+        ("[link]\nlatency = '3'", "link.latency"),
+        ("batch = 0", "batch"),
+        ("[publishers]\nat = 7", "publishers.at"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) -> None:
+    """With the file in front."""
+    with pytest.raises(RoutingError) as refused:
+        load_scenario(write(tmp_path, text))
+    assert name in refused.value.name
+    assert "network.toml" in refused.value.message
+
+
+def test_a_file_that_is_not_there_and_a_schema_that_is_not_there(tmp_path: Path) -> None:
+    """Each is named."""
+    with pytest.raises(RoutingError, match=r"none\.toml"):
+        load_scenario(tmp_path / "none.toml")
+    with pytest.raises(SchemaError, match=r"none\.dtd"):
+        load_scenario(write(tmp_path, "[schema]\ndtd = 'none.dtd'")).simulations()
+
+
+def test_a_misspelt_key_is_shown_the_right_one(tmp_path: Path) -> None:
+    """Also in a section whose keys belong to two values."""
+    with pytest.raises(RoutingError, match=r"subscribers.wildcrad: unknown key; did you mean wildcard\?"):
+        load_scenario(write(tmp_path, "[subscribers]\nwildcrad = 0.1"))
