@@ -23,7 +23,7 @@ from rich.text import Text
 
 from twigcast import spark as tc
 from twigcast.schema import ElementGraph
-from twigcast.spark.outputs.metrics import BatchMetrics
+from twigcast.spark import BatchMetrics
 from twigcast.workload import (
     DocumentOptions,
     SubscriptionOptions,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from twigcast.spark.sources.subscription_table import SparkSubscriptions
+from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 from twigcast.subscriptions.versions import SubscriptionRow
 
 
