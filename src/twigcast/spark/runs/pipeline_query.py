@@ -10,7 +10,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.errors import RunError, TwigcastError
-from twigcast.spark.runs.failures import complaint
+from twigcast.spark.jvm.error_text import complaint
 
 
 class PipelineQuery:

@@ -17,10 +17,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from twigcast.errors import RunError
+from twigcast.spark.jvm.error_text import complaint
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.session import session
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.failures import complaint
 from twigcast.spark.runs.pipeline_query import PipelineQuery
 
 POLL_SECONDS = 1

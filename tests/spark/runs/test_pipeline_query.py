@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 from twigcast.errors import RunError
 from twigcast.spark.jvm.stream_log import LOGGERS, restore_stream_log, silence_stream_log
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.failures import complaint
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.stream import stream
 from twigcast.subscriptions.store import SubscriptionTable
@@ -68,28 +67,3 @@ def test_what_spark_complains_of_is_a_sentence(spark: SparkSession, tmp_path: Pa
     assert "\n" not in str(raised.value)
     (tmp_path / "table" / "2.parquet").unlink()
     assert sum(figures.deliveries for figures in run(spark, pipeline)) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("one line", "one line"),
-        ("first\n\tat a.b.C\n", "first"),
-        ("Job aborted\nTraceback (most recent call last):\n  File\nValueError: bad\n", "ValueError: bad"),
-        (
-            "An error occurred while calling o1.load.\n: a.B: job\n\tat a.b\nCaused by: a.C: x is bad\n",
-            "x is bad",
-        ),
-        ("An error occurred while calling o1.load.\n: a.B: no such thing\n\tat a.b.C\n", "no such thing"),
-        (
-            "Traceback (most recent call last):\np.Py4JJavaError: An error occurred while calling o1.load.\n"
-            ": a.B: job\nCaused by: a.C: x is bad\n"
-            "Caused by: p.P: An exception was raised by the Python Proxy.\n",
-            "x is bad",
-        ),
-        ("x" * 5000, "x" * 599 + "…"),
-    ],
-)
-def test_a_complaint_is_one_sentence(text: str, sentence: str) -> None:
-    """It is the last line of a Python traceback, the last cause of a Java exception, or the first line."""
-    assert complaint(text) == sentence
