@@ -76,7 +76,7 @@ def one_change(name: str, networked: bool, progress: Progress) -> Outcome:
             matched = _matched(made, document)
             times.append(time.perf_counter() - began)
             written.append(_bytes(root / "versions") - before)
-            builder.release([version])
+            builder.release(list)
             if (id in matched) is removing:
                 wrong.append(f"{id} is {'still' if removing else 'not'} matched by version {version}")
         figures: dict[str, float] = {

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from twigcast import spark as tc
 from twigcast.schema import ElementGraph
-from twigcast.spark.outputs.metrics import BatchMetrics
+from twigcast.spark import BatchMetrics
 from twigcast.workload import (
     DocumentOptions,
     SubscriptionOptions,
@@ -230,13 +230,13 @@ def by_reader(pipeline: tc.Pipeline) -> Table:
 def by_link(pipeline: tc.Pipeline) -> Table:
     """What went from router to router."""
     assert pipeline.network is not None
-    rows = stored(pipeline.network.metrics, ["source", "target", "documents", "bytes", "vain"])
-    sums = [("documents", "sum"), ("bytes", "sum"), ("vain", "sum")]
-    table = plain("\nFrom router to router", "link", "documents", "MB", "in vain")
+    rows = stored(pipeline.network.metrics, ["source", "target", "documents", "bytes", "false_positives"])
+    sums = [("documents", "sum"), ("bytes", "sum"), ("false_positives", "sum")]
+    table = plain("\nFrom router to router", "link", "documents", "MB", "false positives")
     for row in rows.group_by(["source", "target"]).aggregate(sums).to_pylist():
         if row["documents_sum"]:
             link, megabytes = f"{row['source']} → {row['target']}", f"{row['bytes_sum'] / 1e6:,.1f}"
-            table.add_row(link, f"{row['documents_sum']:,}", megabytes, f"{row['vain_sum']:,}")
+            table.add_row(link, f"{row['documents_sum']:,}", megabytes, f"{row['false_positives_sum']:,}")
     return table
 
 

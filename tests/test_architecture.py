@@ -186,6 +186,34 @@ def test_libraries_stay_in_their_rooms(module: Path) -> None:
     assert wrong == []
 
 
+DOOR = SOURCE / "spark" / "jvm"
+PRIVATE_SPARK = re.compile(
+    r"py4j|\b_(?:jvm|jdf|jsq|jsc|jsparkSession|sc|gateway|ensure_initialized)\b|_LEGACY_ERROR|queryExecution"
+    r"|pyspark\.(?:daemon|worker)|-XX:|queryId|MicroBatchExecution|PYSPARK_GATEWAY|pythonExec"
+)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [module for module in MODULES if DOOR not in module.parents],
+    ids=lambda path: path.relative_to(SOURCE).as_posix(),
+)
+def test_private_parts_of_spark_are_behind_one_door(module: Path) -> None:
+    """Outside of ``spark/jvm`` nobody names a private part of PySpark, Spark, py4j or the JVM."""
+    assert PRIVATE_SPARK.findall(module.read_text(encoding="utf-8")) == []
+    if room_of(module) != "spark":
+        return
+    wrong = [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(parsed(module))
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and not (isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"})
+    ]
+    assert wrong == []
+
+
 def test_no_import_is_relative() -> None:
     """An import names the whole path, so that it can be searched for."""
     wrong = [

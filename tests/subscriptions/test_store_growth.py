@@ -35,7 +35,8 @@ def test_changes_and_batches_leave_what_the_kept_versions_need(
     sizes = []
     for number in range(CHANGES):
         subscriptions.subscribe(f"s{number % 10}", f"//x{number}", subscriber="ada")
-        builder.release([builder.newest()])
+        builder.newest()
+        builder.release(list)
         if number in (CHANGES // 2, CHANGES - 1):
             sizes.append(_size(tmp_path))
     with closing(sqlite3.connect(subscriptions.path)) as connection:

@@ -141,13 +141,13 @@ def test_versions_that_no_batch_needs_are_swept_away(table: SubscriptionStore, t
     for number in range(SWEEP_EVERY - 1):
         table.subscribe(f"s{number}", "//x")
         builder.newest()
-        builder.release(["3"])
+        builder.release(lambda: ["3"])
     assert len(list(root.glob("*.json"))) == SWEEP_EVERY - 1
     for file in root.rglob("*.*"):
         os.utime(file, (file.stat().st_mtime - GRACE_SECONDS - 1,) * 2)
     table.subscribe("last", "//x")
     newest = builder.newest()
-    builder.release(["3"])
+    builder.release(lambda: ["3"])
     assert {file.name for file in root.glob("*.json")} == {"3.json", f"{newest}.json"}
     assert len(list((root / SEGMENTS).iterdir())) == 2
     assert [id for id, _, _ in listed(builder.at("3")[0])] == ["s0", "s1", "s2"]

@@ -21,7 +21,7 @@ from twigcast.cli.terminal import complain, stdout
 from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
-    from twigcast.spark.pipeline import Pipeline
+    from twigcast.spark import Pipeline
 
 EXAMPLES = examples(
     "twigcast dead-letters news.toml",
@@ -89,13 +89,12 @@ def _codes(codes: list[str] | None) -> list[str]:
 
 def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
     """Retry the dead letters as a batch of their own, and report the result."""
-    from twigcast.spark.runs.retry import retry
-    from twigcast.spark.runs.spark_scope import operating, task_counts
+    from twigcast.spark import retry, session_for, task_counts
 
     select = f"code in ({', '.join(map(repr, codes))})" if codes else None
     with live() as display:
         display.say("Starting Spark")
-        with operating(plan) as spark:
+        with session_for(plan) as spark:
             display.tasks = partial(task_counts, spark)
             display.say("Trying dead letters again")
             done = retry(spark, plan, select, on_batch=display.add)
@@ -114,8 +113,7 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
 
 def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
     """The dead letters that were not retried, read in batches of rows without starting Spark."""
-    from twigcast.spark.outputs.dead_letters import settled_path
-    from twigcast.spark.runs.journal import Journal
+    from twigcast.spark import Journal, settled_path
 
     retries = {batch for batch in Journal(plan.work.journal).batches() if batch < 0}
     settled = {

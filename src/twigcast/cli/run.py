@@ -18,8 +18,7 @@ from twigcast.cli.terminal import complain
 from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
-    from twigcast.spark.outputs.metrics import BatchMetrics
-    from twigcast.spark.pipeline import Pipeline
+    from twigcast.spark import BatchMetrics, Pipeline
 
 EXAMPLES = examples(
     "twigcast run news.toml",
@@ -79,9 +78,7 @@ def command(
 
 def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> bool:
     """Run the pipeline; true if it was asked to stop before it ended by itself."""
-    from twigcast.spark.runs.job import begin
-    from twigcast.spark.runs.spark_scope import operating, task_counts, wait
-    from twigcast.spark.runs.stream import stream
+    from twigcast.spark import session_for, start_run, stream, task_counts, wait_until_stopped
 
     writes = json or not sys.stdout.isatty()
 
@@ -92,11 +89,11 @@ def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> boo
             sys.stdout.flush()
 
     display.say("Starting Spark")
-    with operating(plan) as spark:
+    with session_for(plan) as spark:
         display.tasks = partial(task_counts, spark)
         display.say("Waiting for documents" if streaming else "Matching")
-        query = stream(spark, plan, on_batch=show) if streaming else begin(spark, plan, show)
-        stopped = query is not None and wait(
+        query = stream(spark, plan, on_batch=show) if streaming else start_run(spark, plan, show)
+        stopped = query is not None and wait_until_stopped(
             query, lambda: display.say("Finishing the batch (Ctrl-C again to give it up)")
         )
         display.tasks = None

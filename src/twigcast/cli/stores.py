@@ -13,7 +13,7 @@ from twigcast.cli.terminal import complain
 from twigcast.errors import ExtraError, PipelineError, SourceError
 
 if TYPE_CHECKING:
-    from twigcast.spark.pipeline import Pipeline
+    from twigcast.spark import Pipeline
     from twigcast.subscriptions import SubscriptionStore
 
 USUAL_PIPELINE = Path("pipeline.toml")
@@ -41,7 +41,7 @@ def need(*libraries: str) -> None:
 def load_pipeline(path: Path) -> Pipeline:
     """The pipeline of a file; raises ``PipelineError``."""
     need("pydantic")
-    from twigcast.spark.pipeline import Pipeline
+    from twigcast.spark import Pipeline
 
     return Pipeline.load(path)
 

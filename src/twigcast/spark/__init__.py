@@ -4,38 +4,53 @@
 
     spark = tc.session("feed")
     docs = tc.read(spark, "feed/")                     doc_id, body, …
-    hits = tc.match(docs, index)                       … and matches, index_version, error
-    outs = tc.deliveries(hits, index)                  one row for each subscriber of each document
+    hits = tc.match(docs, index)                       … with matches, index_version, error
+    outs = tc.deliveries(hits, index)                  one row for each document and subscriber of it
     lost = tc.dead_letters(hits)                       one row for each document that could not be read
 
-    tc.run(spark, pipeline)                            the same stages as one job, described by a file
+    tc.run(spark, pipeline)                            the same stages as a job, described by a file
     tc.stream(spark, pipeline)                         the same stages as a stream
 
-This room alone knows Spark.  Names are loaded when they are first used: a worker that matches does not wait
-for what only the driver needs.
+Only this room imports Spark.  Names are loaded when they are first used, so that a worker does not import
+what only the driver needs.
+
+    pipeline/   the pipeline file          sources/   documents from files, archives, records, tables
+    stages/     match and deliver          outputs/   sinks, dead letters, metrics
+    runs/       jobs, streams, retries     jvm/       the session, and all that is private in Spark
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-# Not when first used: the module of the same name would be found in the function's place.
+# Not lazily: the sub-modules of these names would be found instead of the functions.
 from twigcast.spark.jvm.session import session
+from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.pattern import Subscription
+    from twigcast.spark.outputs.dead_letters import settled_path
+    from twigcast.spark.outputs.metrics import BatchMetrics
     from twigcast.spark.pipeline import Pipeline
-    from twigcast.spark.runs.job import run
+    from twigcast.spark.runs.job import run, start_run
+    from twigcast.spark.runs.journal import Journal
+    from twigcast.spark.runs.pipeline_query import PipelineQuery
+    from twigcast.spark.runs.retry import retry
+    from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
     from twigcast.spark.runs.stream import stream
+    from twigcast.spark.sources.documents import Documents
     from twigcast.spark.sources.reading import read
     from twigcast.spark.stages.delivering import dead_letters, deliveries
     from twigcast.spark.stages.matching import match, measures
     from twigcast.subscriptions import IndexVersion, SubscriptionStore
 
 __all__ = [
+    "BatchMetrics",
+    "Documents",
     "IndexVersion",
+    "Journal",
     "Pipeline",
+    "PipelineQuery",
     "Subscription",
     "SubscriptionStore",
     "dead_letters",
@@ -43,30 +58,37 @@ __all__ = [
     "match",
     "measures",
     "read",
+    "retry",
     "run",
     "session",
+    "session_for",
+    "settled_path",
+    "start_run",
     "stream",
+    "task_counts",
+    "wait_until_stopped",
 ]
 
-_HOMES = {
-    "IndexVersion": "subscriptions.versions",
-    "Pipeline": "spark.pipeline",
-    "Subscription": "pattern.subscription",
-    "SubscriptionStore": "subscriptions.store",
-    "dead_letters": "spark.stages.delivering",
-    "deliveries": "spark.stages.delivering",
-    "match": "spark.stages.matching",
-    "measures": "spark.stages.matching",
-    "read": "spark.sources.reading",
-    "run": "spark.runs.job",
-    "stream": "spark.runs.stream",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"twigcast.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.spark.outputs.dead_letters": ["settled_path"],
+        "twigcast.spark.outputs.metrics": ["BatchMetrics"],
+        "twigcast.spark.pipeline": ["Pipeline"],
+        "twigcast.spark.runs.job": ["run", "start_run"],
+        "twigcast.spark.runs.journal": ["Journal"],
+        "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
+        "twigcast.spark.runs.retry": ["retry"],
+        "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
+        "twigcast.spark.runs.stream": ["stream"],
+        "twigcast.spark.sources.documents": ["Documents"],
+        "twigcast.spark.sources.reading": ["read"],
+        "twigcast.spark.stages.delivering": ["dead_letters", "deliveries"],
+        "twigcast.spark.stages.matching": ["match", "measures"],
+        "twigcast.pattern": ["Subscription"],
+        "twigcast.subscriptions": ["IndexVersion", "SubscriptionStore"],
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -1,20 +1,21 @@
-"""The columns that stages agree on.
+"""The columns of the tables that stages pass on.
 
-documents   doc_id, body, and whatever else the source has; from some sources also
-            prolog  what the body inherits from where it was cut out, see ``inheriting``
+documents   doc_id, body, and the other columns of the source; from some sources also
+            prolog  the namespaces and entities that a record inherits, see ``document.prolog``
             error   why there is no body
-hits        documents, and matches, index_version, error; where they went through a network, also
+hits        documents with matches, index_version and error; with a network also
             hops    the numbers of the links that the document took
-            vain    of these, the ones behind which nobody got it
+            false_positives    of these, the links behind which nobody received it (false positives)
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ArrayType,
@@ -51,10 +52,12 @@ SOURCED = StructType(
         ERRORS,
     ]
 )
-"""What is cut out of larger files: documents, or why there is none."""
+"""Documents as workers read them: a body, or an error."""
 
-NUMBERS = ArrayType(IntegerType(), containsNull=False)  # else Spark asks of each, 1 µs a document
-MATCHES, HOPS, VAIN = (StructField(name, NUMBERS) for name in ("matches", "hops", "vain"))
+NUMBERS = ArrayType(IntegerType(), containsNull=False)  # without null checks: 1 µs a document less
+MATCHES, HOPS, FALSE_POSITIVES = (
+    StructField(name, NUMBERS) for name in ("matches", "hops", "false_positives")
+)
 INDEX_VERSION = StructField("index_version", StringType())
 SECONDS = DoubleType()
 
@@ -108,24 +111,24 @@ def error_row(error: DocumentError) -> ErrorRow:
     }
 
 
-def placeless(message: str, *, code: str) -> ErrorRow:
-    """An error without a place in a document, as the row of a table."""
+def error_without_position(message: str, *, code: str) -> ErrorRow:
+    """An error that has no position in a document, as the row of a table."""
     return {"code": code, "message": message, "line": None, "column": None, "offset": None}
 
 
 SourcedRow: TypeAlias = tuple[str, bytes | None, bytes | None, ErrorRow | None]
-BATCH_BYTES = 4 << 20
-BATCH_ROWS = 2000
+DOCUMENT_BATCH_BYTES = 4 << 20
+DOCUMENT_BATCH_ROWS = 2000
 
 
 def batched(rows: Iterable[SourcedRow]) -> Iterator[pa.RecordBatch]:
-    """Documents as batches of a bounded size, as they come."""
+    """Documents as Arrow batches of a bounded size."""
     waiting: list[SourcedRow] = []
     size = 0
     for row in rows:
         waiting.append(row)
         size += len(row[1] or b"")
-        if size >= BATCH_BYTES or len(waiting) >= BATCH_ROWS:
+        if size >= DOCUMENT_BATCH_BYTES or len(waiting) >= DOCUMENT_BATCH_ROWS:
             yield _batch(waiting)
             waiting, size = [], 0
     if waiting:
@@ -140,7 +143,7 @@ def _batch(rows: list[SourcedRow]) -> pa.RecordBatch:
 
 
 def has(table: DataFrame, field: StructField) -> bool:
-    """Whether a table has a column as stages mean it: one of another type is somebody's own."""
+    """Whether a table has a column of this name and type; one of another type belongs to the user."""
     kind = field.dataType.simpleString()
     return any(
         other.name == field.name and other.dataType.simpleString() == kind for other in table.schema.fields
@@ -148,8 +151,14 @@ def has(table: DataFrame, field: StructField) -> bool:
 
 
 def require(table: DataFrame, columns: Sequence[str], where: str) -> None:
-    """Refuses a table that lacks columns a stage needs."""
+    """Raise ``StageError`` if a table lacks columns that a stage needs."""
     missing = [name for name in columns if name not in table.columns]
     if missing:
         message = f"{where} needs the columns {', '.join(columns)}; {', '.join(missing)} is not among "
         raise StageError(message + (", ".join(table.columns) or "none"), code="columns")
+
+
+def error_condition(error: PySparkException) -> str | None:
+    """The name of an error of Spark, such as ``PATH_NOT_FOUND``; Spark 3 has another method for it."""
+    condition: Callable[[], str | None] = getattr(error, "getCondition", error.getErrorClass)
+    return condition()

@@ -72,7 +72,7 @@ class VersionBuilder:
         self._rows: dict[str, Subscription] | None = None  # by id; only for sources that list no changes
         self._built: str | None = None  # the version that the indexes are at
         self._built_token: str | None = None
-        self._made = 0
+        self._released = 0
         self.refused: tuple[RefusedSubscription, ...] = ()
 
     def newest(self) -> str:
@@ -91,15 +91,15 @@ class VersionBuilder:
         """The shards of a version; raises ``SourceError`` or ``StageError`` where it is gone for good."""
         return self._opened(version) or self._make(version)
 
-    def release(self, needed: Iterable[str]) -> None:
-        """No batch will ask for other versions than these and the newest; older ones may be deleted.
+    def release(self, needed: Callable[[], Iterable[str]]) -> None:
+        """A batch is done: delete versions that no batch can ask for, except those ``needed`` returns.
 
-        The store is told, too, so that it forgets what only older versions had.
+        The newest version is kept.  The store is told, too, so that it forgets what only older versions had.
         """
-        self._made += 1
-        if self._made % SWEEP_EVERY:
+        self._released += 1
+        if self._released % SWEEP_EVERY:
             return
-        kept = {*needed, *([self._built] if self._built is not None else [])}
+        kept = {*needed(), *([self._built] if self._built is not None else [])}
         self._sweep(kept)
         numbers = [int(version) for version in kept if version.isdecimal()]
         if isinstance(self._source, SubscriptionStore) and numbers:

@@ -1,4 +1,4 @@
-"""Files of no bytes are documents too, in a batch and in a stream, whatever they are opened as."""
+"""Empty files are documents too, in a batch and in a stream, in every format."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import Index
 from twigcast import spark as tc
-from twigcast.spark.jvm.empty_files import with_empty_files
-from twigcast.spark.sources.files import files
-from twigcast.spark.sources.reading import left_out
+from twigcast.spark.jvm import private_api
+from twigcast.spark.jvm.empty_files import empty_files
+from twigcast.spark.sources.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.file_listing import FileListing
+from twigcast.spark.sources.reading import source_of
 
-NO_SUCH = "; isDirectory=false; length=0; .xml"  # a name that could be taken for what is said of a file
+NO_SUCH = "; isDirectory=false; length=0; .xml"  # a name that looks like the description of a file status
 
 
 @pytest.fixture
 def feed(tmp_path: Path) -> Path:
-    """A folder with a file of some bytes, others without, and names that Spark passes over."""
+    """A folder with files, empty files, and names that Spark skips."""
     folder = tmp_path / "a feed"
     (folder / "below%20").mkdir(parents=True)
     (folder / "1.xml").write_bytes(b"<a/>")
@@ -28,17 +30,29 @@ def feed(tmp_path: Path) -> Path:
     return folder
 
 
-def letters(documents: DataFrame, feed: Path) -> dict[str, str]:
-    """Code by name of what is a dead letter."""
+def letters(documents: tc.Documents, feed: Path) -> dict[str, str]:
+    """The codes of the dead letters, by the names of the files."""
     found = tc.dead_letters(tc.match(documents, Index([("all", "/*")]))).collect()
     return {row.doc_id.removeprefix(f"{feed}/"): row.code for row in found}
 
 
+@pytest.fixture(params=["private", "public"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """With the private parts of Spark that find empty files, and without them."""
+    if request.param == "public":
+        names = {private_api.FILE_INDEX.name, private_api.MICRO_BATCH_PLAN.name}
+        monkeypatch.setattr(private_api, "hidden", names)
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("way")
 def test_they_are_listed_once(spark: SparkSession, feed: Path) -> None:
-    """Beside the others, with no bytes, and without what Spark takes for its own."""
-    found = files(spark, str(feed), {}, streaming=False).select("path", "length", "content").collect()
+    """They stand beside the others, with no bytes, and without files of Spark's own."""
+    files = FileListing(str(feed)).list(spark, streaming=False)
+    found = files.select("path", "length", "content").collect()
     assert sorted(
-        (row.path.removeprefix(f"file:{feed}/"), row.length, bytes(row.content)) for row in found
+        (row.path.removeprefix("file:").removeprefix("//").removeprefix(f"{feed}/"), row.length, row.content)
+        for row in found
     ) == [
         ("1.xml", 4, b"<a/>"),
         ("2 é.xml", 0, b""),
@@ -47,16 +61,18 @@ def test_they_are_listed_once(spark: SparkSession, feed: Path) -> None:
     ]
 
 
-def test_a_folder_without_them_is_left_as_it_is(spark: SparkSession, tmp_path: Path) -> None:
-    """Nothing is added to the plan."""
+@pytest.mark.usefixtures("way")
+def test_a_folder_without_them_has_none(spark: SparkSession, tmp_path: Path) -> None:
+    """Nothing is added to the files that Spark reads."""
     (tmp_path / "1.xml").write_bytes(b"<a/>")
-    found = spark.read.format("binaryFile").load(str(tmp_path))
-    assert with_empty_files(found) is found
+    assert empty_files(spark.read.format("binaryFile").load(str(tmp_path))) == []
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(
     ("format", "options", "codes"),
     [
+        ("binaryFile", {}, {"2 é.xml": "empty", "below%20/3.zip": "empty"}),
         ("archives", {}, {"2 é.xml": "empty", "below%20/3.zip": "archive"}),
         ("records", {"record": "a", "pathGlobFilter": "*.xml"}, {"2 é.xml#0": "empty"}),
     ],
@@ -64,18 +80,31 @@ def test_a_folder_without_them_is_left_as_it_is(spark: SparkSession, tmp_path: P
 def test_each_is_a_dead_letter(
     spark: SparkSession, feed: Path, format: str, options: dict[str, str], codes: dict[str, str]
 ) -> None:
-    """In a batch, and in a stream with what is left out of its batches."""
-    batch = tc.read(spark, str(feed), format=format, options=options)
-    assert letters(batch, feed) == codes
-    found: dict[str, str] = {}
+    """They are dead letters in a batch and in a stream, and once only."""
+    assert letters(tc.read(spark, str(feed), format=format, options=options), feed) == codes
+    source = source_of(str(feed), format=format, options=options)
+    log = EmptyFileLog(feed.parent / "empty-files.json")
+    found: list[dict[str, str]] = []
 
-    def take(documents: DataFrame, number: int) -> None:
-        more = left_out(spark, documents, format=format, options=options)
-        assert more is not None
-        found.update(letters(documents.unionByName(more), feed))
+    def take(batch: DataFrame, number: int) -> None:
+        found.append(letters(source.open(source.complete(spark, batch, number, log)), feed))
 
-    stream = tc.read(spark, str(feed), format=format, options=options, streaming=True)
-    checkpoint = str(feed.parent / "checkpoint")
-    query = stream.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint)
-    query.trigger(availableNow=True).start().awaitTermination()
-    assert found == codes
+    def run() -> None:
+        stream = source.list(spark, streaming=True).writeStream.foreachBatch(take)
+        stream = stream.option("checkpointLocation", str(feed.parent / "checkpoint"))
+        stream.trigger(availableNow=True).start().awaitTermination()
+
+    run()
+    assert found == [codes]
+    (feed / "late.xml").write_bytes(b"<a/>")
+    run()
+    assert found == [codes, {}]
+
+
+def test_a_batch_that_is_run_again_has_the_same_empty_files(tmp_path: Path) -> None:
+    """The log answers for batches that it knows, and tells which files earlier batches took."""
+    log = EmptyFileLog(tmp_path / "work" / "empty-files.json")
+    assert log.take(0, lambda taken: ["a", "b"]) == ["a", "b"]
+    assert log.take(1, lambda taken: []) == []
+    assert log.take(2, lambda taken: [*taken, "c"]) == ["a", "b", "c"]
+    assert EmptyFileLog(tmp_path / "work" / "empty-files.json").take(0, lambda taken: ["d"]) == ["a", "b"]

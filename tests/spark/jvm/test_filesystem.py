@@ -16,8 +16,10 @@ def test_what_is_there_is_found(spark: SparkSession, tmp_path: Path, scheme: str
     (tmp_path / "batch=7").mkdir()
     (tmp_path / "batch=7" / "a b.xml").write_bytes(b"")
     here = f"{scheme}{tmp_path}"
-    assert exists(spark, f"{here}/batch=[0-9]*")
-    assert not exists(spark, f"{here}/batch=[a-z]*")
+    assert exists(spark, here)
+    assert not exists(spark, f"{here}/none")
+    assert exists(spark, here, "batch=[0-9]*")
+    assert not exists(spark, here, "batch=[a-z]*")
     assert [is_file(spark, f"{here}/{name}") for name in ("batch=7/a b.xml", "batch=7", "none", "b*/*")] == [
         True,
         False,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from twigcast.spark import session
-from twigcast.spark.jvm.session import COMPILING, SETTINGS
+from twigcast.spark.jvm.session import LOCAL_SETTINGS, SETTINGS
+
+VERSION = tuple(map(int, pyspark.__version__.split(".")[:2]))
+SINCE = {
+    "spark.sql.execution.arrow.maxBytesPerBatch": (4, 1),
+    "spark.python.unix.domain.socket.enabled": (4, 1),
+}
 
 
 def test_settings_are_set(spark: SparkSession) -> None:
@@ -18,6 +27,7 @@ def test_settings_are_set(spark: SparkSession) -> None:
     assert spark.sparkContext.appName == "twigcast tests"
 
 
+@pytest.mark.skipif(VERSION < (4, 1), reason="before Spark 4.1 only the number of rows is bounded")
 def test_batches_are_bounded(spark: SparkSession) -> None:
     """Documents reach a worker in batches of a few megabytes, however many they are."""
     docs = spark.sql("select repeat('x', 100000) body from range(200)").coalesce(1)
@@ -38,17 +48,10 @@ def test_there_is_one_session(spark: SparkSession) -> None:
     assert session("another").sparkContext is spark.sparkContext
 
 
-@pytest.mark.parametrize("key", sorted(SETTINGS))
+@pytest.mark.parametrize("key", sorted({**SETTINGS, **LOCAL_SETTINGS}))
 def test_settings_are_known_to_spark(spark: SparkSession, key: str) -> None:
-    """A setting that is misspelt would be one that does nothing."""
-    assert spark.conf.get(key) == SETTINGS[key] or key == "spark.sql.shuffle.partitions"
-
-
-@pytest.mark.parametrize("option", sorted(COMPILING))
-def test_options_are_known_to_the_jvm(spark: SparkSession, option: str) -> None:
-    """Spark has the JVM pass over options that it does not know."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    bean = jvm.java.lang.Class.forName("com.sun.management.HotSpotDiagnosticMXBean")
-    flags = jvm.java.lang.management.ManagementFactory.getPlatformMXBean(bean)
-    assert int(flags.getVMOption(option).getValue()) == COMPILING[option]
+    """A setting with a typing error, or that Spark has dropped, would have no effect."""
+    jvm: Any = spark._jvm
+    find = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry
+    assert (find(key) is not None) == (SINCE.get(key, (0, 0)) <= VERSION)
+    assert find(f"{key}.misspelt") is None

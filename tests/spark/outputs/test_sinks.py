@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.errors import RunError
-from twigcast.spark.outputs.sinks import as_messages, remove_batch, subscriber_folder, write_deliveries
-from twigcast.spark.pipeline import Sink
+from twigcast.spark.outputs.batch_folders import remove_batch
+from twigcast.spark.outputs.sinks import as_messages, subscriber_folder, write_deliveries
+from twigcast.spark.pipeline import SinkSection
 
 SCHEMA = (
     "delivery_id string, subscriber string, subscription string, doc_id string, part int, content binary,"
@@ -36,7 +37,7 @@ def written(folder: Path) -> dict[str, bytes]:
 
 def test_a_table_has_a_folder_for_each_batch(spark: SparkSession, tmp_path: Path) -> None:
     """Writing a batch again replaces its rows and leaves those of others."""
-    sink = Sink(kind="format", path=str(tmp_path / "table"))
+    sink = SinkSection(kind="format", path=str(tmp_path / "table"))
     assert write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0) == 1
     assert write_deliveries(deliveries(spark, ("2", "ada", b"<b/>"), ("3", "bob", b"<b/>")), sink, 1) == 2
     assert write_deliveries(deliveries(spark, ("2", "ada", b"<b/>"), ("3", "bob", b"<b/>")), sink, 1) == 2
@@ -50,7 +51,7 @@ def test_a_table_has_a_folder_for_each_batch(spark: SparkSession, tmp_path: Path
 
 def test_a_table_may_have_another_format(spark: SparkSession, tmp_path: Path) -> None:
     """Format and options are Spark's."""
-    sink = Sink(kind="format", path=str(tmp_path / "t"), format="orc", options={"compression": "zlib"})
+    sink = SinkSection(kind="format", path=str(tmp_path / "t"), format="orc", options={"compression": "zlib"})
     write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
     assert spark.read.orc(str(tmp_path / "t")).count() == 1
 
@@ -60,7 +61,7 @@ def test_a_database_is_a_sink_by_its_options(
 ) -> None:
     """Rows are appended, and have the number of their batch."""
     options = derby("deliveries")
-    sink = Sink(kind="format", format="jdbc", options=options)
+    sink = SinkSection(kind="format", format="jdbc", options=options)
     assert write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0) == 1
     assert write_deliveries(deliveries(spark, ("2", "ada", b"\xff"), ("3", "bob", b"<b/>")), sink, 1) == 2
     rows = spark.read.format("jdbc").options(**options).load().collect()
@@ -73,7 +74,7 @@ def test_a_database_is_a_sink_by_its_options(
 
 def test_what_has_no_place_at_all_is_counted(spark: SparkSession) -> None:
     """As when one only wants to know how fast it is."""
-    sink = Sink(kind="format", format="noop")
+    sink = SinkSection(kind="format", format="noop")
     assert write_deliveries(deliveries(spark, ("1", "ada", b""), ("2", "bob", b"")), sink, 0) == 2
 
 
@@ -92,7 +93,7 @@ def test_messages_have_the_columns_of_kafka(spark: SparkSession) -> None:
 
 def test_a_batch_can_be_taken_out_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
     """Also one that is not there."""
-    sink = Sink(kind="format", path=str(tmp_path / "t"))
+    sink = SinkSection(kind="format", path=str(tmp_path / "t"))
     write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
     remove_batch(spark, str(tmp_path / "t"), 0)
     remove_batch(spark, str(tmp_path / "t"), 5)
@@ -101,7 +102,7 @@ def test_a_batch_can_be_taken_out_of_a_table(spark: SparkSession, tmp_path: Path
 
 def test_a_delivery_is_a_file_in_the_folder_of_its_subscriber(spark: SparkSession, tmp_path: Path) -> None:
     """Its bytes are those of the document, and a second time makes no second file."""
-    sink = Sink(kind="files", path=str(tmp_path / "out"))
+    sink = SinkSection(kind="files", path=str(tmp_path / "out"))
     rows = deliveries(spark, ("1", "ada", b"<a>\xff\r\n</a>"), ("2", "bob/../x", b"<b/>"))
     for _ in range(2):
         assert write_deliveries(rows, sink, 0) == 2
@@ -115,7 +116,7 @@ def test_what_a_kill_left_unfinished_is_swept_away(spark: SparkSession, tmp_path
     (left / "1.7").write_bytes(b"<a")
     (left / "000000.piece").write_bytes(b"{}\n")
     for kind in ("files", "jsonl"):
-        sink = Sink.model_validate({"kind": kind, "path": str(tmp_path / "out")})
+        sink = SinkSection.model_validate({"kind": kind, "path": str(tmp_path / "out")})
         write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
         assert not left.exists()
     assert len((tmp_path / "out" / "batch=0.jsonl").read_text().splitlines()) == 1
@@ -123,7 +124,7 @@ def test_what_a_kill_left_unfinished_is_swept_away(spark: SparkSession, tmp_path
 
 def test_a_batch_is_a_file_of_lines(spark: SparkSession, tmp_path: Path) -> None:
     """Content is text where it is UTF-8 and base64 where it is not; writing it again replaces the file."""
-    sink = Sink(kind="jsonl", path=str(tmp_path / "out"))
+    sink = SinkSection(kind="jsonl", path=str(tmp_path / "out"))
     rows = deliveries(spark, ("1", "ada", "<a>é</a>".encode()), ("2", "bob", b"<a>\xe9</a>"))
     for _ in range(2):
         assert write_deliveries(rows, sink, 3) == 2
@@ -144,7 +145,7 @@ def test_a_batch_is_a_file_of_lines(spark: SparkSession, tmp_path: Path) -> None
 
 def test_a_batch_without_deliveries_is_an_empty_file(spark: SparkSession, tmp_path: Path) -> None:
     """So that one sees it was there."""
-    sink = Sink(kind="jsonl", path=str(tmp_path / "out"))
+    sink = SinkSection(kind="jsonl", path=str(tmp_path / "out"))
     assert write_deliveries(spark.createDataFrame([], SCHEMA), sink, 0) == 0
     assert written(tmp_path / "out") == {"batch=0.jsonl": b""}
 
@@ -161,7 +162,7 @@ def test_a_function_is_called_with_tables(spark: SparkSession, tmp_path: Path) -
     calls = tmp_path / "calls"
     calls.mkdir()
     content = str(calls).encode()
-    sink = Sink(kind="callable", function="kept_by_test:keep")
+    sink = SinkSection(kind="callable", function="kept_by_test:keep")
     assert write_deliveries(deliveries(spark, ("1", "ada", content), ("2", "bob", content)), sink, 4) == 2
     assert written(calls) == {"1": b"4", "2": b"4"}
 
@@ -181,7 +182,7 @@ def test_a_function_that_fails_is_named_with_its_batch_and_cause(
     module = tmp_path / "failing_by_test.py"
     module.write_text("def send(table):\n    raise ValueError('no server:\\nrefused')\n")
     spark.sparkContext.addPyFile(str(module))
-    sink = Sink(kind="callable", function=function)
+    sink = SinkSection(kind="callable", function=function)
     one = deliveries(spark, ("1", "ada", b"<a/>")).coalesce(1)
     with pytest.raises(RunError, match=f"^the function {function} failed in batch 7: {cause}$"):
         write_deliveries(one, sink, 7)

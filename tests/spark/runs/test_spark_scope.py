@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException
 from twigcast.errors import RunError
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs import spark_scope as room
-from twigcast.spark.runs.spark_scope import operating, task_counts, wait
+from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
 
 
 class Query:
@@ -63,7 +63,7 @@ def test_a_query_that_is_asked_to_stop_finishes_its_batch(number: int) -> None:
     finished = threading.Timer(0.5, finish)
     asked.start()
     finished.start()
-    assert wait(query, lambda: None) is True  # type: ignore[arg-type]
+    assert wait_until_stopped(query, lambda: None) is True  # type: ignore[arg-type]
     assert (query.batch, query.isActive) == (1, False)
     assert signal.getsignal(number) is former
 
@@ -73,7 +73,7 @@ def test_asked_twice_a_query_gives_its_batch_up() -> None:
     query = Query()
     for delay in (0.1, 0.3):
         threading.Timer(delay, ask, (signal.SIGINT,)).start()
-    assert wait(query) is True  # type: ignore[arg-type]
+    assert wait_until_stopped(query) is True  # type: ignore[arg-type]
     assert query.batch == 0
 
 
@@ -81,7 +81,7 @@ def test_a_query_that_ends_by_itself_was_not_stopped() -> None:
     """As with ``--once``."""
     query = Query()
     query.stop()
-    assert wait(query) is False  # type: ignore[arg-type]
+    assert wait_until_stopped(query) is False  # type: ignore[arg-type]
 
 
 def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +92,8 @@ def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.M
         streams = type("Streams", (), {"active": ()})
         stop = staticmethod(lambda: stopped.append(True))
 
-    monkeypatch.setattr(room, "start", lambda pipeline: Session())
-    with pytest.raises(RunError, match=r"^\[PATH_NOT_FOUND\] no such path$"), operating(Pipeline.of({})):
+    monkeypatch.setattr(room, "start_session", lambda pipeline: Session())
+    with pytest.raises(RunError, match=r"^\[PATH_NOT_FOUND\] no such path$"), session_for(Pipeline.of({})):
         raise AnalysisException("[PATH_NOT_FOUND] no such path\n\tat org.apache.spark")
     assert stopped == [True]
 

@@ -12,9 +12,9 @@ from twigcast.spark.sources.archives import members
 
 
 def found(
-    path: Path, *, fitting: str = "*", limit: int = 1 << 20
+    path: Path, *, pattern: str = "*", limit: int = 1 << 20
 ) -> list[tuple[str, bytes | None, str | None]]:
-    rows = members(str(path), fitting, limit)
+    rows = members(str(path), pattern, limit)
     return [
         (doc_id.removeprefix(f"{path}"), body, error and error["code"]) for doc_id, body, _, error in rows
     ]
@@ -68,5 +68,5 @@ def test_members_may_be_chosen(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("x/1.xml", "y/2.xml", "x/3.txt"):
             archive.writestr(name, b"<a/>")
-    assert [row[0] for row in found(path, fitting="*.xml")] == ["!x/1.xml", "!y/2.xml"]
-    assert [row[0] for row in found(path, fitting="x/*")] == ["!x/1.xml", "!x/3.txt"]
+    assert [row[0] for row in found(path, pattern="*.xml")] == ["!x/1.xml", "!y/2.xml"]
+    assert [row[0] for row in found(path, pattern="x/*")] == ["!x/1.xml", "!x/3.txt"]

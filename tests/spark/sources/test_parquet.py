@@ -15,7 +15,6 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
 from twigcast.spark.sources.parquet import Extent, _bytes, _packed
-from twigcast.spark.sources.worker_reading import opening_of
 
 INDEX = Index([("a", "//a"), ("b", "/r[b]")])
 BODIES = [b"<r><a/></r>", b"<r><b/></r>", None, b"<r", "<r>é<a/></r>".encode()]
@@ -54,7 +53,7 @@ def test_workers_read_what_spark_reads(
     write(tmp_path / "a table", "2.parquet", columns)
     write(tmp_path / "a table", "none.parquet", {name: column[:0] for name, column in columns.items()})
     table = tc.read(spark, str(tmp_path / "a table"), format="parquet", **asked)
-    assert opening_of(table) is not None
+    assert table.worker_reading() is not None
     fused, apart = tc.match(table, INDEX), tc.match(table.select("*"), INDEX)
     assert rows(fused) == rows(apart)
     assert fused.schema == apart.schema
@@ -72,11 +71,11 @@ def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: P
     for name, (columns, asked) in left.items():
         write(tmp_path / name, "1.parquet", columns)
         table = tc.read(spark, str(tmp_path / name), format="parquet", **asked)
-        assert opening_of(table) is None, name
+        assert table.worker_reading() is None, name
         assert len(rows(tc.match(table, INDEX))) == 5
     write(tmp_path / "of path" / "publisher=p", "1.parquet", documents())
     table = tc.read(spark, str(tmp_path / "of path"), format="parquet")
-    assert opening_of(table) is None
+    assert table.worker_reading() is None
     assert {row.publisher for row in rows(tc.match(table, INDEX))} == {"p"}
     twice = documents() | {"publisher": pa.array(["other"] * 5)}
     write(tmp_path / "of both" / "publisher=p", "1.parquet", twice)
@@ -84,15 +83,15 @@ def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: P
     assert {row.publisher for row in rows(tc.match(table, INDEX))} == {"p"}
     write(tmp_path / "some", "1.parquet", documents() | {"more": pa.array(["x"] * 5)})
     write(tmp_path / "some", "2.parquet", documents())
-    assert opening_of(tc.read(spark, str(tmp_path / "some"), format="parquet")) is None
+    assert tc.read(spark, str(tmp_path / "some"), format="parquet").worker_reading() is None
     write(tmp_path / "plain", "1.parquet", documents())
     plain = tc.read(spark, str(tmp_path / "plain"), format="parquet")
     spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
     try:
-        assert opening_of(plain) is None
+        assert plain.worker_reading() is None
     finally:
         spark.conf.unset("spark.sql.files.ignoreCorruptFiles")
-    assert opening_of(plain) is not None
+    assert plain.worker_reading() is not None
 
 
 @pytest.mark.parametrize(("size", "expected"), [(100_000, [64, 64, 2]), (100, [130])])
@@ -103,9 +102,9 @@ def test_batches_are_bounded_and_in_order(
     ids = [f"{number:03}" for number in range(130)]
     body = b"<r>" + b" " * size + b"</r>"
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array([body] * 130)})
-    opening = opening_of(tc.read(spark, str(tmp_path), format="parquet"))
-    assert opening is not None
-    batches = list(opening.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
+    reading = tc.read(spark, str(tmp_path), format="parquet").worker_reading()
+    assert reading is not None
+    batches = list(reading.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
     assert [batch.num_rows for batch in batches] == expected
     assert [id for batch in batches for id in batch.column("doc_id").to_pylist()] == ids
 
@@ -115,10 +114,10 @@ def test_a_broken_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, "1.parquet", documents())
     path = tmp_path / "1.parquet"
     path.write_bytes(b"PAR1" + b"\xff" * 100 + path.read_bytes()[104:])
-    opening = opening_of(tc.read(spark, str(tmp_path), format="parquet"))
-    assert opening is not None
+    reading = tc.read(spark, str(tmp_path), format="parquet").worker_reading()
+    assert reading is not None
     with pytest.raises(StageError, match=r"1\.parquet cannot be read"):
-        list(opening.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
+        list(reading.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
 
 
 MB = 1 << 20
@@ -159,12 +158,12 @@ def test_a_row_group_cut_into_parts_is_read_once(spark: SparkSession, tmp_path: 
     ids = [f"{number:05}" for number in range(1003)]
     bodies = [randbytes(6000).hex().encode() for _ in ids]
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array(bodies)})
-    opening = opening_of(tc.read(spark, str(tmp_path), format="parquet"))
-    assert opening is not None
-    assert opening.places.count() > 1
+    reading = tc.read(spark, str(tmp_path), format="parquet").worker_reading()
+    assert reading is not None
+    assert reading.places.count() > 1
     found = []
-    for number in range(opening.places.count()):
-        for batch in opening.stage(iter([pa.RecordBatch.from_pydict({"id": [number]})])):
+    for number in range(reading.places.count()):
+        for batch in reading.stage(iter([pa.RecordBatch.from_pydict({"id": [number]})])):
             found += zip(batch.column("doc_id").to_pylist(), batch.column("body").to_pylist(), strict=True)
     assert found == list(zip(ids, bodies, strict=True))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.spark.sources.records import Settings, pieces, rows_of
+from twigcast.spark.sources.records import RecordCut, pieces, rows_of
 
 BODIES = [b"<r>%d</r>" % number for number in range(1000)]
 
@@ -22,12 +22,12 @@ def test_pieces_give_what_the_file_gives(tmp_path: Path, size: int) -> None:
     """The pieces are next to each other, and their records are those of the file."""
     head = b'<f xmlns="u"><g xmlns:p="v">'
     path = file_of(tmp_path, head + b"\n".join(BODIES) + b"</g><g>" + b"".join(BODIES) + b"</g></f>")
-    settings = Settings("r", 1 << 20, size)
-    found = list(pieces(str(path), path.stat().st_size, settings))
+    cut = RecordCut("r", 1 << 20, size)
+    found = list(pieces(str(path), path.stat().st_size, cut))
     assert [end for _, end, _ in found[:-1]] == [start for start, _, _ in found[1:]]
     assert (found[0][0], found[-1][1]) == (0, None)
-    rows = [row for piece in found for row in rows_of(str(path), *piece, settings)]
-    assert rows == list(rows_of(str(path), 0, None, b"", settings))
+    rows = [row for piece in found for row in rows_of(str(path), *piece, cut)]
+    assert rows == list(rows_of(str(path), 0, None, b"", cut))
     assert [body for _, body, _, _ in rows] == BODIES * 2
     assert [prolog for _, _, prolog, _ in rows] == [b'<r xmlns="u" xmlns:p="v"'] * 1000 + [
         b'<r xmlns="u"'
@@ -39,23 +39,23 @@ def test_pieces_give_what_the_file_gives(tmp_path: Path, size: int) -> None:
 def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:
     """Its offsets are those of what it contains."""
     path = file_of(tmp_path, gzip.compress(b"<f>" + b"".join(BODIES) + b"</f>"), "f.xml.gz")
-    settings = Settings("r", 1 << 20, 10)
-    (piece,) = pieces(str(path), path.stat().st_size, settings)
-    rows = list(rows_of(str(path), *piece, settings))
+    cut = RecordCut("r", 1 << 20, 10)
+    (piece,) = pieces(str(path), path.stat().st_size, cut)
+    rows = list(rows_of(str(path), *piece, cut))
     assert [body for _, body, _, _ in rows] == BODIES
     assert rows[1][0] == f"{path}#{3 + len(BODIES[0])}"
 
 
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
     """Whether it is gone, or ends in the middle of what is compressed; what came before is there."""
-    settings = Settings("r", 1 << 20, 10)
+    cut = RecordCut("r", 1 << 20, 10)
     gone = str(tmp_path / "gone.xml")
-    (piece,) = pieces(gone, 1000, settings)
-    ((doc_id, body, _, error),) = rows_of(gone, *piece, settings)
+    (piece,) = pieces(gone, 1000, cut)
+    ((doc_id, body, _, error),) = rows_of(gone, *piece, cut)
     assert (doc_id, body, error and error["code"]) == (gone, None, "archive")
     content = b"<f>" + b"".join(b"<r>%d</r>" % (number**9) for number in range(200_000)) + b"</f>"
-    cut = file_of(tmp_path, gzip.compress(content, 1)[:-5000], "cut.xml.gz")
-    *rows, last = rows_of(str(cut), 0, None, b"", settings)
+    torn = file_of(tmp_path, gzip.compress(content, 1)[:-5000], "torn.xml.gz")
+    *rows, last = rows_of(str(torn), 0, None, b"", cut)
     assert len(rows) > 1000
     assert last[3] is not None
     assert last[3]["code"] == "archive"
@@ -64,5 +64,5 @@ def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
 def test_the_limit_is_kept(tmp_path: Path) -> None:
     """A record beyond it is an error without its bytes."""
     path = file_of(tmp_path, b"<f><r>" + b"x" * 1000 + b"</r><r/></f>")
-    first, second = rows_of(str(path), 0, None, b"", Settings("r", 100, 1 << 20))
+    first, second = rows_of(str(path), 0, None, b"", RecordCut("r", 100, 1 << 20))
     assert (first[1], first[3] and first[3]["code"], second[1]) == (None, "too-large", b"<r/>")

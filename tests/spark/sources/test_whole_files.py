@@ -10,9 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import Index
 from twigcast import spark as tc
-from twigcast.spark.sources.files import files
-from twigcast.spark.sources.whole_files import whole_files
-from twigcast.spark.sources.worker_reading import opening_of
+from twigcast.spark.sources.file_listing import FileListing
+from twigcast.spark.sources.whole_files import opened_by_spark
 
 INDEX = Index([("b", "//b")])
 NAMES = ["1.xml", "2 é%.xml", "{3}.xml", "4.txt"]
@@ -38,10 +37,8 @@ def rows(hits: DataFrame) -> list[tuple[object, ...]]:
 def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, options: dict[str, str]) -> None:
     """The same rows, errors included, whatever the names of the files."""
     documents = tc.read(spark, str(folder), options={"maxBytes": "100", **options})
-    assert opening_of(documents) is not None
-    found = files(spark, str(folder), options, streaming=False)
-    by_spark = whole_files({"maxBytes": "100"}, by_workers=False)(found)
-    assert opening_of(by_spark) is None
+    assert documents.worker_reading() is not None
+    by_spark = opened_by_spark(FileListing(str(folder), options).list(spark, streaming=False), 100)
     expected = rows(tc.match(by_spark, INDEX))
     assert len(expected) == len(NAMES) + 3 - bool(options)
     assert rows(tc.match(documents, INDEX)) == expected
@@ -63,11 +60,11 @@ def test_a_file_with_a_colon_in_its_name(spark: SparkSession, tmp_path: Path) ->
 
 def test_a_file_that_is_gone_is_an_error_of_its_own(spark: SparkSession, folder: Path) -> None:
     """The others are read; one that has grown beyond the limit since it was listed is too large."""
-    opening = opening_of(tc.read(spark, str(folder), options={"maxBytes": "100"}))
-    assert opening is not None
+    reading = tc.read(spark, str(folder), options={"maxBytes": "100"}).worker_reading()
+    assert reading is not None
     paths = [str(folder / "below" / name) for name in ("gone.xml", "1.xml", "large.xml")]
     listed = pa.RecordBatch.from_pydict({"path": paths, "length": [10, 11, 10]})
-    (batch,) = opening.stage(iter([listed]))
+    (batch,) = reading.stage(iter([listed]))
     assert batch.column("body").to_pylist() == [None, b"<a><b/></a>", None]
     gone, fine, grown = batch.column("error").to_pylist()
     assert (gone["code"], gone["message"]) == (

@@ -150,9 +150,9 @@ def test_slices_are_bounded() -> None:
     """Deliveries leave a worker in batches of a bounded size, a larger one alone."""
     import pyarrow as pa
 
-    big = delivering.BATCH_BYTES
+    big = delivering.DELIVERY_BATCH_BYTES
     slices = list(delivering._slices(pa.array([1, big, big + 1, 5, 6, big // 2, big // 2])))
     assert slices == [(0, 1), (1, 2), (2, 3), (3, 6), (6, 7)]
     assert list(delivering._slices(pa.array([], pa.int32()))) == []
-    many = list(delivering._slices(pa.array([0] * (2 * delivering.BATCH_ROWS + 1))))
-    assert [end - start for start, end in many] == [delivering.BATCH_ROWS] * 2 + [1]
+    many = list(delivering._slices(pa.array([0] * (2 * delivering.DELIVERY_BATCH_ROWS + 1))))
+    assert [end - start for start, end in many] == [delivering.DELIVERY_BATCH_ROWS] * 2 + [1]

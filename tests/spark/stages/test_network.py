@@ -49,7 +49,7 @@ def delivered(spark: SparkSession, folder: Path) -> set[tuple[str, str]]:
 def hops(spark: SparkSession, folder: Path, batch: int = 0) -> dict[str, tuple[int, int]]:
     """How many documents went over each link in a batch, and how many of them in vain."""
     rows = read_hops(spark, f"{folder}/out/hops").where(f"batch = {batch}").collect()
-    return {f"{row['source']}-{row['target']}": (row["documents"], row["vain"]) for row in rows}
+    return {f"{row['source']}-{row['target']}": (row["documents"], row["false_positives"]) for row in rows}
 
 
 @pytest.mark.parametrize("strategy", ["no-Adv-no-Cov", "with-Adv-with-Cov", "with-Adv-with-CovIPM"])

@@ -1,10 +1,10 @@
-"""The process that Spark forks its Python workers from, with what they need already imported.
+"""The process from which Spark forks its Python workers, with their imports already done.
 
-Without it each worker imports pandas, pyarrow and twigcast by itself, before its first document: more than a
-second of a core, and memory that is now shared.  Nothing here may start a thread that does not know of forks.
+Without it each worker imports pandas, pyarrow and twigcast before its first document: more than a second of
+CPU time, and memory that is shared this way.  Nothing here may start a thread that does not survive a fork.
 
-Spark has each worker search for cycles after each task.  What was imported here is left out of the search: it
-took 40 ms of a task, and made copies of all the memory that is shared.
+Spark runs the garbage collector in each worker after each task.  ``gc.freeze`` excludes what was imported
+here: collecting it took 40 ms of each task and copied the shared pages.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from __future__ import annotations
 import gc
 import os
 
-# Nothing in a worker multiplies matrices; the threads for it would be forked with it.
+# No worker multiplies matrices, and the threads for that would be forked with it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Arrow's memory goes from batch to batch; given back to the system in between, it cost 2 µs a document.
-os.environ.setdefault("MIMALLOC_PURGE_DELAY", "10000")
 
 import pandas  # noqa: F401
 import pyarrow.compute  # noqa: F401

@@ -1,60 +1,77 @@
-"""Files of no bytes, which Spark lists and then leaves out of what it reads.
+"""Finds empty files, which Spark lists and then leaves out of what it reads.
 
-Each is a document that cannot be read, and belongs to the dead letters like any other.  What Spark has listed
-stands in the plan of a table, and that of a stream's batch in the plan of the batch that is running:
+An empty file is a document that cannot be read, and belongs to the dead letters like any other.  The files
+that Spark has listed are in the plan of a DataFrame; those of a micro-batch are in the plan that the stream
+is executing:
 
-    listed    a.xml  b.xml  c.xml  _metadata         plan ── relation ── location
+    listed    a.xml  b.xml  c.xml  _metadata         plan ── relation ── file index
     read      a.xml         c.xml
-    empty            b.xml                           listed, of length 0, and not one of Spark's own
+    empty            b.xml                           listed, of length 0, and not a file of Spark's own
 
-Cost: two counts where no file is empty, else one text with all that was listed.
-Rejected: to list the folder again, which finds other files than Spark did; to ask for the length of each
-file, which on an object store is a request for each.
+Cost: two counts if no file is empty, else one string with everything that was listed.
+Rejected: listing the folder again, which may find other files than Spark did, and asking for the length of
+each file, which on an object store is one request each.  The first is the fallback for streams.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
-FILES = "path string, modificationTime timestamp, length long, content binary"
-"""A table of files, in the columns of Spark's ``binaryFile``."""
+from twigcast.spark.jvm.private_api import FILE_INDEX, MICRO_BATCH_PLAN, MissingApi, using
 
-AT_ONCE = 10_000  # files in one text
+FILES_PER_STRING = 10_000
 _STATUS = re.compile(r"path=(.*); isDirectory=false; length=(\d+); ", re.DOTALL)
 
 
-def with_empty_files(found: DataFrame) -> DataFrame:
-    """The files of a table that is no stream, those of no bytes among them."""
-    plan: Any = found
-    empty = _table(found.sparkSession, plan._jdf.queryExecution().analyzed())
-    return found if empty is None else found.unionByName(empty)
+def empty_files(files: DataFrame) -> list[str]:
+    """The paths of the empty files of a batch DataFrame of the format ``binaryFile``, sorted."""
+    try:
+        with using(FILE_INDEX):
+            plan: Any = files
+            return _of_plan(files.sparkSession, plan._jdf.queryExecution().analyzed())
+    except MissingApi:
+        return _listed_but_not_read(files)
 
 
-def empty_files_of_batch(spark: SparkSession, batch: DataFrame) -> DataFrame | None:
-    """The files of no bytes in the batch that a stream of ``spark`` is running; none where there are none.
+def empty_files_of_micro_batch(
+    spark: SparkSession, batch: DataFrame, relist: Callable[[], DataFrame], taken: Iterable[str]
+) -> list[str]:
+    """The paths of the empty files of the micro-batch that a stream of ``spark`` is executing, sorted.
 
-    To be called where Spark gives the batch out, as in ``foreachBatch``.
+    To be called in ``foreachBatch``.  ``relist`` lists the source as a batch, and ``taken`` has the empty
+    files of earlier batches: both are for the fallback.
     """
-    query: Any = spark.streams.get(str(batch.sparkSession.sparkContext.getLocalProperty(_QUERY)))
-    return _table(batch.sparkSession, query._jsq.streamingQuery().lastExecution().analyzed())
+    try:
+        with using(MICRO_BATCH_PLAN):
+            query_id = batch.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+            query: Any = spark.streams.get(str(query_id))
+            return _of_plan(spark, query._jsq.streamingQuery().lastExecution().analyzed())
+    except MissingApi:
+        return sorted(set(empty_files(relist())) - set(taken))
 
 
-_QUERY = "sql.streaming.queryId"
+def _listed_but_not_read(files: DataFrame) -> list[str]:
+    listed = {unquote(uri) for uri in files.inputFiles()}
+    read = {_normal(row["path"]) for row in files.select("path").toLocalIterator()}
+    return sorted(path for path in listed if _is_data(path) and _normal(path) not in read)
 
 
-def _table(spark: SparkSession, plan: Any) -> DataFrame | None:
-    paths = sorted({path for location in _locations(plan) for path in _empty_paths(spark, location)})
-    if not paths:
-        return None
-    return spark.createDataFrame([(path, None, 0, b"") for path in paths], FILES).coalesce(1)
+def _normal(path: str) -> str:
+    """A local path in one spelling: Spark writes ``file:/`` and ``file:///``."""
+    return re.sub("^file:/+", "/", path)
 
 
-def _locations(plan: Any) -> Iterator[Any]:
-    """Where the files of a plan are listed."""
+def _of_plan(spark: SparkSession, plan: Any) -> list[str]:
+    return sorted({path for index in _file_indexes(plan) for path in _empty_paths(spark, index)})
+
+
+def _file_indexes(plan: Any) -> Iterator[Any]:
+    """The file indexes of a plan."""
     leaves = plan.collectLeaves()
     for number in range(leaves.size()):
         leaf = leaves.apply(number)
@@ -62,22 +79,23 @@ def _locations(plan: Any) -> Iterator[Any]:
             yield leaf.relation().location()
 
 
-def _empty_paths(spark: SparkSession, location: Any) -> Iterator[str]:
+def _empty_paths(spark: SparkSession, index: Any) -> Iterator[str]:
     jvm: Any = spark._jvm
     unfiltered = jvm.PythonUtils.toSeq([])
-    listed, read = location.allFiles(), location.listFiles(unfiltered, unfiltered)
+    listed, read = index.allFiles(), index.listFiles(unfiltered, unfiltered)
     if listed.size() == sum(read.apply(number).files().size() for number in range(read.size())):
         return
-    groups = listed.grouped(AT_ONCE)
+    groups = listed.grouped(FILES_PER_STRING)
     while groups.hasNext():
         for text in groups.next().mkString("\0").split("\0"):
             status = _STATUS.search(text)
-            assert status is not None, text
+            if status is None:
+                raise MissingApi(f"Hadoop describes a file in another way than is known here: {text}")
             if status[2] == "0" and _is_data(status[1]):
                 yield status[1]
 
 
 def _is_data(path: str) -> bool:
-    """Whether Spark would take a file of this name for data if it had bytes."""
+    """Whether Spark would read a file of this name if it had bytes."""
     name = path.rpartition("/")[2]
     return not name.startswith(".") and not (name.startswith("_") and "=" not in name)

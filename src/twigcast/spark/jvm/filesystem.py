@@ -1,38 +1,97 @@
-"""Files and folders as Spark finds them, on this machine or behind a scheme that it knows."""
+"""Files and folders at paths as Spark understands them: local, or behind a scheme that Spark knows.
+
+Local paths are handled by Python.  Remote ones are left to Hadoop's file systems, which have the schemes and
+credentials that Spark has, or, without access to those, to a read by Spark.
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from twigcast.spark.jvm.private_api import HADOOP_FILESYSTEM, MissingApi, using
 
-def exists(spark: SparkSession, pattern: str) -> bool:
-    """Whether there is a file or a folder that fits the pattern."""
-    system, path = _located(spark, pattern)
-    return bool(system.globStatus(path))
+
+def exists(spark: SparkSession, folder: str, child: str | None = None) -> bool:
+    """Whether there is such a folder or file; with ``child``, whether a name in it matches that pattern."""
+    if is_local(spark, folder):
+        path = local_path(folder)
+        return path.exists() if child is None else any(path.glob(child))
+    pattern = folder if child is None else f"{folder.rstrip('/')}/{child}"
+    try:
+        with using(HADOOP_FILESYSTEM):
+            system, located = _located(spark, pattern)
+            return bool(system.globStatus(located))
+    except MissingApi:
+        return _first_path(spark, pattern) is not None
 
 
 def is_file(spark: SparkSession, path: str) -> bool:
-    """Whether there is a file, rather than a folder, a pattern, or nothing."""
-    system, located = _located(spark, path)
-    return bool(system.exists(located) and system.getFileStatus(located).isFile())
-
-
-def is_on_this_machine(spark: SparkSession, pattern: str) -> bool:
-    """Whether what fits the pattern is local, and so are all workers."""
-    system, _ = _located(spark, pattern)
-    return str(spark.sparkContext.master).startswith("local") and str(system.getScheme()) == "file"
+    """Whether there is a file, rather than a folder, a glob pattern, or nothing."""
+    if is_local(spark, path):
+        return local_path(path).is_file()
+    try:
+        with using(HADOOP_FILESYSTEM):
+            system, located = _located(spark, path)
+            return bool(system.exists(located) and system.getFileStatus(located).isFile())
+    except MissingApi:
+        return _first_path(spark, path) == path
 
 
 def remove(spark: SparkSession, path: str) -> None:
-    """Leave no file or folder there, nor anything below it."""
-    system, located = _located(spark, path)
-    system.delete(located, True)
+    """Remove a folder and everything in it; raises ``MissingApi`` where only a write can replace it."""
+    if is_local(spark, path):
+        shutil.rmtree(local_path(path), ignore_errors=True)
+        return
+    with using(HADOOP_FILESYSTEM):
+        system, located = _located(spark, path)
+        system.delete(located, True)
+
+
+def is_readable_by_workers(spark: SparkSession, path: str) -> bool:
+    """Whether workers can open what is at the path themselves: it is local, and so are all workers."""
+    return str(spark.sparkContext.master).startswith("local") and is_local(spark, path)
+
+
+def is_local(spark: SparkSession, path: str) -> bool:
+    """Whether a path is on a file system of this machine, mounted ones included."""
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):/", path)
+    return (scheme[1] if scheme is not None else _default_scheme(spark)) == "file"
+
+
+def local_path(path: str) -> Path:
+    """A local path without the scheme that Spark puts before it."""
+    return Path(re.sub("^file:/+", "/", path))
+
+
+def _default_scheme(spark: SparkSession) -> str:
+    """The scheme of paths that have none."""
+    try:
+        with using(HADOOP_FILESYSTEM):
+            configuration: Any = spark._jsc.hadoopConfiguration()
+            default = configuration.get("fs.defaultFS")
+    except MissingApi:
+        default = spark.conf.get("spark.hadoop.fs.defaultFS", None)
+    return urlsplit(str(default or "file:///")).scheme
 
 
 def _located(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """Its file system, and the path as that one takes it."""
+    """The Hadoop file system of a path, and the path as that takes it."""
     jvm: Any = spark._jvm
     located = jvm.org.apache.hadoop.fs.Path(path)
     return located.getFileSystem(spark._jsc.hadoopConfiguration()), located
+
+
+def _first_path(spark: SparkSession, pattern: str) -> str | None:
+    """The first file at or below a path, as Spark reads it: the pattern itself where none has bytes."""
+    try:
+        row = spark.read.format("binaryFile").load(pattern).select("path").first()
+    except AnalysisException:
+        return None
+    return pattern if row is None else str(row["path"])

@@ -1,52 +1,95 @@
-"""One process at a time works on a pipeline, and its Java machine counts as part of it.
+"""A lock that lets one process at a time run a pipeline, counting its JVM as part of it.
 
-When the Python process is killed, its Java machine goes on for a moment: a write that is under way could
-still be committed while a restarted process writes the same batch again.  So the lock belongs to the Java
-machine: the operating system gives it up when that one has ended, by whatever cause, and not before.
+When a Python process is killed, its JVM lives on for a moment, and a write that is under way could still be
+committed while a restarted process writes the same batch again.  So the JVM holds the lock: the operating
+system releases it when the JVM has ended, for whatever reason, and not before.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from twigcast.errors import RunError
+from twigcast.spark.jvm.errors import JvmError
+from twigcast.spark.jvm.private_api import JVM_FILE_LOCK, MissingApi, using
 
 PATIENCE_SECONDS = 60.0
 
-_held: dict[tuple[int, Path], Any] = {}  # kept here: a channel that Java collects gives up its lock
+_held: dict[tuple[int, Path], Any] = {}  # a channel that is garbage-collected would release its lock
 
 
 def lock(spark: SparkSession, file: Path, *, patience: float = PATIENCE_SECONDS) -> None:
-    """Hold the lock of a file from now until this session's Java machine ends.
+    """Acquire the lock of a file and hold it until the JVM of this session ends.
 
-    Waits for another that has it, which may be one that is just ending; raises ``RunError`` in the end.
+    Waits for a process that holds it, which may be one that is just ending, and then raises ``RunError``.
     """
-    jvm: Any = spark._jvm
     file = file.absolute()
-    key = (int(jvm.java.lang.ProcessHandle.current().pid()), file)
-    if key in _held:
+    locker = _locker(spark)
+    if (locker.pid, file) in _held:  # a second open file would release the lock when it is closed
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    channel = jvm.java.io.RandomAccessFile(str(file), "rw").getChannel()
+    opened = locker.open(file)
     deadline = time.monotonic() + patience
-    while (held := _try(channel)) is None:
+    while (held := locker.try_lock(opened)) is None:
         if time.monotonic() > deadline:
-            channel.close()
-            raise RunError(f"another process works on this pipeline: it holds {file}")
+            opened.close()
+            raise RunError(f"another process runs this pipeline: it holds the lock {file}")
         time.sleep(0.1)
-    _held[key] = channel, held
+    _held[locker.pid, file] = opened, held
 
 
-def _try(channel: Any) -> Any:
-    """The lock, if it is to be had."""
+class _Locker(Protocol):
+    """A process that can hold locks."""
+
+    pid: int
+
+    def open(self, file: Path) -> Any: ...
+
+    def try_lock(self, opened: Any) -> Any: ...
+
+
+def _locker(spark: SparkSession) -> _Locker:
     try:
-        return channel.tryLock()
-    except Py4JJavaError as error:
-        if "OverlappingFileLockException" in str(error.java_exception):
-            return channel  # this very machine has it
-        raise
+        with using(JVM_FILE_LOCK):
+            return _JvmLocker(spark)
+    except MissingApi:
+        return _PythonLocker()
+
+
+class _JvmLocker:
+    def __init__(self, spark: SparkSession) -> None:
+        jvm: Any = spark._jvm
+        self._jvm = jvm
+        self.pid = int(jvm.java.lang.ProcessHandle.current().pid())
+
+    def open(self, file: Path) -> Any:
+        return self._jvm.java.io.RandomAccessFile(str(file), "rw").getChannel()
+
+    def try_lock(self, opened: Any) -> Any:
+        try:
+            return opened.tryLock()
+        except JvmError as error:
+            if "OverlappingFileLockException" in str(error):
+                return opened  # this JVM holds it already
+            raise
+
+
+class _PythonLocker:
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+
+    def open(self, file: Path) -> Any:
+        return file.open("a")
+
+    def try_lock(self, opened: Any) -> Any:
+        try:
+            fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return None
+        return opened

@@ -1,16 +1,22 @@
-"""A Spark session that starts fast, stays quiet, and whose workers know twigcast."""
+"""Starts a Spark session that is set up for documents, logs errors only, and whose workers have twigcast."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twigcast.spark.jvm.java import cache_folder, java_home
+from twigcast.spark.jvm.private_api import SUBMITTED_SETTINGS, WORKER_DAEMON, MissingApi, using
+from twigcast.spark.jvm.workers import import_path
+from twigcast.system import write_atomically
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
 SETTINGS = {
@@ -20,62 +26,63 @@ SETTINGS = {
     "spark.python.worker.reuse": "true",
     "spark.python.worker.faulthandler.enabled": "true",
     # A batch of documents is handed to the kernel as one array: large enough that its cost per document is
-    # small, small enough that several fit into a worker beside each other.
+    # small, small enough that a worker can have several at a time.
     "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
-    # Rows are documents: by Spark's own 4,096 a column would be tens of megabytes, copied as it grows.
-    # Reading 148 MB of Parquet took 1.15 s so, and takes 0.40 s.
+    # Rows are documents: with Spark's default of 4,096, a column has tens of megabytes and is copied as it
+    # grows.  Reading 148 MB of Parquet takes 0.40 s instead of 1.15 s.
     "spark.sql.parquet.columnarReaderBatchSize": "64",
     "spark.sql.adaptive.enabled": "false",
 }
-"""What is set where neither the caller nor spark-submit says otherwise."""
+"""Defaults for settings that neither the caller nor spark-submit gives."""
 
 LOCAL_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "2g",
-    # Over TCP a task waits 40 ms for the acknowledgement of a short message: 29 ms for an empty task on each
-    # of two cores, and 11 so.
+    # Over TCP a task waits 40 ms for the acknowledgement of a short message: an empty task on each of two
+    # cores takes 11 ms instead of 29 ms.
     "spark.python.unix.domain.socket.enabled": "true",
-    # What opening a file counts for when files are dealt to tasks.  By Spark's own 4 MB a task has 31 small
-    # files, and takes longer to start than to match them: 10,000 of them took three times as long.
+    # What opening a file counts for when files are divided among tasks.  With Spark's default of 4 MB a task
+    # has 31 small files and takes longer to start than to match them: 10,000 files took three times as long.
     "spark.sql.files.openCostInBytes": "64k",
 }
-"""What is set beside it where everything runs on this machine."""
+"""Further defaults if everything runs on this machine."""
+
+DAEMON = "twigcast.spark.jvm.daemon"
 
 
 def session(
     name: str = "twigcast", master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session on what ``spark-submit`` says, else on ``master``, else on all cores of this machine.
+    """Start a session, or return the active one.
 
-    Of the settings too, those of ``spark-submit`` stand above ``conf``.
+    The master is that of ``spark-submit``, else ``master``, else all cores of this machine.  Settings of
+    ``spark-submit`` take precedence over ``conf``, and both over the defaults of this module.
     """
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
+    asked = {**(conf or {}), **({"spark.master": master} if master is not None else {})}
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if submitted:
-        SparkContext._ensure_initialized()  # else what was submitted is not known here, and overwritten
+        try:
+            settings = _submitted_settings()
+        except MissingApi:
+            return _adjusted(SparkSession.builder.getOrCreate(), {**SETTINGS, **asked})
+        asked = {key: value for key, value in asked.items() if not settings.contains(key)}
     else:
         os.environ["JAVA_HOME"] = str(java_home())
-    settings = SparkConf()
-    asked = {**(conf or {}), **({"spark.master": master} if master is not None else {})}
+        settings = SparkConf()
     for key, value in asked.items():
-        if not (submitted and settings.contains(key)):
-            settings.set(key, str(value))
+        settings.set(key, str(value))
     settings.setIfMissing("spark.app.name", name)
     settings.setIfMissing("spark.master", "local[*]")
     defaults = dict(SETTINGS)
     if settings.get("spark.master", "local").startswith("local"):
-        defaults |= LOCAL_SETTINGS
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-        defaults["spark.executorEnv.PYTHONPATH"] = _import_path()
-        defaults["spark.python.daemon.module"] = "twigcast.spark.jvm.daemon"
-    if not submitted:
-        defaults["spark.driver.extraJavaOptions"] = _java_options()
+        defaults |= LOCAL_SETTINGS | _worker_settings()
+    if not submitted and (quiet := _quiet_logging()) is not None:
+        defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={quiet.as_uri()}"
     for key, value in defaults.items():
         settings.setIfMissing(key, value)
     spark = SparkSession.builder.config(conf=settings).getOrCreate()
@@ -83,24 +90,36 @@ def session(
     return spark
 
 
-COMPILING = {
-    "Tier4InvocationThreshold": 200_000,
-    "Tier4MinInvocationThreshold": 24_000,
-    "Tier4CompileThreshold": 600_000,
-    "Tier4BackEdgeThreshold": 1_600_000,
-}
-"""When the JVM compiles a method for the second time, optimising: forty times as late as by itself.
+def _submitted_settings() -> SparkConf:
+    """The settings of spark-submit, which the JVM knows; raises ``MissingApi``."""
+    from pyspark import SparkConf, SparkContext
 
-What runs for each row is there soon.  By default what plans and schedules a job is there too, bit by bit:
-while 50,000 documents were matched in 6 s, that took 0.5 s of a core still in the sixth pass, and takes 0.15.
-"""
+    with using(SUBMITTED_SETTINGS):
+        SparkContext._ensure_initialized()
+        return SparkConf()
 
 
-def _java_options() -> str:
-    options = [f"-XX:{name}={value}" for name, value in COMPILING.items()]
-    if (quiet := _quiet_logging()) is not None:
-        options.append(f"-Dlog4j2.configurationFile={quiet.as_uri()}")
-    return " ".join(options)
+def _adjusted(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A session with those settings that can still be changed and that nobody has set."""
+    known = dict(spark.sparkContext.getConf().getAll())
+    for key, value in settings.items():
+        if key not in known and spark.conf.isModifiable(key):
+            spark.conf.set(key, value)
+    return spark
+
+
+def _worker_settings() -> dict[str, str]:
+    """Settings, and variables of the environment, by which local workers have twigcast."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    settings = {"spark.executorEnv.PYTHONPATH": import_path()}
+    with suppress(MissingApi), using(WORKER_DAEMON):
+        from pyspark import daemon
+
+        if callable(daemon.manager) and find_spec("pyspark.worker") is not None:
+            settings["spark.python.daemon.module"] = DAEMON
+    return settings
 
 
 _LOGGING = """\
@@ -118,23 +137,12 @@ logger.gateway.level = error
 
 
 def _quiet_logging() -> Path | None:
-    """A file that lets Spark speak of errors only, from its first moment on; none where none can be kept."""
+    """A configuration with which Spark logs errors only, from its start; none if it cannot be stored."""
     path = cache_folder() / "log4j2-quiet.properties"
     try:
         if not path.is_file() or path.read_text() != _LOGGING:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            part = path.with_suffix(f".{os.getpid()}")
-            part.write_text(_LOGGING)
-            part.replace(path)
+            write_atomically(path, _LOGGING.encode())
     except OSError:
         return None
     return path
-
-
-def _import_path() -> str:
-    """Where workers find twigcast, also when it is run from a source tree."""
-    import twigcast
-
-    source = str(Path(twigcast.__file__).resolve().parent.parent)
-    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return os.pathsep.join([source, *(path for path in inherited if path and path != source)])

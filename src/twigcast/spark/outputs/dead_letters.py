@@ -1,18 +1,21 @@
-"""The table of documents that could not be read: with their bytes, the reason, its place, the batch and when.
+"""The table of dead letters: documents that could not be read, with bytes, error, batch and time.
 
-A letter is open until a retry takes it up.  Where the retry fails, the document is a letter again, of the
-retry's own batch; so each bad document has one open letter, and a history of settled ones.
+A letter is open until a retry takes it.  If the retry fails too, the document becomes a new letter, of the
+batch of the retry; so each bad document has one open letter and a history of settled ones.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from twigcast.spark.outputs.sinks import remove_batch, write_batch
+from twigcast.spark.columns import error_condition
+from twigcast.spark.jvm.private_api import MissingApi
+from twigcast.spark.outputs.batch_folders import remove_batch, write_batch
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.stages.delivering import dead_letters
@@ -25,10 +28,11 @@ SETTLED = "letter_batch int, doc_id string, batch int"
 
 
 def write_letters(hits: DataFrame, path: str, batch: int, time: datetime, count: int) -> None:
-    """Write the letters of a batch, ``count`` of them, in the place of those of a former try."""
-    if not count:  # an empty folder for each batch would cost a job for each batch
-        remove_batch(hits.sparkSession, path, batch)
-        return
+    """Write the letters of a batch, ``count`` of them, replacing those of an earlier attempt."""
+    if not count:  # writing an empty folder would take a Spark job for each batch
+        with suppress(MissingApi):
+            remove_batch(hits.sparkSession, path, batch)
+            return
     letters = dead_letters(hits)
     if "prolog" not in letters.columns:
         letters = letters.withColumn("prolog", F.lit(None).cast("binary"))
@@ -36,12 +40,12 @@ def write_letters(hits: DataFrame, path: str, batch: int, time: datetime, count:
 
 
 def read_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
-    """All dead letters of a pipeline, those that a retry took up too."""
+    """All dead letters of a pipeline, settled ones included."""
     return _read(spark, pipeline.dead_letters.path, LETTERS)
 
 
 def open_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
-    """The dead letters of a pipeline that no retry has taken up."""
+    """The dead letters of a pipeline that no retry has taken."""
     settled = settled_letters(spark, pipeline).select(
         F.col("letter_batch").alias("settled_batch"), F.col("doc_id").alias("settled_id")
     )
@@ -50,13 +54,13 @@ def open_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
 
 
 def settled_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
-    """Which letters (``letter_batch``, ``doc_id``) were taken up by which retry (``batch``)."""
+    """The letters (``letter_batch``, ``doc_id``) that retries (``batch``) have taken."""
     begun = [batch for batch in Journal(pipeline.work.journal).batches() if batch < 0]
     return _read(spark, settled_path(pipeline), SETTLED).where(F.col("batch").isin(begun))
 
 
 def letters_of_retry(spark: SparkSession, pipeline: Pipeline, batch: int) -> DataFrame:
-    """The letters that a retry has taken up."""
+    """The letters that a retry has taken."""
     settled = (
         _read(spark, settled_path(pipeline), SETTLED)
         .where(F.col("batch") == batch)
@@ -67,7 +71,7 @@ def letters_of_retry(spark: SparkSession, pipeline: Pipeline, batch: int) -> Dat
 
 
 def settled_path(pipeline: Pipeline) -> str:
-    """Where it is kept which letters were taken up: beside the checkpoint, where the workers can write."""
+    """The table of letters that retries took: beside the checkpoint, where the workers can write."""
     return f"{pipeline.work.checkpoint.rstrip('/')}-retries"
 
 
@@ -77,10 +81,10 @@ def _same(letters: DataFrame, settled: DataFrame) -> Column:
 
 
 def _read(spark: SparkSession, path: str, schema: str) -> DataFrame:
-    """A table in batch folders, empty where none was written yet."""
+    """A table in batch folders; it is empty if no batch was written yet."""
     try:
         return spark.read.schema(schema).parquet(path)
     except AnalysisException as error:
-        if error.getCondition() != "PATH_NOT_FOUND":
+        if error_condition(error) != "PATH_NOT_FOUND":
             raise
         return spark.createDataFrame([], schema)

@@ -1,47 +1,69 @@
-"""How documents went through the network in each batch: a row for each link, in each direction."""
+"""The metrics of the links of a network in each batch: one row for each link and direction."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from twigcast.spark.outputs.sinks import write_batch
+from twigcast.spark.outputs.batch_folders import write_small_batch
 
 
 @dataclass(frozen=True, slots=True)
 class HopMetrics:
-    """What went over a link from a router to the next, and what of it in vain: nobody behind it got it."""
+    """Documents that took a link from a router to the next; ``false_positives`` are those nobody behind it received."""
 
     source: str
     target: str
     documents: int
     bytes: int
-    vain: int
+    false_positives: int
 
 
-SCHEMA = "source string, target string, documents long, bytes long, vain long"
+_SCHEMA = pa.schema(
+    [
+        ("source", pa.string()),
+        ("target", pa.string()),
+        ("documents", pa.int64()),
+        ("bytes", pa.int64()),
+        ("false_positives", pa.int64()),
+    ]
+)
 
 
-def hop_metrics(hits: DataFrame, links: Sequence[tuple[str, str]]) -> list[HopMetrics]:
-    """The figures of each link, also of those that nothing went over."""
-    each = hits.select(F.explode("hops").alias("link"), "vain", F.octet_length("body").alias("bytes"))
-    counted = each.groupBy("link").agg(
-        F.count(F.lit(1)).alias("documents"),
-        F.sum("bytes").alias("bytes"),
-        F.sum(F.array_contains("vain", F.col("link")).cast("long")).alias("vain"),
-    )
-    found = {row["link"]: (row["documents"], row["bytes"], row["vain"]) for row in counted.collect()}
-    return [HopMetrics(*link, *found.get(number, (0, 0, 0))) for number, link in enumerate(links)]
+def hop_measures(links: Sequence[tuple[str, str]]) -> list[Column]:
+    """Aggregates over hits, three for each link, to be observed together with ``measures``."""
+    columns: list[Column] = []
+    for number in range(len(links)):
+        taken = F.array_contains("hops", number)
+        columns.append(F.count(F.when(taken, 1)).alias(f"documents {number}"))
+        columns.append(F.sum(F.when(taken, F.octet_length("body"))).alias(f"bytes {number}"))
+        columns.append(
+            F.count(F.when(F.array_contains("false_positives", number), 1)).alias(f"false_positives {number}")
+        )
+    return columns
+
+
+def hop_metrics(measured: Mapping[str, Any], links: Sequence[tuple[str, str]]) -> list[HopMetrics]:
+    """The metrics of each link, also of links that no document took, from the values of ``hop_measures``."""
+    return [
+        HopMetrics(
+            *link,
+            *((measured[f"{name} {number}"] or 0) for name in ("documents", "bytes", "false_positives")),
+        )
+        for number, link in enumerate(links)
+    ]
 
 
 def write_hops(spark: SparkSession, hops: Sequence[HopMetrics], path: str, batch: int) -> None:
-    """Write the figures of a batch, in the place of those of a former try."""
-    write_batch(spark.createDataFrame([astuple(each) for each in hops], SCHEMA).coalesce(1), path, batch)
+    """Write the link metrics of a batch, replacing those of an earlier attempt."""
+    write_small_batch(spark, pa.Table.from_pylist([asdict(each) for each in hops], _SCHEMA), path, batch)
 
 
 def read_hops(spark: SparkSession, path: str) -> DataFrame:
-    """The figures of all batches: the columns of ``HopMetrics``, and ``batch``."""
+    """The link metrics of all batches: the columns of ``HopMetrics``, and ``batch``."""
     return spark.read.parquet(path).select("batch", *(field.name for field in fields(HopMetrics)))

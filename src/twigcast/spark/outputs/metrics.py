@@ -1,17 +1,18 @@
-"""What each batch did and how long it took: a value, and a table of them."""
+"""The metrics of batches: what each batch did and how long it took, as a value and as a table."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from twigcast.spark.outputs.sinks import write_batch
+from twigcast.spark.outputs.batch_folders import write_small_batch
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMetrics:
-    """The figures of one batch; a negative batch is a retry of dead letters."""
+    """The metrics of one batch; a negative batch is a retry of dead letters."""
 
     batch: int
     documents: int
@@ -22,22 +23,30 @@ class BatchMetrics:
     parse_and_match_seconds: float
     """Time in the index, summed over the workers."""
     seconds: float
-    """Time from the begin of the batch until all its outputs were there."""
+    """Time from the start of the batch until all its outputs were written."""
     index_version: str
 
 
-SCHEMA = (
-    "batch long, documents long, bytes long, matches long, deliveries long, dead_letters long,"
-    " parse_and_match_seconds double, seconds double, index_version string"
+_SCHEMA = pa.schema(
+    [
+        ("documents", pa.int64()),
+        ("bytes", pa.int64()),
+        ("matches", pa.int64()),
+        ("deliveries", pa.int64()),
+        ("dead_letters", pa.int64()),
+        ("parse_and_match_seconds", pa.float64()),
+        ("seconds", pa.float64()),
+        ("index_version", pa.string()),
+    ]
 )
 
 
 def write_metrics(spark: SparkSession, metrics: BatchMetrics, path: str) -> None:
-    """Write the figures of a batch, in the place of those of a former try."""
-    row = spark.createDataFrame([astuple(metrics)], SCHEMA).drop("batch")
-    write_batch(row.coalesce(1), path, metrics.batch)
+    """Write the metrics of a batch, replacing those of an earlier attempt."""
+    row = {name: value for name, value in asdict(metrics).items() if name != "batch"}
+    write_small_batch(spark, pa.Table.from_pylist([row], _SCHEMA), path, metrics.batch)
 
 
 def read_metrics(spark: SparkSession, path: str) -> DataFrame:
-    """The figures of all batches, in the columns of ``BatchMetrics``."""
+    """The metrics of all batches, in the columns of ``BatchMetrics``."""
     return spark.read.parquet(path).select(*(field.name for field in fields(BatchMetrics)))

@@ -1,4 +1,4 @@
-"""Where deliveries go, so that a batch which is written again leaves what it would have left once.
+"""Writes deliveries to sinks; a batch that is written again leaves what one attempt would have left.
 
     format      <path>/batch=12/…                       the batch's folder is overwritten
                 without a path: JDBC, Kafka, …          at least once: the rows have batch and delivery_id
@@ -6,10 +6,10 @@
     jsonl       <path>/batch=12.jsonl                   the batch's file is replaced
     callable    module:function(table)                  at least once: the table has batch and delivery_id
 
-Invariant: what a reader finds under a final name of ``files`` and ``jsonl`` is whole.  They are written under
-``.unfinished`` in the sink's folder, which readers pass over, and renamed; what a kill leaves there is swept
-away when the batch is written again.
-Content is written by the executors and never comes to the driver; the driver counts.
+Invariant: a file of ``files`` and ``jsonl`` is complete when it has its final name.  It is written below
+``.unfinished`` in the folder of the sink, which readers skip, and renamed; files that a kill leaves there are
+removed when the batch is written again.
+Executors write the content, which never comes to the driver; the driver only counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -35,39 +35,26 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.errors import RunError
-from twigcast.spark.jvm.filesystem import remove
-from twigcast.spark.pipeline import Sink
+from twigcast.spark.outputs.batch_folders import write_batch
+
+if TYPE_CHECKING:
+    from twigcast.spark.pipeline import SinkSection
 
 Batches: TypeAlias = Iterable[Any]  # Arrow record batches
 
 UNFINISHED = ".unfinished"
 COPY_BYTES = 1 << 20
 NAME_BYTES = 200
-CAUSE_LENGTH = 400  # characters of what a function raised
+CAUSE_LENGTH = 400  # characters of the message of an exception
 
 
-def write_deliveries(deliveries: DataFrame, sink: Sink, batch: int) -> int:
-    """Write the deliveries of a batch, again or for the first time; how many they are."""
+def write_deliveries(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
+    """Write the deliveries of a batch, for the first time or again, and return their number."""
     return _WRITERS[sink.kind](deliveries, sink, batch)
 
 
-def write_batch(rows: DataFrame, path: str, batch: int, *, format: str = "parquet", **options: str) -> None:
-    """Write the rows of a batch to its folder of a table, in the place of what a former try left there."""
-    rows.write.format(format).options(**options).mode("overwrite").save(batch_folder(path, batch))
-
-
-def remove_batch(spark: SparkSession, path: str, batch: int) -> None:
-    """Leave no folder of a batch in a table."""
-    remove(spark, batch_folder(path, batch))
-
-
-def batch_folder(path: str, batch: int) -> str:
-    """The folder of a batch in a table; Spark reads its number back as the column ``batch``."""
-    return f"{path.rstrip('/')}/batch={batch}"
-
-
 def subscriber_folder(subscriber: str) -> str:
-    """The name of a subscriber's folder: what a file name cannot have is escaped, a long one is shortened."""
+    """The name of a subscriber's folder: special characters are escaped, and long names are cut."""
     name = quote(subscriber, safe=" @+,=~")
     if name.strip(".") == "" or name.startswith("."):
         name = "%2E" + name[1:]
@@ -78,7 +65,7 @@ def subscriber_folder(subscriber: str) -> str:
     return name
 
 
-def _write_format(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+def _write_format(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
     counted = Observation()
     rows = deliveries.observe(counted, F.count("*").alias("deliveries"))
     if sink.path:
@@ -92,7 +79,7 @@ def _write_format(deliveries: DataFrame, sink: Sink, batch: int) -> int:
 
 
 def as_messages(deliveries: DataFrame) -> DataFrame:
-    """Deliveries in the columns that Kafka takes: the id as key, the content, and the others as headers."""
+    """Deliveries in the columns of Kafka messages: the id is the key, the other columns are headers."""
     others = [name for name in deliveries.columns if name not in ("delivery_id", "content")]
     headers = [
         F.struct(F.lit(name).alias("key"), F.col(name).cast("string").cast("binary").alias("value"))
@@ -103,14 +90,14 @@ def as_messages(deliveries: DataFrame) -> DataFrame:
     )
 
 
-def _write_files(deliveries: DataFrame, sink: Sink, batch: int) -> int:
+def _write_files(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
     folder = _folder(sink)
     with _Unfinished(folder, batch) as unfinished:
         return _run(deliveries, partial(_files, str(folder), str(unfinished)))
 
 
-def _write_jsonl(deliveries: DataFrame, sink: Sink, batch: int) -> int:
-    """Every partition writes its lines; the driver puts the pieces together, a buffer at a time."""
+def _write_jsonl(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
+    """Every partition writes its lines to a file; the driver concatenates them, a buffer at a time."""
     folder = _folder(sink)
     with _Unfinished(folder, batch) as unfinished:
         count = _run(deliveries, partial(_lines, str(unfinished)))
@@ -125,8 +112,8 @@ def _write_jsonl(deliveries: DataFrame, sink: Sink, batch: int) -> int:
     return count
 
 
-def _write_callable(deliveries: DataFrame, sink: Sink, batch: int) -> int:
-    """What the function raises comes back as a row: for Spark it would be a task that failed, at length."""
+def _write_callable(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
+    """An exception of the function is returned as a row, because Spark would log a failed task at length."""
     assert sink.function is not None
     attempts = _attempts(deliveries.sparkSession)
     calls = deliveries.mapInArrow(
@@ -141,14 +128,14 @@ def _write_callable(deliveries: DataFrame, sink: Sink, batch: int) -> int:
 
 
 def _attempts(spark: SparkSession) -> int:
-    """How often Spark tries a task."""
+    """How often Spark attempts a task."""
     local = re.fullmatch(r"local(?:\[[^,\]]*(?:,\s*(\d+)\s*)?\])?", str(spark.sparkContext.master))
     if local is not None:
         return int(local[1] or 1)
     return int(spark.sparkContext.getConf().get("spark.task.maxFailures") or 4)
 
 
-_WRITERS: dict[str, Callable[[DataFrame, Sink, int], int]] = {
+_WRITERS: dict[str, Callable[[DataFrame, SinkSection, int], int]] = {
     "format": _write_format,
     "files": _write_files,
     "jsonl": _write_jsonl,
@@ -157,7 +144,7 @@ _WRITERS: dict[str, Callable[[DataFrame, Sink, int], int]] = {
 
 
 def _run(deliveries: DataFrame, work: Callable[[Batches], Iterator[int]]) -> int:
-    """Do the work on every partition; the sum of the counts it gives."""
+    """Run ``work`` on every partition and return the sum of the counts that it yields."""
     counts = deliveries.mapInArrow(partial(_counting, work), "count long")
     return sum(row["count"] for row in counts.collect())
 
@@ -211,7 +198,7 @@ _LINE = ["delivery_id", "subscriber", "subscription", "doc_id", "part", "index_v
 
 
 def _calls(function: str, number: int, attempts: int, batches: Batches) -> Iterator[Any]:
-    """Call the function with each batch; the last attempt says how it failed, those before it just fail."""
+    """Call the function with each batch; only the last attempt of a task returns its failure as a row."""
     count, failure = 0, None
     try:
         called = _found(function)
@@ -240,7 +227,7 @@ def _found(function: str) -> Callable[[Any], object]:
 
 
 def _cause(error: Exception) -> str:
-    """What was raised, in one line, and where: the last place in a file that is not about calling it."""
+    """An exception in one line, with the last line of the traceback that is not in this file."""
     text = " ".join(str(error).split())
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
@@ -259,13 +246,13 @@ def _task() -> TaskContext:
 # In the driver
 
 
-def _folder(sink: Sink) -> Path:
+def _folder(sink: SinkSection) -> Path:
     assert sink.path is not None
     return Path(sink.path)
 
 
 class _Unfinished:
-    """A folder for what a batch has not finished, empty at first and gone at the end."""
+    """A folder for the unfinished files of a batch: it is emptied at the start and removed at the end."""
 
     def __init__(self, folder: Path, batch: int) -> None:
         self._path = folder / UNFINISHED / f"batch={batch}"

@@ -1,1 +1,47 @@
-"""TODO."""
+"""Runs: a pipeline as a job that ends, as a stream, or as a retry of its dead letters.
+
+All of them put batches through ``run_batch``, which can run the same batch again at any time with the same
+result; the journal stores what that takes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twigcast.system import lazy_names
+
+if TYPE_CHECKING:
+    from twigcast.spark.runs.batch import RunState, run_batch
+    from twigcast.spark.runs.job import run, start_run
+    from twigcast.spark.runs.journal import Journal
+    from twigcast.spark.runs.pipeline_query import PipelineQuery
+    from twigcast.spark.runs.retry import retry
+    from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
+    from twigcast.spark.runs.stream import stream
+
+__all__ = [
+    "Journal",
+    "PipelineQuery",
+    "RunState",
+    "retry",
+    "run",
+    "run_batch",
+    "session_for",
+    "start_run",
+    "stream",
+    "task_counts",
+    "wait_until_stopped",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.spark.runs.batch": ["RunState", "run_batch"],
+        "twigcast.spark.runs.job": ["run", "start_run"],
+        "twigcast.spark.runs.journal": ["Journal"],
+        "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
+        "twigcast.spark.runs.retry": ["retry"],
+        "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
+        "twigcast.spark.runs.stream": ["stream"],
+    },
+)

@@ -1,94 +1,104 @@
-"""One batch of documents through all stages, in such a way that it can be run again at any time.
+"""Puts one batch of documents through all stages, so that it can be run again at any time.
 
-    journal ──► match ──► sinks, dead letters, metrics
-       │          └── once; what comes out is kept until the last of them has read it
-       └── which index version: on disk before anything else is done
+    journal ──► match ──► deliveries ──► sinks
+       │          ├── dead letters, metrics
+       │          └── computed once; cached until the last output is written
+       └── the index version of the batch, on disk before anything else happens
 
-Invariant: given the documents, the journal's entry determines every output, and every output replaces what a
-former try left.  So a batch that was cut off anywhere is simply run again.
+Invariant: given the documents, the entry in the journal determines every output, and every output replaces
+what an earlier attempt left.  So a batch that was cut off at any point is simply run again.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 
 from twigcast.spark.outputs.dead_letters import write_letters
-from twigcast.spark.outputs.link_metrics import hop_metrics, write_hops
+from twigcast.spark.outputs.link_metrics import hop_measures, hop_metrics, write_hops
 from twigcast.spark.outputs.metrics import BatchMetrics, write_metrics
 from twigcast.spark.outputs.sinks import write_deliveries
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.journal import Journal
-from twigcast.spark.sources.subscription_table import SparkSubscriptions
+from twigcast.spark.sources.documents import Documents
+from twigcast.spark.sources.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 from twigcast.spark.stages.delivering import deliveries
 from twigcast.spark.stages.matching import match, measures
 from twigcast.subscriptions import SubscriptionSource, SubscriptionStore, VersionBuilder
 
 if TYPE_CHECKING:
-    from twigcast.spark.stages.network import Networked
+    from twigcast.spark.stages.network import NetworkTables
 
 SECONDS = "twigcast_seconds"
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What the batches of a pipeline share in the driver: its journal, and its index versions."""
+class RunState:
+    """The state of a pipeline that its batches share in the driver: journal, index versions, routers."""
 
     pipeline: Pipeline
     journal: Journal
     versions: VersionBuilder
-    networked: Networked | None = None
+    network: NetworkTables | None = None
 
     @classmethod
-    def of(cls, spark: SparkSession, pipeline: Pipeline) -> Desk:
-        """The desk of a pipeline."""
+    def of(cls, spark: SparkSession, pipeline: Pipeline) -> RunState:
+        """Open the state of a pipeline; raises ``SourceError`` if it has no subscription store."""
+        network = None
+        if pipeline.network is not None:
+            from twigcast.spark.stages.network import NetworkTables  # imports the routers
+
+            network = NetworkTables(pipeline.network)
         versions = VersionBuilder(
             subscriptions_of(spark, pipeline),
             pipeline.work.versions,
             shards=pipeline.subscriptions.shards,
+            extension=network,
         )
-        networked = None
-        if pipeline.network is not None:
-            from twigcast.spark.stages.network import Networked  # it needs what pipelines without one do not
+        return cls(pipeline, Journal(pipeline.work.journal), versions, network)
 
-            networked = Networked(pipeline.network, pipeline.work.versions)
-        return cls(pipeline, Journal(pipeline.work.journal), versions, networked)
+    @property
+    def empty_files(self) -> EmptyFileLog:
+        """The empty files that batches of the stream took."""
+        return EmptyFileLog(self.pipeline.work.path / "empty-files.json")
 
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSource:
-    """The subscriptions that a pipeline names; raises ``SourceError`` where there is no such table."""
+    """The subscriptions of a pipeline; raises ``SourceError`` if there is no such store."""
     named = pipeline.subscriptions
     if named.format:
         return SparkSubscriptions(spark, named.format, named.options)
     return SubscriptionStore.open(named.path)
 
 
-def run_batch(desk: Desk, documents: DataFrame, batch: int) -> BatchMetrics:
-    """Run a batch, for the first time or again, until all its outputs are there."""
+def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> BatchMetrics:
+    """Run a batch, for the first time or again, until all its outputs are written."""
     began = time.monotonic()
-    pipeline = desk.pipeline
-    entry = desk.journal.find(batch) or desk.journal.begin(batch, desk.versions.newest())
-    index = desk.versions.at(entry.version)
+    pipeline = state.pipeline
+    entry = state.journal.find(batch) or state.journal.begin(batch, state.versions.newest())
+    index = state.versions.at(entry.version)
     ship = pipeline.subscriptions.ship
-    networked = desk.networked
-    network = networked.at(index[0]) if networked is not None else None
-    hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS, network=network)
-    hits = hits.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        measured = hits.agg(*measures(SECONDS)).first()
-        assert measured is not None
-        outgoing = deliveries(hits, index, ship=ship)
-        counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
+    network = state.network
+    links = network.links if network is not None else ()
+    hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
+    with cached(hits):
+        observation = Observation()
+        observed = hits.observe(observation, *measures(SECONDS), *hop_measures(links))
+        outgoing = deliveries(observed, index, ship=ship)
+        with cached(outgoing) if len(pipeline.sink) > 1 else nullcontext():
+            counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
+        measured = observation.get
         write_letters(hits, pipeline.dead_letters.path, batch, entry.time, measured["errors"])
-        if networked is not None:
-            hops = hop_metrics(hits, networked.links)
-            write_hops(documents.sparkSession, hops, networked.table.metrics, batch)
-    finally:
-        hits.unpersist()
+    if network is not None:
+        hops = hop_metrics(measured, links)
+        write_hops(hits.sparkSession, hops, network.table.metrics, batch)
     metrics = BatchMetrics(
         batch=batch,
         documents=measured["documents"],
@@ -100,5 +110,16 @@ def run_batch(desk: Desk, documents: DataFrame, batch: int) -> BatchMetrics:
         seconds=time.monotonic() - began,
         index_version=entry.version,
     )
-    write_metrics(documents.sparkSession, metrics, pipeline.metrics.path)
+    write_metrics(hits.sparkSession, metrics, pipeline.metrics.path)
+    state.versions.release(state.journal.needed_versions)
     return metrics
+
+
+@contextmanager
+def cached(table: DataFrame) -> Iterator[None]:
+    """Compute a table once for all that read it in this block."""
+    table.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield
+    finally:
+        table.unpersist()

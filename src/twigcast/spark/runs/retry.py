@@ -1,12 +1,12 @@
-"""Dead letters through the pipeline again, as a batch of their own.
+"""Runs dead letters through a pipeline again, as a batch of their own.
 
-    1   which letters are taken up     written, but void until
-    2   the journal's entry            from here on they are settled, and the retry has a number: -1, -2, …
-    3   the batch                      like any other: sinks, dead letters, metrics
-    4   done
+    1   write which letters are taken      without effect until
+    2   write the entry of the journal     now they are settled, and the retry has a number: -1, -2, …
+    3   run the batch                      like any other: sinks, dead letters, metrics
+    4   mark it as finished
 
-A retry that was cut off after 2 is finished by the next one before anything else, with the same letters and
-the same index version; one that was cut off before has not happened.
+A retry that was cut off after step 2 is finished by the next one before anything else, with the same letters
+and the same index version; one that was cut off before has no effect.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from pyspark.sql import functions as F
 
 from twigcast.spark.columns import ERROR
 from twigcast.spark.jvm.lock import lock
+from twigcast.spark.jvm.workers import prepare_workers
+from twigcast.spark.outputs.batch_folders import write_batch
 from twigcast.spark.outputs.dead_letters import letters_of_retry, open_letters, settled_path
 from twigcast.spark.outputs.metrics import BatchMetrics
-from twigcast.spark.outputs.sinks import write_batch
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.batch import Desk, run_batch
-from twigcast.spark.sources.files import open_file, read_within
+from twigcast.spark.runs.batch import RunState, run_batch
+from twigcast.spark.sources.file_access import open_file, read_within
 
 
 def retry(
@@ -36,28 +37,29 @@ def retry(
     *,
     on_batch: Callable[[BatchMetrics], None] | None = None,
 ) -> list[BatchMetrics]:
-    """Run open dead letters again; the figures of the retries that were run, none where no letter was open.
+    """Run open dead letters again; returns the metrics of the retries, none if no letter was open.
 
     ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large, or
-    could not be read, are read now; other letters without a body, as of broken archives, stay open.
+    could not be read, are read now; other letters without a body, such as broken archives, stay open.
     """
+    prepare_workers(spark)
     lock(spark, pipeline.work.path / "retry.lock")
-    desk = Desk.of(spark, pipeline)
-    begun = [batch for batch in desk.journal.batches() if batch < 0]
+    state = RunState.of(spark, pipeline)
+    begun = [batch for batch in state.journal.batches() if batch < 0]
     done = [
-        _finished(spark, desk, batch, on_batch)
+        _finish(spark, state, batch, on_batch)
         for batch in reversed(begun)
-        if not desk.journal.is_finished(batch)
+        if not state.journal.is_finished(batch)
     ]
     batch = min(begun, default=0) - 1
-    if _take_up(spark, pipeline, select, batch):
-        desk.journal.begin(batch, desk.versions.newest())
-        done.append(_finished(spark, desk, batch, on_batch))
+    if _take(spark, pipeline, select, batch):
+        state.journal.begin(batch, state.versions.newest())
+        done.append(_finish(spark, state, batch, on_batch))
     return done
 
 
-def _take_up(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, batch: int) -> bool:
-    """Write which letters the retry is of; false where there are none."""
+def _take(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, batch: int) -> bool:
+    """Write which letters the retry takes; false if there are none."""
     letters = open_letters(spark, pipeline).where(F.col("body").isNotNull() | _is_file(pipeline))
     if select is not None:
         letters = letters.where(select)
@@ -66,16 +68,16 @@ def _take_up(spark: SparkSession, pipeline: Pipeline, select: str | Column | Non
     return not letters_of_retry(spark, pipeline, batch).isEmpty()
 
 
-def _finished(
-    spark: SparkSession, desk: Desk, batch: int, on_batch: Callable[[BatchMetrics], None] | None
+def _finish(
+    spark: SparkSession, state: RunState, batch: int, on_batch: Callable[[BatchMetrics], None] | None
 ) -> BatchMetrics:
-    letters = letters_of_retry(spark, desk.pipeline, batch)
+    letters = letters_of_retry(spark, state.pipeline, batch)
     again = letters.where(F.col("body").isNotNull()).withColumn("error", F.lit(None).cast(ERROR))
     unread = letters.where(F.col("body").isNull()).withColumn("error", F.struct(*ERROR.names))
     again, unread = again.select(*_DOCUMENTS), unread.select(*_DOCUMENTS)
-    fetched = unread.mapInArrow(partial(_fetched, limit=desk.pipeline.limits.bytes), again.schema)
-    metrics = run_batch(desk, again.unionByName(fetched), batch)
-    desk.journal.finish(batch)
+    reread = unread.mapInArrow(partial(_read_again, limit=state.pipeline.limits.bytes), again.schema)
+    metrics = run_batch(state, again.unionByName(reread), batch)
+    state.journal.finish(batch)
     if on_batch is not None:
         on_batch(metrics)
     return metrics
@@ -85,12 +87,12 @@ _DOCUMENTS = ("doc_id", "body", "prolog", "error")
 
 
 def _is_file(pipeline: Pipeline) -> Column:
-    """Whether a letter is a file that was not read, because it was too large or could not be."""
+    """Whether a letter is a file that was not read, because it was too large or unreadable."""
     return F.lit(pipeline.source.kind == "directory") & F.col("code").isin("too-large", "unreadable")
 
 
-def _fetched(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
-    """The files of letters without a body, one at a time; one that still cannot be had keeps its error."""
+def _read_again(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
+    """Read the files of letters without a body, one at a time; an error stays if a file still has one."""
     for batch in batches:
         for row in batch.to_pylist():
             try:

@@ -1,6 +1,6 @@
-"""A session for the time of a job: started for a pipeline, stopped however the job ends.
+"""A Spark session for the duration of a run, and how a run is stopped.
 
-What Spark complains of becomes a ``RunError`` in a sentence; Spark's own says it in a hundred lines.
+Errors of Spark become a ``RunError`` of one sentence; Spark's own messages have a hundred lines.
 """
 
 from __future__ import annotations
@@ -12,29 +12,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.errors import RunError
+from twigcast.spark.jvm.error_text import complaint
+from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.session import session
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.failures import complaint
+from twigcast.spark.runs.pipeline_query import PipelineQuery
 
 POLL_SECONDS = 1
 BETWEEN_SECONDS = 0.05
 
 
 @contextmanager
-def operating(pipeline: Pipeline) -> Iterator[SparkSession]:
-    """The session that a pipeline asks for; at the end its queries are stopped, then the session."""
+def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
+    """The session that a pipeline describes; when the block ends, its queries and then the session stop.
+
+    Raises ``RunError`` for errors of Spark in the block.
+    """
     spark = None
     try:
-        spark = start(pipeline)
+        spark = start_session(pipeline)
         yield spark
-    except (PySparkException, Py4JError) as error:
+    except (PySparkException, JvmError) as error:
         raise RunError(complaint(str(error))) from error
     finally:
         if spark is not None:
@@ -43,8 +46,8 @@ def operating(pipeline: Pipeline) -> Iterator[SparkSession]:
             spark.stop()
 
 
-def start(pipeline: Pipeline) -> SparkSession:
-    """The session that a pipeline asks for."""
+def start_session(pipeline: Pipeline) -> SparkSession:
+    """Start the session that a pipeline describes."""
     name = f"twigcast {Path(pipeline.work.path).absolute().parent.name}"
     asked = pipeline.spark
     if asked.master is None:
@@ -52,11 +55,11 @@ def start(pipeline: Pipeline) -> SparkSession:
     return session(name, asked.master, asked.conf)
 
 
-def wait(query: StreamingQuery, on_stopping: Callable[[], None] | None = None) -> bool:
-    """Wait until the query ends, or until Ctrl-C or a polite kill stops it: then true.  Raises if it failed.
+def wait_until_stopped(query: PipelineQuery, on_stopping: Callable[[], None] | None = None) -> bool:
+    """Wait until the query ends, or until SIGINT or SIGTERM stops it: then true.  Raises if it failed.
 
-    The batch that is under way is finished; asked a second time, it is given up, and run again, as the same
-    batch, at the next start.
+    The current batch is finished first.  A second signal stops the query at once, and the batch is run again,
+    as the same batch, at the next start.
     """
     asked: list[int] = []
 
@@ -77,25 +80,25 @@ def wait(query: StreamingQuery, on_stopping: Callable[[], None] | None = None) -
             signal.signal(number, handler)
 
 
-def _stop_between_batches(query: StreamingQuery, asked: list[int]) -> None:
+def _stop_between_batches(query: PipelineQuery, asked: list[int]) -> None:
     before = _last_batch(query)
     while (
         query.isActive and len(asked) < 2 and query.status["isTriggerActive"] and _last_batch(query) == before
     ):
         time.sleep(BETWEEN_SECONDS)
     if query.isActive:
-        # Spark logs a hundred lines of errors for each task that is given up, as if something were wrong.
+        # Spark logs a hundred lines of errors for each task that is cancelled.
         SparkContext.getOrCreate().setLogLevel("OFF")
         query.stop()
 
 
-def _last_batch(query: StreamingQuery) -> int:
+def _last_batch(query: PipelineQuery) -> int:
     progress = query.lastProgress
     return -1 if progress is None else int(progress["batchId"])
 
 
 def task_counts(spark: SparkSession) -> tuple[int, int]:
-    """Of the stages that are running: how many tasks are done, and how many there are."""
+    """The number of finished tasks, and of all tasks, of the stages that are running."""
     tracker = spark.sparkContext.statusTracker()
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     return (

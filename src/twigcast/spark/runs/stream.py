@@ -1,7 +1,7 @@
-"""The pipeline as a query of Structured Streaming: each micro-batch is a batch, numbered by Spark.
+"""Runs a pipeline as a query of Structured Streaming, in micro-batches that Spark numbers.
 
-Spark writes down which documents a batch has before it runs it, and runs it again with the same ones after a
-kill; the journal does the same for the subscriptions.
+Spark's checkpoint stores which documents a batch has before the batch is run, so that after a kill it is run
+again with the same documents; the journal does the same for the index version.
 """
 
 from __future__ import annotations
@@ -10,29 +10,32 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.errors import PipelineError, RunError, StageError, TwigcastError
 from twigcast.spark.jvm.filesystem import exists
 from twigcast.spark.jvm.lock import lock
+from twigcast.spark.jvm.stream_log import restore_stream_log, silence_stream_log
+from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.batch import Desk, run_batch
-from twigcast.spark.runs.failures import PipelineQuery, hold_back_log, release_log
-from twigcast.spark.sources.pipeline_source import Request
+from twigcast.spark.runs.batch import RunState, run_batch
+from twigcast.spark.runs.pipeline_query import PipelineQuery
+from twigcast.spark.sources.pipeline_source import pipeline_source
 
 OnBatch = Callable[[BatchMetrics], None]
 
 
-def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None = None) -> StreamingQuery:
-    """Start the pipeline; it runs until the query is stopped, and goes on where it was when started again.
+def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None = None) -> PipelineQuery:
+    """Start a pipeline; it runs until the query is stopped, and continues from there when started again.
 
-    ``on_batch`` is called with the figures of each batch that is done.
-    Raises ``PipelineError`` where the source can be read as a batch only, and ``SourceError`` where the
-    subscription table is not there.
+    ``on_batch`` is called with the metrics of each batch that is done.
+    Raises ``PipelineError`` if the source can be read as a batch only, and ``SourceError`` if there is no
+    subscription table.
     """
     try:
-        return start(spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds")
+        return start_query(
+            spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds"
+        )
     except StageError as error:
         if error.code != "no-stream":
             raise
@@ -41,50 +44,55 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
         raise PipelineError(f"{key}: {error.message}: {expected}", key=key) from error
 
 
-def start(
+def start_query(
     spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None, **trigger: Any
-) -> StreamingQuery:
-    """Start the pipeline with a trigger of Spark."""
-    source = Request.of(pipeline)
-    found = source.stream(spark)
-    desk = take_desk(spark, pipeline)
-    if desk.journal.is_finished(0):
+) -> PipelineQuery:
+    """Start the query of a pipeline with a trigger of Spark."""
+    prepare_workers(spark)
+    source = pipeline_source(pipeline)
+    places = source.list(spark, streaming=True)
+    state = open_run(spark, pipeline)
+    if state.journal.is_finished(0):
         raise RunError(f"{pipeline.work.path} is the work folder of a source that is no stream: name another")
 
     failures: list[TwigcastError] = []
-    release_log(spark)
+    restore_stream_log(spark)
 
-    def run_each(some: DataFrame, batch: int) -> None:
-        documents = source.documents(spark, some)
+    def run_each(batch: DataFrame, number: int) -> None:
         try:
-            metrics = run_batch(desk, documents, batch)
+            complete = source.complete(spark, batch, number, state.empty_files)
+            metrics = run_batch(state, source.open(complete), number)
         except TwigcastError as error:
             failures.append(error)
-            hold_back_log(spark)
+            silence_stream_log(spark)
             raise
         if on_batch is not None:
             on_batch(metrics)
 
-    query = found.writeStream.foreachBatch(run_each).option("checkpointLocation", pipeline.work.checkpoint)
-    return PipelineQuery(query.trigger(**trigger).start(), failures)
+    writer = places.writeStream.foreachBatch(run_each)
+    writer = writer.option("checkpointLocation", pipeline.work.checkpoint).trigger(**trigger)
+    return PipelineQuery(writer.start(), failures)
 
 
-def take_desk(spark: SparkSession, pipeline: Pipeline) -> Desk:
-    """The desk of a pipeline that no other process works on from now on, and whose outputs are its own."""
+def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
+    """Lock the work folder of a pipeline and open its state.
+
+    Raises ``RunError`` if another process holds the lock, or if the outputs belong to another work folder.
+    """
     lock(spark, pipeline.work.path / "stream.lock")
-    desk = Desk.of(spark, pipeline)
-    _refuse_foreign_batches(spark, desk)
-    return desk
+    state = RunState.of(spark, pipeline)
+    _refuse_foreign_batches(spark, state)
+    return state
 
 
-def _refuse_foreign_batches(spark: SparkSession, desk: Desk) -> None:
-    """Batches are numbered by the work folder: a new one would overwrite what an earlier one delivered."""
-    if any(batch >= 0 for batch in desk.journal.batches()):
+def _refuse_foreign_batches(spark: SparkSession, state: RunState) -> None:
+    """Batches are numbered by the work folder: a new one would overwrite the output of an earlier one."""
+    if any(batch >= 0 for batch in state.journal.batches()):
         return
-    pipeline = desk.pipeline
+    pipeline = state.pipeline
     outputs = [sink.path for sink in pipeline.sink if sink.kind in ("format", "jsonl") and sink.path]
     for path in [*outputs, pipeline.dead_letters.path, pipeline.metrics.path]:
-        if exists(spark, f"{path.rstrip('/')}/batch=[0-9]*"):
+        if exists(spark, path, "batch=[0-9]*"):
             raise RunError(
                 f"{path} has batches of another work folder than {pipeline.work.path}, which this run would"
                 " overwrite: name that work folder, or other folders for the outputs"

@@ -1,10 +1,10 @@
-"""Parquet files of this machine, read by the workers themselves.
+"""Local Parquet files, read by the workers themselves.
 
-    files ─► pieces: row groups or parts of one, so many for each task ─► documents
+    files ─► pieces: row groups or parts of one, several for each task ─► documents
 
-Only where that gives what Spark would read: the files are local, their columns are of plain types and the
-same in each, none comes from the names of folders, and nothing was asked of Spark that is not known here.
-Everything else is left to Spark.
+This is done only if it gives the rows that Spark would read: the files are local, their columns are of plain
+types and the same in each file, no column comes from the names of folders, and no option or setting is used
+that this module does not know.  Spark reads everything else.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from pyspark.sql.types import (
 )
 
 from twigcast.errors import StageError
-from twigcast.spark.columns import BATCH_BYTES, BATCH_ROWS
-from twigcast.spark.sources.worker_reading import Opening
+from twigcast.spark.columns import DOCUMENT_BATCH_BYTES, DOCUMENT_BATCH_ROWS
+from twigcast.spark.sources.documents import WorkerReading
 
-MOST_FILES = 1000  # whose ends the driver reads, 0.3 ms each
-_LEAST_BYTES = 4 << 20  # for a task: one takes 30 ms beside what it does
-_MOST_PARTS = 4  # of a row group: each is read from the start of it, at a fifteenth of the cost of matching
+MOST_FILES = 1000  # the driver reads the footer of each, 0.3 ms
+_LEAST_BYTES = 4 << 20  # for a task, which costs 30 ms by itself
+_MOST_PARTS = 4  # of a row group: each reads it from its start, at a fifteenth of the cost of matching
 _BUFFER_BYTES = 1 << 20
-_ROWS = 64  # read at once: how large they are, a file of repeated values does not tell beforehand
+_ROWS = 64  # read at a time: with dictionary encoding, their size is not known beforehand
 _HARMLESS = frozenset({"recursivefilelookup", "pathglobfilter", "modifiedbefore", "modifiedafter"})
 _PLAIN: Mapping[type[DataType], pa.DataType] = {
     StringType: pa.string(),
@@ -51,8 +51,8 @@ _PLAIN: Mapping[type[DataType], pa.DataType] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of documents, and that of the files which it comes from."""
+class ParquetColumn:
+    """A column of the documents, and the column of the files that it comes from."""
 
     name: str
     source: str
@@ -62,7 +62,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Rows of a row group of a file, and how many bytes they take there."""
+    """A range of rows in a row group of a file, and their size in bytes."""
 
     path: str
     group: int
@@ -71,7 +71,7 @@ class Extent:
     bytes: int
 
     def cut(self, parts: int) -> list[Extent]:
-        """So many of about one size, which are the same rows."""
+        """Divide the rows into ``parts`` of about the same size."""
         edges = [self.rows * number // parts for number in range(parts + 1)]
         return [
             Extent(self.path, self.group, self.first + start, stop - start, self.bytes // parts)
@@ -80,10 +80,10 @@ class Extent:
         ]
 
 
-def parquet_opening(
-    spark: SparkSession, uris: Sequence[str], columns: Sequence[Column], options: Mapping[str, str]
-) -> Opening | None:
-    """How workers read the files; none where Spark must."""
+def parquet_reading(
+    spark: SparkSession, uris: Sequence[str], columns: Sequence[ParquetColumn], options: Mapping[str, str]
+) -> WorkerReading | None:
+    """How workers read the files; none if Spark must."""
     if not 0 < len(uris) <= MOST_FILES or not _asks_nothing_else(spark, options):
         return None
     if not all(uri.startswith("file:/") for uri in uris) or any("=" in uri for uri in uris):
@@ -101,7 +101,7 @@ def parquet_opening(
     if not pieces:
         return None
     places = spark.range(0, len(pieces), 1, len(pieces))
-    return Opening(places, partial(_read, pieces=pieces, columns=tuple(columns)))
+    return WorkerReading(places, partial(_read, pieces=pieces, columns=tuple(columns)))
 
 
 def _asks_nothing_else(spark: SparkSession, options: Mapping[str, str]) -> bool:
@@ -111,8 +111,8 @@ def _asks_nothing_else(spark: SparkSession, options: Mapping[str, str]) -> bool:
     )
 
 
-def _extents(path: str, columns: Sequence[Column]) -> list[Extent] | None:
-    """The row groups of a file; none where its columns are not as they should be, or cannot be told."""
+def _extents(path: str, columns: Sequence[ParquetColumn]) -> list[Extent] | None:
+    """The row groups of a file; none if it cannot be read, or its columns are not the expected ones."""
     from pyarrow import parquet
 
     try:
@@ -135,16 +135,16 @@ def _extents(path: str, columns: Sequence[Column]) -> list[Extent] | None:
 
 
 def _bytes(text: str) -> int:
-    """A number of bytes as Spark writes it in its settings."""
+    """Parse a size as it is written in settings of Spark."""
     units = {"b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40}
     number = text.strip().lower().rstrip("bkmgt")
     return int(number) << units.get(text.strip().lower()[len(number) :], 0)
 
 
 def _packed(extents: Sequence[Extent], cores: int, most: int) -> list[list[Extent]]:
-    """The extents in order as pieces, one for each task: large ones first, small ones at the end.
+    """Pack the extents, in order, into one piece for each task: large pieces first, small ones at the end.
 
-    Each is a share of what is left, so that there are few, and no core waits long for the last.
+    Each piece is a share of what is left, so there are few pieces and no core waits long for the last one.
     """
     pieces: list[list[Extent]] = []
     left = sum(extent.bytes for extent in extents)
@@ -161,16 +161,16 @@ def _packed(extents: Sequence[Extent], cores: int, most: int) -> list[list[Exten
 
 
 def _read(
-    batches: Iterator[pa.RecordBatch], *, pieces: list[list[Extent]], columns: tuple[Column, ...]
+    batches: Iterator[pa.RecordBatch], *, pieces: list[list[Extent]], columns: tuple[ParquetColumn, ...]
 ) -> Iterator[pa.RecordBatch]:
-    """The stage, in a worker."""
+    """The stage that workers run."""
     for batch in batches:
         for number in batch.column("id").to_pylist():
             for extent in pieces[number]:
                 yield from _documents(extent, columns)
 
 
-def _documents(extent: Extent, columns: tuple[Column, ...]) -> Iterator[pa.RecordBatch]:
+def _documents(extent: Extent, columns: tuple[ParquetColumn, ...]) -> Iterator[pa.RecordBatch]:
     names = [column.name for column in columns]
     for batch in _gathered(_rows_of(extent, _batches(extent, columns))):
         arrays = [batch.column(column.source) for column in columns]
@@ -181,8 +181,8 @@ def _documents(extent: Extent, columns: tuple[Column, ...]) -> Iterator[pa.Recor
         yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def _batches(extent: Extent, columns: tuple[Column, ...]) -> Iterator[pa.RecordBatch]:
-    """The whole row group of an extent, some rows at a time."""
+def _batches(extent: Extent, columns: tuple[ParquetColumn, ...]) -> Iterator[pa.RecordBatch]:
+    """The whole row group of an extent, a few rows at a time."""
     from pyarrow import parquet
 
     try:
@@ -199,7 +199,7 @@ def _batches(extent: Extent, columns: tuple[Column, ...]) -> Iterator[pa.RecordB
 
 
 def _rows_of(extent: Extent, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Those rows of a row group that are the extent's."""
+    """The rows of a row group that belong to the extent."""
     skip, left = extent.first, extent.rows
     for batch in batches:
         part = batch.slice(skip, left)
@@ -212,14 +212,14 @@ def _rows_of(extent: Extent, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches as they are matched best: what is small goes together."""
+    """The same rows in larger batches, which are matched faster."""
     waiting: list[pa.RecordBatch] = []
     size = rows = 0
     for batch in batches:
         waiting.append(batch)
         size += batch.nbytes
         rows += batch.num_rows
-        if size >= BATCH_BYTES or rows >= BATCH_ROWS:
+        if size >= DOCUMENT_BATCH_BYTES or rows >= DOCUMENT_BATCH_ROWS:
             yield pa.concat_batches(waiting)
             waiting, size, rows = [], 0, 0
     if waiting:

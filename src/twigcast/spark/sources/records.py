@@ -1,10 +1,10 @@
-"""Files of many records as documents, one for each record, in parallel.
+"""Records of large files as documents, split in parallel.
 
-    files ──► plan: where each can be cut ──► pieces, spread over the cores ──► split: records
+    files ──► plan: where each file can be cut ──► pieces, spread over the cores ──► split: records
 
-A file is read twice: once to find places between records where it can be cut, with what is open there, and
-once to take the records out, in as many tasks as there are cores.  A file that is compressed, or smaller than
-a piece, is one piece and read once.
+A file is read twice: once to find offsets between records at which it can be cut, with the elements that are
+open there, and once to take the records out, on all cores.  A file that is compressed, or smaller than a
+piece, is one piece and is read once.
 """
 
 from __future__ import annotations
@@ -14,56 +14,51 @@ from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.document import RECORD_LIMIT, Record, RecordSplitter
-from twigcast.errors import StageError
-from twigcast.spark.columns import SOURCED, SourcedRow, batched, error_row, placeless
-from twigcast.spark.sources.files import (
-    UNREADABLE,
-    Opener,
-    decompressed,
-    is_compressed,
-    open_file,
-    plain_path,
-)
-from twigcast.spark.sources.worker_reading import Opening, remember
+from twigcast.spark.columns import SOURCED, SourcedRow, batched, error_row, error_without_position
+from twigcast.spark.sources.documents import Documents, WorkerReading
+from twigcast.spark.sources.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file
+from twigcast.spark.sources.file_listing import PLACE_COLUMNS, FileListing, plain_path
 
 PIECE_BYTES = 16 << 20
 _READ_BYTES = 1 << 20
 
 
-def records(options: dict[str, str]) -> Opener:
-    """From files to their records: ``doc_id`` is the path, ``#``, and the offset of the record's first byte.
+@dataclass(frozen=True, slots=True)
+class RecordCut:
+    """How files are cut: the name of the element, the largest record, and about how much a task reads."""
 
-    Takes its own options out of those of Spark's files: ``record`` (the name of the element, as written),
-    ``maxBytes`` (of one record) and ``pieceBytes`` (about how much one task reads at a time).
-    """
-    record = options.pop("record", "")
-    if not record:
-        message = 'records need the option "record": the name of the element that is one document'
-        raise StageError(message, code="options")
-    limit, piece = int(options.pop("maxBytes", RECORD_LIMIT)), int(options.pop("pieceBytes", PIECE_BYTES))
-    settings = Settings(record, limit, piece)
-
-    def opened(found: DataFrame) -> DataFrame:
-        named = found.select(plain_path(F.col("path")).alias("path"), "length")
-        pieces = named.mapInArrow(partial(_plan, settings=settings), _PIECES)
-        spread = pieces.repartition(4 * found.sparkSession.sparkContext.defaultParallelism)
-        opening = Opening(spread, partial(_split, settings=settings))
-        return remember(spread.mapInArrow(opening.stage, SOURCED), lambda: opening)
-
-    return opened
+    record: str
+    max_bytes: int = RECORD_LIMIT
+    piece_bytes: int = PIECE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How to cut: at which element, how large a record may be, and about how large a piece is."""
+class RecordsSource:
+    """Files with many records, each of which is a document."""
 
-    record: str
-    limit: int
-    piece: int
+    files: FileListing
+    cut: RecordCut
+
+    def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
+        """The paths of the files."""
+        return self.files.list(spark, streaming=streaming).select(*PLACE_COLUMNS)
+
+    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
+        """A micro-batch with the empty files of it."""
+        return self.files.complete(spark, batch, number, log)
+
+    def open(self, places: DataFrame) -> Documents:
+        """One document for each record: ``doc_id`` is the path, ``#``, and the offset of its first byte."""
+        named = places.select(plain_path(F.col("path")).alias("path"), "length")
+        pieces = named.mapInArrow(partial(_plan, cut=self.cut), _PIECES)
+        spread = pieces.repartition(4 * places.sparkSession.sparkContext.defaultParallelism)
+        reading = WorkerReading(spread, partial(_split, cut=self.cut))
+        return Documents(spread.mapInArrow(reading.stage, SOURCED), lambda: reading)
 
 
 _PIECES = "path string, start long, end long, preamble binary"
@@ -72,11 +67,11 @@ _ARROW_PIECES = pa.schema(
 )
 
 
-def _plan(batches: Iterator[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
-    """Where files can be cut; one that cannot be read is one piece, and found unreadable when it is split."""
+def _plan(batches: Iterator[pa.RecordBatch], *, cut: RecordCut) -> Iterator[pa.RecordBatch]:
+    """The pieces of files; a file that cannot be read is one piece, and ``_split`` reports the error."""
     for batch in batches:
         for path, length in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            for start, end, preamble in pieces(path, length, settings):
+            for start, end, preamble in pieces(path, length, cut):
                 yield pa.RecordBatch.from_arrays(
                     [
                         pa.array([value], kind.type)
@@ -86,16 +81,16 @@ def _plan(batches: Iterator[pa.RecordBatch], *, settings: Settings) -> Iterator[
                 )
 
 
-def pieces(path: str, length: int, settings: Settings) -> Iterator[tuple[int, int | None, bytes]]:
-    """The pieces of a file: start, end (none: that of the file), and what is open at the start."""
+def pieces(path: str, length: int, cut: RecordCut) -> Iterator[tuple[int, int | None, bytes]]:
+    """The pieces of a file: start, end (none: the end of the file), and the start tags open at the start."""
     start, preamble = 0, b""
-    if length > settings.piece and not is_compressed(path):
-        splitter = RecordSplitter(settings.record, limit=settings.limit)
+    if length > cut.piece_bytes and not is_compressed(path):
+        splitter = RecordSplitter(cut.record, limit=cut.max_bytes)
         try:
             with open_file(path) as file:
                 while data := file.read(_READ_BYTES):
                     for record in splitter.feed(data):
-                        if record.end - start >= settings.piece and splitter.settled:
+                        if record.end - start >= cut.piece_bytes and splitter.settled:
                             yield start, record.end, preamble
                             start, preamble = record.end, splitter.preamble()
         except UNREADABLE:
@@ -103,18 +98,16 @@ def pieces(path: str, length: int, settings: Settings) -> Iterator[tuple[int, in
     yield start, None, preamble
 
 
-def _split(batches: Iterator[pa.RecordBatch], *, settings: Settings) -> Iterator[pa.RecordBatch]:
+def _split(batches: Iterator[pa.RecordBatch], *, cut: RecordCut) -> Iterator[pa.RecordBatch]:
     """The records of pieces."""
     for batch in batches:
         for path, start, end, preamble in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield from batched(rows_of(path, start, end, preamble, settings))
+            yield from batched(rows_of(path, start, end, preamble, cut))
 
 
-def rows_of(
-    path: str, start: int, end: int | None, preamble: bytes, settings: Settings
-) -> Iterator[SourcedRow]:
-    """The records of one piece, as rows of a table of documents."""
-    splitter = RecordSplitter(settings.record, limit=settings.limit, start=start, preamble=preamble)
+def rows_of(path: str, start: int, end: int | None, preamble: bytes, cut: RecordCut) -> Iterator[SourcedRow]:
+    """The records of one piece, as rows."""
+    splitter = RecordSplitter(cut.record, limit=cut.max_bytes, start=start, preamble=preamble)
     try:
         with open_file(path) as file:
             stream = decompressed(path, file)
@@ -130,7 +123,7 @@ def rows_of(
                 for record in splitter.finish():
                     yield _row(path, record)
     except UNREADABLE as error:
-        yield path, None, None, placeless(f"the file cannot be read: {error}", code="archive")
+        yield path, None, None, error_without_position(f"the file cannot be read: {error}", code="archive")
 
 
 def _row(path: str, record: Record) -> SourcedRow:

@@ -1,47 +1,76 @@
 """Whole files as documents, one each.
 
-    on this machine    path, length ─► worker: open, read
-    elsewhere          path, length, content, as Spark reads them
+    readable by workers    path, length ─► worker: open and read
+    elsewhere              Spark reads path, length and content
 
-Spark knows every place, but carries each file through the JVM, and ends where it cannot read one: one without
-permission, one that is gone since it was listed, one with a colon in its name.  On this machine the workers
-read, and such a file is an error of its own.
+Spark can open any path, but carries each file through the JVM, and fails as a whole if it cannot read one
+file: one without permission, one that was removed after it was listed, or one with a colon in its name.
+Where workers read, such a file is a dead letter and the others are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
-from twigcast.spark.columns import ERROR, SOURCED, ErrorRow, SourcedRow, batched, error_row, placeless
-from twigcast.spark.sources.files import Opener, open_file, plain_path, read_within
-from twigcast.spark.sources.worker_reading import Opening, remember
+from twigcast.spark.columns import (
+    ERROR,
+    SOURCED,
+    ErrorRow,
+    SourcedRow,
+    batched,
+    error_row,
+    error_without_position,
+)
+from twigcast.spark.jvm.filesystem import is_readable_by_workers
+from twigcast.spark.sources.documents import Documents, WorkerReading
+from twigcast.spark.sources.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.file_access import open_file, read_within
+from twigcast.spark.sources.file_listing import PLACE_COLUMNS, FileListing, plain_path
 
 
-def whole_files(options: dict[str, str], *, by_workers: bool) -> Opener:
-    """From files to documents; one that is too large is an error, and not read at all.
+@dataclass(frozen=True, slots=True)
+class FilesSource:
+    """Files that are one document each; a file of more than ``max_bytes`` is an error and is not read.
 
-    Takes its own option out of those of Spark's files: ``maxBytes``.
+    The places are paths with their lengths or, if workers cannot open the files, the documents themselves.
     """
-    limit = int(options.pop("maxBytes", DocumentLimits().bytes))
-    return partial(_opened_by_workers if by_workers else _opened_by_spark, limit=limit)
 
+    files: FileListing
+    max_bytes: int = DocumentLimits().bytes
 
-def _opened_by_workers(found: DataFrame, *, limit: int) -> DataFrame:
-    places = found.select(plain_path(F.col("path")).alias("path"), "length")
-    opening = Opening(places, partial(_read, limit=limit))
-    documents = opening.places.mapInArrow(opening.stage, SOURCED).drop("prolog")
-    return remember(documents, lambda: opening)
+    def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
+        """The paths of the files, or the documents."""
+        files = self.files.list(spark, streaming=streaming)
+        if is_readable_by_workers(spark, self.files.path):
+            return files.select(*PLACE_COLUMNS)
+        return opened_by_spark(files, self.max_bytes)
+
+    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
+        """A micro-batch with the empty files of it."""
+        if "path" in batch.columns:
+            return self.files.complete(spark, batch, number, log)
+        empty = self.files.empty_files(spark, batch, number, log)
+        return batch if empty is None else batch.unionByName(opened_by_spark(empty, self.max_bytes))
+
+    def open(self, places: DataFrame) -> Documents:
+        """One document for each file: ``doc_id`` is its path."""
+        if "path" not in places.columns:
+            return Documents(places)
+        named = places.select(plain_path(F.col("path")).alias("path"), "length")
+        reading = WorkerReading(named, partial(_read, limit=self.max_bytes))
+        return Documents(named.mapInArrow(reading.stage, SOURCED).drop("prolog"), lambda: reading)
 
 
 def _read(batches: Iterator[pa.RecordBatch], *, limit: int) -> Iterator[pa.RecordBatch]:
-    """The stage, in a worker."""
+    """The stage that workers run."""
     yield from batched(
         _document(path, length, limit)
         for batch in batches
@@ -57,7 +86,8 @@ def _document(path: str, length: int, limit: int) -> SourcedRow:
             body = read_within(file, limit)
     except OSError as error:
         reason = error.strerror or str(error)
-        return path, None, None, placeless(f"the file cannot be read: {reason}", code="unreadable")
+        message = f"the file cannot be read: {reason}"
+        return path, None, None, error_without_position(message, code="unreadable")
     if len(body) > limit:  # it has grown since it was listed
         return path, None, None, _too_large(max(length, len(body)), limit)
     return path, body, None, None
@@ -68,10 +98,13 @@ def _too_large(length: int, limit: int) -> ErrorRow:
     return error_row(DocumentError(message, code="too-large", offset=limit))
 
 
-def _opened_by_spark(found: DataFrame, *, limit: int) -> DataFrame:
-    """In two branches: Spark looks at the length before it opens a file, but only where a filter says so."""
+def opened_by_spark(files: DataFrame, limit: int) -> DataFrame:
+    """The documents in files that Spark reads.
+
+    There are two branches because Spark skips the content of a file only if a filter rules its length out.
+    """
     doc_id = plain_path(F.col("path")).alias("doc_id")
-    small = found.where(F.col("length") <= limit).select(
+    small = files.where(F.col("length") <= limit).select(
         doc_id, F.col("content").alias("body"), F.lit(None).cast(ERROR).alias("error")
     )
     message = F.concat(F.lit("the document has "), F.col("length"), F.lit(f" bytes, more than {limit}"))
@@ -82,7 +115,7 @@ def _opened_by_spark(found: DataFrame, *, limit: int) -> DataFrame:
         F.lit(1).alias("column"),
         F.lit(limit).cast("long").alias("offset"),
     )
-    large = found.where(F.col("length") > limit).select(
+    large = files.where(F.col("length") > limit).select(
         doc_id, F.lit(None).cast("binary").alias("body"), error.cast(ERROR).alias("error")
     )
     return small.unionByName(large)

@@ -1,1 +1,30 @@
-"""TODO."""
+"""Stages: functions from DataFrame to DataFrame whose work is done in the Python workers.
+
+``match`` adds to each document the subscriptions that it matches, and ``deliveries`` makes one row for each
+document and subscriber of it; an index reaches the workers as a file that they map.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twigcast.system import lazy_names
+
+if TYPE_CHECKING:
+    from twigcast.spark.stages.delivering import dead_letters, deliveries
+    from twigcast.spark.stages.matching import match, measures
+
+__all__ = [
+    "dead_letters",
+    "deliveries",
+    "match",
+    "measures",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.spark.stages.delivering": ["dead_letters", "deliveries"],
+        "twigcast.spark.stages.matching": ["match", "measures"],
+    },
+)

@@ -1,7 +1,8 @@
-"""From hits to deliveries: who gets which bytes, and under which id.
+"""Makes deliveries of hits: who receives which bytes, under which delivery id.
 
-Who subscribes lies in the mapped file of the index version, row by position, so that no join is needed: the
-worker takes the rows of the positions.  Bytes are copied once for each delivery, in batches of bounded size.
+The subscribers are in a mapped file of the index version, one row for each position, so no join is needed: a
+worker takes the rows of the matched positions.  Content is copied once for each delivery, in batches of a
+bounded size.
 """
 
 from __future__ import annotations
@@ -23,23 +24,25 @@ from twigcast.document import Document, DocumentLimits, Shift, joined, read
 from twigcast.errors import DocumentError, StageError
 from twigcast.pattern import Pattern, parse, select
 from twigcast.spark.columns import ARROW_DELIVERIES, DELIVERIES, PROLOG, has, require
+from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
 
-Carried: TypeAlias = Literal["inline", "reference"]
+ContentMode: TypeAlias = Literal["inline", "reference"]
 
-BATCH_BYTES = 8 << 20
-BATCH_ROWS = 10_000
+DELIVERY_BATCH_BYTES = 8 << 20
+DELIVERY_BATCH_ROWS = 10_000
 
 
 def deliveries(
-    hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path", content: Carried = "inline"
+    hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path", content: ContentMode = "inline"
 ) -> DataFrame:
-    """One row for each delivery of the hits; ``index`` is what they were matched against.
+    """One row for each delivery of the hits; ``index`` is the one that they were matched against.
 
     ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected, byte
-    for byte as it was published.  A document that hundreds ask for is copied hundreds of times; with
-    ``content="reference"`` a whole document is left out (null), to be looked up by its ``doc_id``.
+    for byte as it was published.  A document with hundreds of subscribers is copied hundreds of times; with
+    ``content="reference"`` whole documents are null and can be looked up by their ``doc_id``.
     """
+    prepare_workers(hits.sparkSession)
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
     needed = ["doc_id", "body", "matches", "index_version"]
@@ -51,7 +54,7 @@ def deliveries(
 
 
 def dead_letters(hits: DataFrame) -> DataFrame:
-    """One row for each document that could not be read, with its bytes, the reason and its place."""
+    """One row for each document that could not be read: its bytes, and code, line and column of the error."""
     require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
     kept = ["doc_id", "body"]
     reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
@@ -60,7 +63,7 @@ def dead_letters(hits: DataFrame) -> DataFrame:
 
 
 def delivery_id(doc_id: str, body: bytes, subscriber: str, subscription: str, part: int | None) -> str:
-    """The id of a delivery: the same for the same document, subscriber, subscription and part, always."""
+    """The id of a delivery: a hash of document id, content, subscriber, subscription and part."""
     return _id(_document_key(doc_id, body), _subscriber_key(subscriber, subscription), part)
 
 
@@ -85,15 +88,15 @@ def _id(document: Any, subscriber: bytes, part: int | None = None) -> str:
 
 
 def _framed(text: str) -> bytes:
-    """A text after its length, so that two of them are never taken for two others."""
+    """A text after its length, so that different pairs of texts never give the same bytes."""
     encoded = text.encode("utf-8", "surrogatepass")
     return struct.pack("<q", len(encoded)) + encoded
 
 
 def _deliver(
-    batches: Iterator[pa.RecordBatch], *, shards: tuple[Shipped, ...], version: str, content: Carried
+    batches: Iterator[pa.RecordBatch], *, shards: tuple[Shipped, ...], version: str, content: ContentMode
 ) -> Iterator[pa.RecordBatch]:
-    """The stage, in a worker."""
+    """The stage that workers run."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
     for batch in batches:
         for other in batch.column("index_version").unique().to_pylist():
@@ -107,7 +110,7 @@ def _deliver(
 
 
 class _Wanted:
-    """Deliveries to make from a batch: the row of each document, and who gets it."""
+    """Deliveries to make from a batch: the row of each document, and its subscriber."""
 
     def __init__(self, rows: pa.Array, who: pa.Table) -> None:
         self.rows = rows
@@ -119,7 +122,7 @@ class _Wanted:
 
     @classmethod
     def of(cls, batch: pa.RecordBatch, table: pa.Table, wanted: Callable[[Any], Any]) -> _Wanted:
-        """Those of the batch that are ``wanted``, by their pattern."""
+        """The deliveries of a batch whose patterns are ``wanted``."""
         who = table.take(batch.column("matches").flatten())
         rows = pc.list_parent_indices(batch.column("matches"))
         mask = wanted(who.column("pattern"))
@@ -138,7 +141,7 @@ def _wants_part(patterns: Any) -> Any:
 
 
 def _whole(
-    batch: pa.RecordBatch, wanted: _Wanted, version: str, content: Carried
+    batch: pa.RecordBatch, wanted: _Wanted, version: str, content: ContentMode
 ) -> Iterator[pa.RecordBatch]:
     """The deliveries of whole documents."""
     bodies, doc_ids = batch.column("body"), batch.column("doc_id")
@@ -167,23 +170,23 @@ def _whole(
 
 
 def _slices(lengths: pa.Array) -> Iterator[tuple[int, int]]:
-    """Ranges of rows, each of a bounded number of rows and bytes, or of one row."""
+    """Ranges of rows; each has a bounded number of rows and bytes, or is one row."""
     ends = np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
     start = 0
     while start < len(ends):
         before = int(ends[start - 1]) if start else 0
-        end = int(np.searchsorted(ends, before + BATCH_BYTES, side="right"))
-        end = min(max(end, start + 1), start + BATCH_ROWS)
+        end = int(np.searchsorted(ends, before + DELIVERY_BATCH_BYTES, side="right"))
+        end = min(max(end, start + 1), start + DELIVERY_BATCH_ROWS)
         yield start, end
         start = end
 
 
-# The limits were kept when the document was matched.
+# The limits were checked when the document was matched.
 _UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, amplification_threshold=1 << 62)
 
 
 def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.RecordBatch]:
-    """The deliveries of selected nodes; a document is read once for all who want parts of it."""
+    """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
     prologs = batch.column("prolog") if "prolog" in batch.schema.names else None
     rows: list[tuple[Any, ...]] = []
     size = 0
@@ -193,30 +196,30 @@ def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.
             last = row
             doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
             prolog = prologs[row].as_py() if prologs is not None else None
-            key, source = _document_key(doc_id, body), _Source(body, prolog)
+            key, parts = _document_key(doc_id, body), _Parts(body, prolog)
         owner, name = wanted.subscribers[place].as_py(), wanted.subscriptions[place].as_py()
-        for part, content in source.parts(_parsed(wanted.patterns[place].as_py())):
+        for part, content in parts.of(_parsed(wanted.patterns[place].as_py())):
             rows.append((_id(key, wanted.keys[place], part), owner, name, doc_id, part, content, version))
             size += len(content)
-            if size >= BATCH_BYTES or len(rows) >= BATCH_ROWS:
+            if size >= DELIVERY_BATCH_BYTES or len(rows) >= DELIVERY_BATCH_ROWS:
                 yield _batch(rows)
                 rows, size = [], 0
     if rows:
         yield _batch(rows)
 
 
-class _Source:
-    """A document that parts are taken from."""
+class _Parts:
+    """A document from which nodes are cut."""
 
     def __init__(self, body: bytes, prolog: bytes | None) -> None:
         self.body = body
         self._shift = Shift.of(prolog)
         self._document: Document | None = None
-        with suppress(DocumentError):  # matched, yet unreadable here: nobody goes without because of that
+        with suppress(DocumentError):  # the kernel matched it: the whole document is delivered
             self._document = read(joined(prolog, body), _UNLIMITED)
 
-    def parts(self, pattern: Pattern) -> Iterator[tuple[int | None, bytes]]:
-        """The nodes selected, numbered, as their bytes; the whole document where it cannot be taken apart."""
+    def of(self, pattern: Pattern) -> Iterator[tuple[int | None, bytes]]:
+        """The bytes of the selected nodes with their numbers; the whole document if it cannot be parsed."""
         if self._document is None:
             yield None, self.body
             return

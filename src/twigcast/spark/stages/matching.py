@@ -1,22 +1,21 @@
-"""Documents against the index: one stage, one row in and one row out.
+"""Matches documents against an index: one stage, one row in and one row out.
 
-Spark hands a batch of documents to a worker as Arrow memory, the kernel reads the bodies where they lie, and
-the other columns go back as they came.  The index is not shipped: each worker process maps its file, once.
-Where the worker can read the documents itself, it does so in the same stage: see ``fusing``.
+Spark hands a batch of documents to a worker as Arrow memory, the kernel reads the bodies in place, and the
+other columns are returned unchanged.  The index is not broadcast: each worker process maps its file once.  If
+workers can read the documents themselves, they do so in the same stage; see ``sources.documents``.
 
-Shards are stages behind each other, each in worker processes of its own: a document passes through all of
-them, and no process holds more than one shard.  Rejected: documents × shards as rows, grouped again by
-document, which moves every body once for each shard and cannot be a stream.
+Shards are consecutive stages, each in worker processes of its own: a document passes through all of them, and
+no process holds more than one shard.  Rejected: documents × shards as rows, grouped again by document, which
+moves every body once for each shard and cannot be a stream.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -31,63 +30,63 @@ from twigcast.filtering import Index
 from twigcast.spark.columns import (
     ARROW_ERROR,
     ERRORS,
+    FALSE_POSITIVES,
     HOPS,
     INDEX_VERSION,
     MATCHES,
     PROLOG,
     SECONDS,
-    VAIN,
     ErrorRow,
     error_row,
     has,
     require,
 )
-from twigcast.spark.sources.worker_reading import opening_of
+from twigcast.spark.jvm.workers import prepare_workers
+from twigcast.spark.sources.documents import Documents, as_dataframe
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
+from twigcast.subscriptions import IndexVersion
 
 if TYPE_CHECKING:
     from twigcast.spark.stages.network import ShippedNetwork
 
 
 def match(
-    docs: DataFrame,
+    docs: DataFrame | Documents,
     index: AnyIndexes,
     *,
     ship: Ship = "path",
     limits: DocumentLimits | None = None,
     seconds: str | None = None,
-    network: Path | None = None,
 ) -> DataFrame:
-    """The documents, each with ``matches`` (positions in the index), ``index_version`` and ``error``.
+    """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
-    Other columns stay, but for those of these names.  A document without an id gets the hash of its body.
-    ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards: positions then count on from
-    shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
-    ``seconds`` names a column for the time of parsing and matching, the time of each batch in equal shares.
-    ``network`` is a folder of ``Networked``: documents then go from router to router, all in one stage, and
-    have ``hops`` and ``vain`` beside; it is for one index, not for shards.
+    Other columns stay, except those of these names.  A document without an id gets the hash of its body.
+    ``docs`` is any DataFrame with ``doc_id`` and ``body``, or what ``read`` returns, which workers read
+    themselves if they can; the rows are the same.
+    ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards, whose positions are counted
+    on from shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
+    ``seconds`` names a column for the time of parsing and matching: the time of each batch in equal shares.
+    Where the version has a network, documents are also routed, in the same stage: ``matches`` are those that
+    reach their subscribers, and there are the columns ``hops`` and ``false_positives``, links by number.
     """
+    reading = docs.worker_reading() if isinstance(docs, Documents) else None
+    docs = as_dataframe(docs)
+    prepare_workers(docs.sparkSession)
     require(docs, ("doc_id", "body"), "match")
     names = {_plain(name, number): name for number, name in enumerate(docs.columns)}
     if docs.columns != list(names):
         plain = docs.toDF(*names)
-        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds, network=network)
+        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds)
         return hits.toDF(*[names.get(name, name) for name in hits.columns])
-    opening = opening_of(docs)
     docs = _of_right_types(docs)
     if limits is None:
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, docs.sparkSession.sparkContext)
     version = version_text(shards)
     fields = [MATCHES, INDEX_VERSION, ERRORS]
-    routed: ShippedNetwork | None = None
-    if network is not None:
-        if len(shards) > 1:
-            raise StageError("a network routes by one index, not by shards", code="index-version")
-        from twigcast.spark.stages.network import ShippedNetwork  # it needs what workers without one do not
-
-        routed = ShippedNetwork.of(network, ship, docs.sparkSession.sparkContext)
-        fields += [HOPS, VAIN]
+    routed = _network(index, ship, docs.sparkSession.sparkContext)
+    if routed is not None:
+        fields += [HOPS, FALSE_POSITIVES]
     if seconds is not None:
         fields.append(StructField(seconds, SECONDS))
     made = {field.name.lower() for field in fields}
@@ -108,20 +107,32 @@ def match(
             failed=has(docs, ERRORS),
             seconds=seconds,
         )
-        if opening is not None and number == 0:
-            docs = opening.places.mapInArrow(opening.followed_by(stage), schema)
+        if reading is not None and number == 0:
+            docs = reading.places.mapInArrow(reading.followed_by(stage), schema)
         else:
             docs = docs.mapInArrow(stage, schema)
     return docs
 
 
+def _network(index: AnyIndexes, ship: Ship, context: Any) -> ShippedNetwork | None:
+    """The network of an index version, on its way to the workers."""
+    versions = list(index) if isinstance(index, Iterable) else [index]
+    if not any(isinstance(each, IndexVersion) and each.extension for each in versions):
+        return None
+    from twigcast.spark.stages.network import ShippedNetwork  # imports the routers
+
+    (version,) = versions
+    assert isinstance(version, IndexVersion)
+    return ShippedNetwork.of(version, ship, context)
+
+
 def _plain(name: str, number: int) -> str:
-    """A column's name, or another where ``mapInArrow`` would take it for a path."""
+    """A column's name, or a replacement if ``mapInArrow`` would take it for the path of a nested field."""
     return f"column {number}" if set(name) & {".", "`"} else name
 
 
 def _of_right_types(docs: DataFrame) -> DataFrame:
-    """The documents with text as their ids, and bytes as their bodies."""
+    """The documents with ids as text and bodies as bytes."""
     body, doc_id = docs.schema["body"].dataType, docs.schema["doc_id"].dataType
     if not isinstance(body, BinaryType | StringType):
         raise StageError(f"expected bytes or text as body, found {body.simpleString()}", code="columns")
@@ -133,10 +144,10 @@ def _of_right_types(docs: DataFrame) -> DataFrame:
 
 
 def measures(seconds: str | None = None) -> list[Column]:
-    """What to measure of hits: documents, bytes, matches, errors, and seconds where that is their column.
+    """Aggregates over hits: documents, bytes, matches, errors, and seconds if that is one of their columns.
 
-    For ``hits.agg(*measures(…))`` or, without a pass of its own, ``hits.observe(name, *measures(…))``.
-    Counted by row, so that a task that is run again counts once.
+    For ``hits.agg(*measures(…))`` or, without a Spark job of its own, ``hits.observe(name, *measures(…))``.
+    Rows are counted, so a task that is retried counts once.
     """
     columns = [
         F.count(F.lit(1)).alias("documents"),
@@ -163,8 +174,8 @@ def _match(
     failed: bool,
     seconds: str | None,
 ) -> Iterator[pa.RecordBatch]:
-    """The stage of one shard, in a worker."""
-    index = shard.open_index(limits) if routed is None else routed.open_index(limits)
+    """The stage of one shard, which workers run."""
+    index = shard.open_index(limits)
     for batch in batches:
         began = time.perf_counter()
         batch = _identified(batch)
@@ -177,7 +188,7 @@ def _match(
         if routed is None:
             matches = _positions(found, offset)
         else:
-            matches, *ways = routed.open_routes().carry(batch, found)
+            matches, *ways = routed.carry(batch, found)
         if further:
             matches = _united(batch.column("matches"), matches)
         took = time.perf_counter() - began
@@ -189,7 +200,7 @@ def _match(
         fields = [*passing, "matches", "index_version", "error"]
         if routed is not None:
             columns += ways
-            fields += ["hops", "vain"]
+            fields += ["hops", "false_positives"]
         if seconds is not None:
             share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
             columns.append(pc.add(share, batch.column(seconds)) if further else share)
@@ -198,7 +209,7 @@ def _match(
 
 
 def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The documents, of which those without an id have the hash of their body, as in a table without ids."""
+    """The documents; those without an id get the hash of their body, as in a table without ids."""
     ids, bodies = batch.column("doc_id"), batch.column("body")
     if not ids.null_count:
         return batch
@@ -215,7 +226,7 @@ _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
 def _answer(
     index: Index, bodies: pa.Array, prologs: pa.Array | None, known: pa.Array | None
 ) -> tuple[pa.Array, list[ErrorRow | None] | None]:
-    """The matches of each row, null where there is an error; the errors, or none where there is none."""
+    """The matches of each row, null if there is an error; and the errors, or none if no row has one."""
     read_as = bodies
     if prologs is not None and prologs.null_count < len(prologs):
         read_as = pa.array(
@@ -244,7 +255,7 @@ def _answer(
 
 
 def _positions(found: Any, offset: int) -> pa.Array:
-    """The kernel's positions as Spark's integers, counted from ``offset``."""
+    """The positions as 32-bit integers, counted from ``offset``."""
     found = found.cast(pa.list_(pa.int32()))
     if not offset:
         return found
@@ -254,6 +265,6 @@ def _positions(found: Any, offset: int) -> pa.Array:
 
 
 def _united(before: pa.Array, after: pa.Array) -> pa.Array:
-    """The lists of two arrays, row by row; null where either is."""
+    """The concatenated lists of two arrays, row by row; null if either is."""
     rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
     return pa.array([None if x is None or y is None else x + y for x, y in rows], pa.list_(pa.int32()))

@@ -1,4 +1,4 @@
-"""What fails in a batch comes out of the stream as it was, and Spark does not tell it again."""
+"""An error in a batch is raised by the query as it was, and Spark does not log it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from twigcast.errors import RunError
+from twigcast.spark.jvm.stream_log import LOGGERS, restore_stream_log, silence_stream_log
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.failures import complaint, hold_back_log, release_log
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.stream import stream
 from twigcast.subscriptions.store import SubscriptionStore
 
-LOGGER = "org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution"
-
 
 def level(spark: SparkSession) -> str:
-    """How much is logged of queries."""
+    """The log level of queries."""
     jvm: Any = spark._jvm
-    return str(jvm.org.apache.logging.log4j.LogManager.getLogger(LOGGER).getLevel().toString())
+    (level,) = {
+        str(jvm.org.apache.logging.log4j.LogManager.getLogger(name).getLevel().toString()) for name in LOGGERS
+    }
+    return level
 
 
 def test_a_query_raises_what_failed(spark: SparkSession, tmp_path: Path) -> None:
-    """As it was; and when it is put right, the batch is run again."""
+    """The error is raised as it was; when its cause is removed, the batch is run again."""
     (tmp_path / "feed").mkdir()
     (tmp_path / "feed" / "1.xml").write_bytes(b"<x/>")
     SubscriptionStore(tmp_path / "subscriptions.db").subscribe("s", "/x")
@@ -40,19 +41,19 @@ def test_a_query_raises_what_failed(spark: SparkSession, tmp_path: Path) -> None
     assert level(spark) == "ERROR"
 
 
-def test_the_log_is_as_it_was_when_it_is_released(spark: SparkSession) -> None:
-    """However often it was held back."""
+def test_the_log_level_is_restored(spark: SparkSession) -> None:
+    """Silencing it twice makes no difference."""
     before = level(spark)
-    hold_back_log(spark)
-    hold_back_log(spark)
+    silence_stream_log(spark)
+    silence_stream_log(spark)
     assert level(spark) == "OFF"
-    release_log(spark)
-    release_log(spark)
+    restore_stream_log(spark)
+    restore_stream_log(spark)
     assert level(spark) == before
 
 
 def test_what_spark_complains_of_is_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
-    """With the file that is broken in it; when that is gone, the batch is run with the others."""
+    """The sentence names the broken file; when that is removed, the batch is run with the others."""
     (tmp_path / "table").mkdir()
     good = pa.table({"doc_id": ["a"], "body": [b"<x/>"]})
     parquet.write_table(good, tmp_path / "table" / "1.parquet")
@@ -66,28 +67,3 @@ def test_what_spark_complains_of_is_a_sentence(spark: SparkSession, tmp_path: Pa
     assert "\n" not in str(raised.value)
     (tmp_path / "table" / "2.parquet").unlink()
     assert sum(figures.deliveries for figures in run(spark, pipeline)) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("one line", "one line"),
-        ("first\n\tat a.b.C\n", "first"),
-        ("Job aborted\nTraceback (most recent call last):\n  File\nValueError: bad\n", "ValueError: bad"),
-        (
-            "An error occurred while calling o1.load.\n: a.B: job\n\tat a.b\nCaused by: a.C: x is bad\n",
-            "x is bad",
-        ),
-        ("An error occurred while calling o1.load.\n: a.B: no such thing\n\tat a.b.C\n", "no such thing"),
-        (
-            "Traceback (most recent call last):\np.Py4JJavaError: An error occurred while calling o1.load.\n"
-            ": a.B: job\nCaused by: a.C: x is bad\n"
-            "Caused by: p.P: An exception was raised by the Python Proxy.\n",
-            "x is bad",
-        ),
-        ("x" * 5000, "x" * 599 + "…"),
-    ],
-)
-def test_a_complaint_is_one_sentence(text: str, sentence: str) -> None:
-    """Of a Python error the last line, else the first."""
-    assert complaint(text) == sentence

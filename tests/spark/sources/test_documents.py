@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import copy
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import Index
 from twigcast import spark as tc
-from twigcast.spark.sources.worker_reading import _openings, opening_of
 
 INDEX = Index([("a", "//a"), ("b", "/r[b]")])
 
@@ -58,33 +57,38 @@ def test_sources_opened_by_workers_are_fused(
     assert fused.schema == apart.schema
 
 
-def test_a_table_kept_in_memory_is_not_read_again(
+def test_a_cached_table_is_not_read_again(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
 ) -> None:
-    """What the user keeps is what is matched, while it is kept."""
+    """A table that the user has cached is matched from the cache."""
     documents = tc.read(spark, str(sources["archives"][0]), format="archives")
     documents.persist()
-    assert opening_of(documents) is None
+    assert documents.worker_reading() is None
     documents.unpersist()
-    assert opening_of(documents) is not None
+    assert documents.worker_reading() is not None
 
 
-def test_a_table_made_from_it_is_another(
+def test_documents_are_used_like_a_dataframe(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
 ) -> None:
-    """A filter is not lost."""
+    """Their methods return plain DataFrames, and a filter is not lost when these are matched."""
     documents = tc.read(spark, str(sources["archives"][0]), format="archives")
+    assert documents.columns == ["doc_id", "body", "error"]
+    assert documents.count() == 5
     some = documents.where("doc_id LIKE '%0.xml'")
-    assert opening_of(some) is None
-    assert len(rows(tc.match(some, INDEX))) == 1
+    assert isinstance(some, DataFrame)
+    assert [row.matches for row in rows(tc.match(some, INDEX))] == [[0]]
+    assert documents.filter(documents.doc_id.endswith("1.xml")).select(documents["body"]).count() == 1
+    assert some.unionByName(documents.dataframe).count() == 6
+    assert "select" in dir(documents)
+    assert repr(documents).startswith("Documents(DataFrame[doc_id: string")
+    with pytest.raises(AttributeError, match="no_such_method"):
+        documents.no_such_method()
 
 
-def test_tables_are_forgotten(spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]) -> None:
-    """With the last who holds them."""
-    gc.collect()
-    before = len(_openings)
+def test_documents_can_be_copied(
+    spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
+) -> None:
+    """A copy refers to the same table."""
     documents = tc.read(spark, str(sources["archives"][0]), format="archives")
-    assert len(_openings) == before + 1
-    del documents
-    gc.collect()
-    assert len(_openings) == before
+    assert copy.copy(documents).dataframe is documents.dataframe

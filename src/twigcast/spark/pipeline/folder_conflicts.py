@@ -1,8 +1,8 @@
-"""Which places of a pipeline must be apart: a run would overwrite, or take for documents, what it wrote.
+"""Finds paths of a pipeline that must be apart, because a run would overwrite or read back its own output.
 
-source       no output in it, nor what the run keeps: each batch would be documents of the next
-an output    no other output in it, nor what the run keeps: it is read as a whole
-jsonl        others may be in it, since its files have names of their own
+source     must contain no output and no state: every batch would become documents of the next
+output     must contain no other output and no state, because it is read back as one table
+jsonl      may contain others, because its files have names of their own
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePath
 from typing import TypeAlias
 
-Places: TypeAlias = Sequence[tuple[str, str]]  # keys of the pipeline file with their paths
+KeyedPaths: TypeAlias = Sequence[tuple[str, str]]  # keys of the pipeline file with their paths
 
 
-def clash(
-    outputs: Places, kept: Places, source: str | None, roomy: Collection[str]
+def folder_conflict(
+    outputs: KeyedPaths, state: KeyedPaths, source: str | None, shareable: Collection[str]
 ) -> tuple[str, str] | None:
-    """The first key whose place is not its own, and what was expected; ``roomy`` outputs may hold others."""
+    """The first key whose path conflicts with another, and a sentence; ``shareable`` may contain others."""
     for number, (key, path) in enumerate(outputs):
-        for other, place in [*outputs[:number], *kept]:
-            if _is_same(path, place):
+        for other, other_path in [*outputs[:number], *state]:
+            if _is_same(path, other_path):
                 return key, f"expected a folder of its own, but {other} is the same"
     for key, path in outputs:
-        for other, place in [*outputs, *kept]:
-            if key not in roomy and _is_in(place, path):
+        for other, other_path in [*outputs, *state]:
+            if key not in shareable and _is_in(other_path, path):
                 return key, f"expected a folder of its own, but {other} is in it"
-    for key, path in [*outputs, *kept]:
+    for key, path in [*outputs, *state]:
         if source is not None and _is_read_with(path, source):
             return key, "expected a place outside of source.path, whose files are the documents"
     return None
@@ -42,7 +42,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _is_read_with(path: str, source: str) -> bool:
-    """Whether who reads all of the source reads what is at the path; hidden names are passed over."""
+    """Whether reading all of the source reads the path as well; Spark skips hidden names."""
     if not _is_in(path, source):
         return _is_same(path, source)
     below = PurePath(os.path.relpath(os.path.normpath(path), os.path.normpath(source)))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.spark.sources.files import decompressed, is_compressed, open_file, read_within
+from twigcast.spark.sources.file_access import decompressed, is_compressed, open_file, read_within
 
 
 def test_a_local_file_is_opened_by_path_or_address(tmp_path: Path) -> None:

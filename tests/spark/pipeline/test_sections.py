@@ -1,10 +1,10 @@
-"""Formats of files are told from the others by their names."""
+"""Formats of Spark that are folders of files are known by their names."""
 
 from __future__ import annotations
 
 import pytest
 
-from twigcast.spark.sources.formats import is_of_files
+from twigcast.spark.pipeline import is_file_format
 
 
 @pytest.mark.parametrize(
@@ -12,5 +12,5 @@ from twigcast.spark.sources.formats import is_of_files
     [("parquet", True), ("ORC", True), ("jdbc", False), ("kafka", False), ("noop", False)],
 )
 def test_some_formats_are_files(format: str, files: bool) -> None:
-    """However they are written."""
-    assert is_of_files(format) is files
+    """Upper and lower case make no difference."""
+    assert is_file_format(format) is files

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from twigcast.pattern import Subscription
-from twigcast.spark.sources.subscription_table import SparkSubscriptions
+from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 
 
 def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None:

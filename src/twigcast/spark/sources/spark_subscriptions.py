@@ -15,7 +15,7 @@ from twigcast.pattern import Subscription
 class SparkSubscriptions:
     """Subscriptions in any table that Spark reads: columns id, xpath[, subscriber, namespaces, deliver].
 
-    The version is a hash of the rows, computed by Spark; the rows come to the driver only where it differs.
+    The version is a hash of the rows that Spark computes; rows are fetched only if the version has changed.
     ``namespaces`` is a map, or text as JSON.
     """
 
@@ -25,9 +25,9 @@ class SparkSubscriptions:
         self._options = dict(options or {})
 
     def version(self) -> str:
-        """A hash of the rows, whatever their order."""
+        """A hash of the rows that does not depend on their order."""
         table = self._table()
-        # A null adds nothing to a hash: without a text in its place, columns could change roles unseen.
+        # xxhash64 skips nulls: without a replacement, a value could move to another column unnoticed.
         hashed = F.xxhash64(*(F.coalesce(F.col(name), F.lit("\0")) for name in table.columns))
         row = table.agg(
             F.count("*").alias("count"),
@@ -38,7 +38,7 @@ class SparkSubscriptions:
         return f"h{row['count']}-{(row['mixed'] or 0) % (1 << 64):016x}{(row['sum'] or 0) % (1 << 64):016x}"
 
     def subscriptions(self) -> list[Subscription]:
-        """The subscriptions that are there now, by id."""
+        """The current subscriptions, sorted by id."""
         return [
             Subscription(
                 row["id"],
@@ -51,7 +51,7 @@ class SparkSubscriptions:
         ]
 
     def _table(self) -> DataFrame:
-        """The five columns as text, null where the table has no such column."""
+        """The five columns as text; a column that the table does not have is null."""
         table = self._spark.read.format(self._format).options(**self._options).load()
         columns: list[Column] = []
         for name in ("id", "subscriber", "xpath", "namespaces", "deliver"):

@@ -1,0 +1,45 @@
+"""Tables in batch folders: ``<path>/batch=12/…``, of which a batch that is run again replaces its own.
+
+Spark reads the number of the folder back as the column ``batch``.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark.sql import DataFrame, SparkSession
+
+from twigcast.spark.jvm.filesystem import is_local, local_path, remove
+from twigcast.system import atomic_file
+
+FILE = "part-0.parquet"
+
+
+def batch_folder(path: str, batch: int) -> str:
+    """The folder of a batch in a table."""
+    return f"{path.rstrip('/')}/batch={batch}"
+
+
+def write_batch(rows: DataFrame, path: str, batch: int, *, format: str = "parquet", **options: str) -> None:
+    """Write the rows of a batch to its folder, replacing what an earlier attempt left there."""
+    rows.write.format(format).options(**options).mode("overwrite").save(batch_folder(path, batch))
+
+
+def write_small_batch(spark: SparkSession, rows: pa.Table, path: str, batch: int) -> None:
+    """Write rows that the driver has; a local table is written without Spark, which would take a job."""
+    if not is_local(spark, path):
+        data = spark.createDataFrame(rows.to_pandas())
+        write_batch(data.coalesce(1), path, batch)
+        return
+    folder = local_path(batch_folder(path, batch))
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_file(folder / FILE) as file:
+        parquet.write_table(rows, file)
+    for other in folder.iterdir():  # files that Spark wrote in an earlier attempt
+        if other.name != FILE:
+            other.unlink()
+
+
+def remove_batch(spark: SparkSession, path: str, batch: int) -> None:
+    """Remove the folder of a batch, if there is one; raises ``MissingApi`` where it can only be replaced."""
+    remove(spark, batch_folder(path, batch))

@@ -1,0 +1,59 @@
+"""The pipeline file: where documents come from, who subscribes, and where deliveries are written.
+
+    work = "work"                        # checkpoint, journal and index versions
+
+    [source]                             # documents
+    kind = "directory"
+    path = "feed"
+
+    [subscriptions]
+    path = "subscriptions.db"
+
+    [network]                            # optional: routers between publishers and subscribers
+    routers = ["north", "hub", "south"]
+    links = [["north", "hub"], ["hub", "south"]]
+
+    [[sink]]                             # deliveries; any number of sinks
+    kind = "files"
+    path = "out/subscribers"
+
+Every key has a default, so an empty file is a valid pipeline: it reads ``feed``, takes its subscriptions from
+``subscriptions.db``, and writes Parquet below ``out``.  A relative path is relative to the folder of the
+file, not to the current folder; a path with a scheme (``s3a://…``) is passed to Spark unchanged.
+
+Nothing in this sub-room imports Spark: a file is validated before a session is started for it.
+"""
+
+from twigcast.spark.pipeline.network_section import NetworkSection
+from twigcast.spark.pipeline.pipeline import SECTIONS, Pipeline
+from twigcast.spark.pipeline.sections import (
+    DeadLettersSection,
+    LimitsSection,
+    MetricsSection,
+    SinkSection,
+    SourceSection,
+    SparkSection,
+    StreamSection,
+    SubscriptionsSection,
+    WorkSection,
+    is_file_format,
+)
+
+NetworkTable = NetworkSection  # the former name, until its last importer has changed
+
+__all__ = [
+    "SECTIONS",
+    "DeadLettersSection",
+    "LimitsSection",
+    "MetricsSection",
+    "NetworkSection",
+    "NetworkTable",
+    "Pipeline",
+    "SinkSection",
+    "SourceSection",
+    "SparkSection",
+    "StreamSection",
+    "SubscriptionsSection",
+    "WorkSection",
+    "is_file_format",
+]

@@ -1,0 +1,201 @@
+"""The sections of a pipeline file, one class each; a network has a file of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, PositiveInt, model_validator
+from pydantic_core import PydanticCustomError
+
+from twigcast.document import DocumentLimits
+from twigcast.spark.pipeline.error_sentences import refuse_keys_of_other_kinds, wrong
+from twigcast.spark.pipeline.values import (
+    AnyPath,
+    ByteCount,
+    KernelCount,
+    LocalPath,
+    Name,
+    Options,
+    Section,
+)
+
+SourceKind = Literal["directory", "archives", "records", "table", "format"]
+SinkKind = Literal["format", "files", "jsonl", "callable"]
+_FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
+
+
+def is_file_format(format: str) -> bool:
+    """Whether a table of this Spark format is a folder of files.
+
+    Such a table needs a path, and as a stream it needs a schema.
+    """
+    return format.lower() in _FILE_FORMATS
+
+
+class SourceSection(Section):
+    """Where documents come from.
+
+    ``directory`` has one document in each file, ``archives`` many in each ``.zip``, ``.tar.gz`` or ``.gz``,
+    ``records`` many in each file, one for each element ``record``; ``table`` is a Parquet folder (or one of
+    another ``format``, or the ``table`` of that name in the catalogue) with the columns ``doc_id`` and
+    ``body``; ``format`` is any format of Spark with its options.
+    """
+
+    kind: SourceKind = "directory"
+    path: AnyPath | None = None
+    format: Name | None = None
+    table: Name | None = None
+    options: Options = Field(default_factory=dict)
+    record: Name | None = None
+    doc_id: Name = "doc_id"
+    body: Name = "body"
+    max_per_batch: PositiveInt = 10_000
+
+    @property
+    def read_whole(self) -> str | None:
+        """The folder of which every file is a document; none if a pattern or an option selects files."""
+        chosen = any(option.lower() == "pathglobfilter" for option in self.options)
+        return None if chosen or set("*?[{") & set(self.path or "") else self.path
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if value.get("kind") == "format" or value.get("table"):
+            return value
+        formats = {"format": "parquet"} if value.get("kind") == "table" else {}
+        return {"path": "feed", **formats} | value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        columns = ("table", "format")
+        kinds = {"format": columns, "table": ("table",), "record": ("records",)}
+        refuse_keys_of_other_kinds(self, self.kind, kinds | {"doc_id": columns, "body": columns})
+        if self.kind == "records" and not self.record:
+            raise wrong(
+                "record", 'expected the name of the element that is one document, since kind is "records"'
+            )
+        if self.kind == "format" and not self.format:
+            raise wrong("format", 'expected a format of Spark such as "kafka", since kind is "format"')
+        if self.table and (self.path or self.format):
+            raise wrong("table", "expected it without path and format")
+        return self
+
+
+class SubscriptionsSection(Section):
+    """Who subscribes to what: a subscription table (SQLite) at ``path``, or any table that Spark reads.
+
+    ``shards`` divides the subscriptions over several indexes if one would be too large for a worker.
+    ``ship`` says how an index reaches the workers: by its ``path`` in a shared folder, or as ``files``.
+    """
+
+    path: LocalPath = Path("subscriptions.db")
+    format: Name | None = None
+    options: Options = Field(default_factory=dict)
+    shards: PositiveInt = 1
+    ship: Literal["path", "files"] = "path"
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if self.format and "path" in self.model_fields_set:
+            raise wrong("path", "expected it without format, for which options name the place")
+        if self.options and not self.format:
+            raise wrong("options", "expected them with format")
+        return self
+
+
+class SinkSection(Section):
+    """Where deliveries are written.
+
+    ``format`` writes Parquet, or any other ``format`` of Spark, to its ``path``, or without a path to what
+    its options name; ``files`` writes one file for each delivery, in a folder for each subscriber; ``jsonl``
+    one file of lines for each batch; ``callable`` calls ``function`` with Arrow tables.
+    """
+
+    kind: SinkKind = "format"
+    path: AnyPath | None = None
+    format: Name = "parquet"
+    options: Options = Field(default_factory=dict)
+    function: str | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        kinds = {"format": ("format",), "options": ("format",), "function": ("callable",)}
+        refuse_keys_of_other_kinds(self, self.kind, kinds | {"path": ("format", "files", "jsonl")})
+        if self.kind == "callable":
+            if not self.function or not re.fullmatch(r"[\w.]+:[\w.]+", self.function):
+                raise wrong("function", 'expected "module:function", since kind is "callable"')
+        elif not self.path and self.kind != "format":
+            raise wrong("path", f'expected the folder to write to, since kind is "{self.kind}"')
+        elif not self.path and is_file_format(self.format):
+            raise wrong("path", f'expected the folder to write to, since format is "{self.format}"')
+        if self.kind in ("files", "jsonl") and self.path and "://" in self.path:
+            raise wrong(
+                "path", f'expected a folder of this machine or a mounted one, since kind is "{self.kind}"'
+            )
+        return self
+
+
+class DeadLettersSection(Section):
+    """Where documents that cannot be read are written, with code, line and column of the error."""
+
+    path: AnyPath = "out/dead-letters"
+
+
+class MetricsSection(Section):
+    """Where the metrics of each batch are written."""
+
+    path: AnyPath = "out/metrics"
+
+
+class WorkSection(Section):
+    """The state that a pipeline needs to continue after a stop: one folder, or its parts one by one.
+
+    It belongs to one pipeline.  Workers must see ``versions`` too, unless the index is shipped as files.
+    """
+
+    path: LocalPath = Path("work")
+    checkpoint: AnyPath = ""
+    journal: LocalPath = Path()
+    versions: LocalPath = Path()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_parts(cls, value: Any) -> Any:
+        section = {"path": value} if isinstance(value, str | Path) else value
+        if isinstance(section, WorkSection):
+            return section
+        if not isinstance(section, dict):
+            raise PydanticCustomError("path", "expected a table or a path")
+        path = section.get("path", "work")
+        if not isinstance(path, str | Path):
+            path = "work"  # the validation of the field itself reports what is wrong with the path
+        return {part: str(Path(path, part)) for part in ("checkpoint", "journal", "versions")} | section
+
+
+class StreamSection(Section):
+    """The trigger of a stream: the least time between the starts of two batches."""
+
+    interval_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+
+
+class SparkSection(Section):
+    """The Spark session: a master (by default that of ``spark-submit``, else this machine) and settings."""
+
+    master: str | None = None
+    conf: Options = Field(default_factory=dict)
+
+
+class LimitsSection(Section):
+    """The limits beyond which a document is a dead letter: the fields of ``DocumentLimits``."""
+
+    bytes: ByteCount = DocumentLimits().bytes
+    depth: KernelCount = DocumentLimits().depth
+    attributes: KernelCount = DocumentLimits().attributes
+    amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
+        DocumentLimits().amplification
+    )
+    amplification_threshold: ByteCount = DocumentLimits().amplification_threshold

@@ -1,0 +1,51 @@
+"""The types of single values in a pipeline file: paths, names, sizes and options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+
+def _resolved(path: str, info: ValidationInfo) -> str:
+    if not path:
+        raise PydanticCustomError("path", "expected a path, got an empty string")
+    if "://" in path:
+        return path
+    folder = (info.context or {}).get("folder") or Path.cwd()  # the JVM may have another current folder
+    return str(Path(folder, Path(path).expanduser()))
+
+
+def _local(path: object, info: ValidationInfo) -> object:
+    if isinstance(path, str) and "://" in path:
+        raise PydanticCustomError(
+            "path", "expected a path of this machine or a mounted one, without a scheme"
+        )
+    return Path(_resolved(str(path), info)) if isinstance(path, str | Path) else path
+
+
+def _as_text(value: object) -> object:
+    """Spark takes options as text; TOML has booleans and numbers too."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+AnyPath = Annotated[str, AfterValidator(_resolved)]
+"""A path of this machine, or a URL that Spark can open."""
+
+LocalPath = Annotated[Path, BeforeValidator(_local)]
+"""A path that the driver opens itself."""
+
+Name = Annotated[str, Field(min_length=1)]
+ByteCount = Annotated[int, Field(gt=0, le=1 << 62)]
+KernelCount = Annotated[int, Field(gt=0, le=1 << 31)]  # the kernel stores it in 32 bits
+Options = dict[str, Annotated[str, BeforeValidator(_as_text)]]
+
+
+class Section(BaseModel):
+    """A section of the file: immutable, strict about types, and without unknown keys."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", validate_default=True)

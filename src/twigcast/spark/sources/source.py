@@ -1,0 +1,37 @@
+"""What a source of documents is: it lists places, and opens them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+from twigcast.spark.sources.documents import Documents
+from twigcast.spark.sources.empty_file_log import EmptyFileLog
+
+
+class Source(Protocol):
+    """Where documents are, and how they are opened.
+
+        spark ── list ──► places ── open ──► documents            as a batch
+        spark ── list ──► stream of places
+                            └─ each micro-batch ── complete ──► places ── open ──► documents
+
+    A place is a row that says where documents are, such as the path of a file.  If Spark must read them, as
+    from a table, the row already has the documents.
+    """
+
+    def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
+        """The places that there are, as a batch or as a stream.
+
+        Raises ``StageError``, with the code ``no-stream`` for a source that can only be read as a batch.
+        """
+        ...
+
+    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
+        """A micro-batch of the stream with the places that Spark leaves out; call it in ``foreachBatch``."""
+        ...
+
+    def open(self, places: DataFrame) -> Documents:
+        """The documents at these places."""
+        ...
