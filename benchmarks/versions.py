@@ -112,7 +112,7 @@ def _matched(version: IndexVersion, body: bytes) -> set[str]:
 
 
 def _network() -> Any:
-    from twigcast.spark.pipeline import NetworkTable
+    from twigcast.spark.pipeline import NetworkSection
     from twigcast.spark.stages.network import NetworkTables
 
     subscribers = {
@@ -120,7 +120,7 @@ def _network() -> Any:
     }
     schema = str(data("nitf/nitf-2-5.dtd"))
     fields = {**NETWORK, "subscribers": subscribers, "schema": schema, "root": "nitf"}
-    return NetworkTables(NetworkTable.model_validate(fields))
+    return NetworkTables(NetworkSection.model_validate(fields))
 
 
 def _bytes(folder: Path) -> int:

@@ -58,7 +58,7 @@ def run_all(scenario: Scenario, watch: Watch) -> list[Report]:
     simulations = scenario.simulations()
     while simulations:
         simulation = simulations.pop(0)
-        what = f"{len(scenario.network.brokers)} routers, {simulation.name}"
+        what = f"{len(scenario.network.routers)} routers, {simulation.name}"
         for _ in watch(what, simulation.steps(), simulation.length):
             pass
         reports.append(simulation.report())

@@ -11,9 +11,9 @@ from twigcast.simulator import named_scenario
 
 def test_the_networks_of_the_paper_are_there_by_name() -> None:
     """Of 7 and of 127 routers, by paths, with all six strategies."""
-    assert len(named_scenario("seven").network.brokers) == 7
+    assert len(named_scenario("seven").network.routers) == 7
     large = named_scenario("hundred-and-twenty-seven")
-    assert len(large.network.brokers) == 127
+    assert len(large.network.routers) == 127
     assert list(large.strategies) == list(STRATEGIES)
     assert {each.publication for each in large.strategies.values()} == {"paths"}
 

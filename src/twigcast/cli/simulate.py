@@ -152,7 +152,7 @@ def _show(scenario: Scenario, reports: list[Report]) -> None:
 def _table(scenario: Scenario, reports: list[Report]) -> Table:
     from rich.table import Table
 
-    title = f"{scenario.name}: {len(scenario.network.brokers):,} routers"
+    title = f"{scenario.name}: {len(scenario.network.routers):,} routers"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     table.add_column("strategy", no_wrap=True)
     columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
@@ -182,6 +182,6 @@ def _list() -> None:
 
     for name, scenario in SCENARIOS.items():
         typer.echo(
-            f"{name}\t{len(scenario.network.brokers)} routers\t"
+            f"{name}\t{len(scenario.network.routers)} routers\t"
             f"{scenario.subscribers.count} subscriptions each\t{scenario.publishers.documents} documents"
         )

@@ -11,12 +11,14 @@ and swapped in at the end.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from twigcast.analysis import SchemaAutomaton
 from twigcast.errors import PatternError, SubscriptionError
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.engine import duplicate_id, unknown_id
@@ -35,7 +37,7 @@ from twigcast.filtering.levels import (
 )
 from twigcast.filtering.program_cache import ProgramCache
 from twigcast.filtering.results import RefusedSubscription
-from twigcast.filtering.roster import Roster
+from twigcast.filtering.roster import SCHEMA, Roster
 from twigcast.filtering.segment_file import (
     StoredSegment,
     encode_segment,
@@ -68,7 +70,7 @@ class _New:
     subscriber: str
     part: bool
     words: bytes
-    pattern: Pattern | None  # where candidates must be confirmed with it
+    pattern: Pattern | SchemaAutomaton | None  # where candidates must be confirmed with it
 
 
 class SubscriptionCollection:
@@ -240,16 +242,22 @@ class SubscriptionCollection:
             if words is not None:
                 return _New(id, text, subscriber, part, words, None)
         if isinstance(item, Subscription) and not self.namespaces and self.limits == PatternLimits():
-            pattern = item.pattern
+            pattern: Pattern | SchemaAutomaton = item.pattern
         else:
             pattern = self._parsed(source, namespaces)
         program = self._compiler.compile(pattern)
-        plain = isinstance(text, str) and not namespaces and not self.namespaces
-        kept = text if plain else render(pattern)
+        if isinstance(pattern, SchemaAutomaton):
+            kept = json.dumps(pattern.to_json(), separators=(",", ":"))
+        elif isinstance(text, str) and not namespaces and not self.namespaces:
+            kept = text
+        else:
+            kept = render(pattern)
         return _New(id, kept, subscriber, part, program.words, None if program.exact else pattern)
 
-    def _parsed(self, source: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
-        if isinstance(source, Pattern):
+    def _parsed(
+        self, source: str | Pattern | SchemaAutomaton, namespaces: Mapping[str, str] | None
+    ) -> Pattern | SchemaAutomaton:
+        if isinstance(source, Pattern | SchemaAutomaton):
             return source
         bound = self.namespaces if namespaces is None else {**self.namespaces, **namespaces}
         return parse(source, bound, self.limits)
@@ -320,7 +328,7 @@ class SubscriptionCollection:
     def _compact(self) -> None:
         """Give new positions to those that are there, once most are gone."""
         fresh = SubscriptionCollection({}, self.limits)  # expressions are kept without prefixes
-        fresh.add_all(_stored(self.snapshot.roster))
+        fresh.add_all(_stored(self.snapshot.roster, self.limits))
         self._compiler, self.snapshot, self._unrecorded = fresh._compiler, fresh.snapshot, []
 
     def after_fork(self) -> None:
@@ -334,8 +342,11 @@ def _id(item: Subscription | tuple[Any, ...]) -> Hashable:
     return id
 
 
-def _stored(roster: Roster) -> Iterator[Subscription]:
-    """The living subscriptions of a roster, as they were kept."""
+def _stored(roster: Roster, limits: PatternLimits) -> Iterator[Subscription | tuple[Any, ...]]:
+    """The living subscriptions of a roster, as they were kept, and its schemas."""
     for id, position in roster.living():
+        if roster.text(position).startswith(SCHEMA):
+            yield id, roster.pattern(position, limits)
+            continue
         deliver: Content = "part" if roster.is_part(position) else "document"
         yield Subscription(id, roster.text(position), roster.subscriber(position), deliver)

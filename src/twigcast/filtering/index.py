@@ -2,7 +2,7 @@
 
     Index ──► SubscriptionCollection ──► Snapshot    what there is now: levels of segments, who stands where
       │
-      └── Engine, Engine, …                          one for each thread that matches
+      └── SegmentMatcher, SegmentMatcher, …                          one for each thread that matches
              └── one matcher for each segment, warm across documents
 
 A change makes a new snapshot and swaps it in; a match in progress keeps the one it began with, the next
@@ -21,12 +21,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from twigcast.analysis import SchemaAutomaton
 from twigcast.document import Document, DocumentLimits, document_error, read
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, SubscriptionError
 from twigcast.filtering.batches import Bodies, Rows
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
 from twigcast.filtering.engine import unknown_id
-from twigcast.filtering.kernel._kernel import Engine
+from twigcast.filtering.kernel._kernel import SegmentMatcher
 from twigcast.filtering.levels import has_bit
 from twigcast.filtering.results import (
     BatchMatch,
@@ -89,8 +90,8 @@ class Index:
         self.tuning = tuning or Tuning()
         self._collection = collection
         self._confirmations: Counter[Hashable] = Counter()
-        self._engines: list[Engine] = []
-        self._every_engine: weakref.WeakSet[Engine] = weakref.WeakSet()
+        self._engines: list[SegmentMatcher] = []
+        self._every_engine: weakref.WeakSet[SegmentMatcher] = weakref.WeakSet()
         _indexes.add(self)
 
     @property
@@ -157,8 +158,16 @@ class Index:
 
     # Subscriptions
 
-    def add(self, id: Hashable, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None) -> None:
-        """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``."""
+    def add(
+        self,
+        id: Hashable,
+        xpath: str | Pattern | SchemaAutomaton,
+        namespaces: Mapping[str, str] | None = None,
+    ) -> None:
+        """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``.
+
+        A ``SchemaAutomaton`` matches the documents that it describes.
+        """
         self._collection.add((id, xpath, namespaces))
 
     def add_all(self, subscriptions: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
@@ -176,7 +185,10 @@ class Index:
             position = roster.find(id)
             if position is None:
                 raise unknown_id(id)
-            return roster.pattern(position, self.pattern_limits)
+            found = roster.pattern(position, self.pattern_limits)
+        if isinstance(found, SchemaAutomaton):
+            raise SubscriptionError(f"{id!r} is a schema, not a pattern", code="not-a-pattern", id=id)
+        return found
 
     def position(self, id: Hashable) -> int | None:
         """The position of a subscription, as matches name it; none where the id is unknown."""
@@ -286,13 +298,13 @@ class Index:
     # Within
 
     @contextmanager
-    def _engine(self) -> Iterator[tuple[Engine, Snapshot]]:
+    def _engine(self) -> Iterator[tuple[SegmentMatcher, Snapshot]]:
         snapshot = self._collection.snapshot
         try:
             engine = self._engines.pop()
         except IndexError:
             limits = self.limits
-            engine = Engine(
+            engine = SegmentMatcher(
                 self.tuning.cache_bytes,
                 self.tuning.programs,
                 self.tuning.memo,
@@ -318,12 +330,13 @@ class Index:
             if has_bit(snapshot.inexact, position):
                 document = document or read(body, self.limits)
                 self._confirmations[snapshot.roster[position]] += 1
-                if not matches(snapshot.roster.pattern(position, self.pattern_limits), document):
+                pattern = snapshot.roster.pattern(position, self.pattern_limits)
+                if isinstance(pattern, Pattern) and not matches(pattern, document):
                     continue
             kept.append(position)
         return kept
 
-    def _costliest(self, snapshot: Snapshot, engines: list[Engine]) -> tuple[CostlySubscription, ...]:
+    def _costliest(self, snapshot: Snapshot, engines: list[SegmentMatcher]) -> tuple[CostlySubscription, ...]:
         roster = snapshot.roster
         looked_at: Counter[Hashable] = Counter()
         documents = 0

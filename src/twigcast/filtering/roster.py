@@ -10,6 +10,7 @@ its candidates with the right patterns, whatever is added or removed meanwhile.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -17,6 +18,7 @@ from typing import Any, overload
 
 import pyarrow as pa
 
+from twigcast.analysis import SchemaAutomaton
 from twigcast.filtering.levels import has_bit, set_bit
 from twigcast.filtering.segment_file import HOLE, Row
 from twigcast.filtering.stored_rows import ROW_SCHEMA, StoredRows
@@ -24,6 +26,7 @@ from twigcast.pattern import Pattern, PatternLimits, parse
 
 AT_ONCE = 1024  # stored ids put into a table by one search; all of 100,000 would take 19 ms
 TABLES = 128
+SCHEMA = "{"  # the text of a schema is JSON, which no expression is
 
 
 class Roster(Sequence[Hashable]):
@@ -43,7 +46,7 @@ class Roster(Sequence[Hashable]):
         self._tabled = 0  # how many of the stored are in tables
         self._gone = bytearray()  # bitmap of the stored
         self._living = self._stored
-        self._patterns: dict[int, Pattern] = {}  # of those that were asked for
+        self._patterns: dict[int, Pattern | SchemaAutomaton] = {}  # of those that were asked for
         self._tables_of_blocks: list[Any] | None = None
         for start, block in zip(self._starts, blocks, strict=False):
             for row in range(len(block)) if block.holes else ():
@@ -95,12 +98,17 @@ class Roster(Sequence[Hashable]):
             return row in block.part_rows
         return position in self._parts
 
-    def pattern(self, position: int, limits: PatternLimits) -> Pattern:
-        """The pattern at a position, parsed once."""
+    def pattern(self, position: int, limits: PatternLimits) -> Pattern | SchemaAutomaton:
+        """The pattern at a position, or the schema."""
         known = self._patterns.get(position)
-        return parse(self.text(position), None, limits) if known is None else known
+        if known is not None:
+            return known
+        text = self.text(position)
+        if text.startswith(SCHEMA):
+            return SchemaAutomaton.from_json(json.loads(text))
+        return parse(text, None, limits)
 
-    def keep_pattern(self, position: int, pattern: Pattern) -> None:
+    def keep_pattern(self, position: int, pattern: Pattern | SchemaAutomaton) -> None:
         """Remember the pattern at a position: for those that candidates are confirmed with."""
         self._patterns[position] = pattern
 

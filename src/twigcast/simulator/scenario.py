@@ -111,12 +111,12 @@ class Scenario:
         """The network with its clients, the names of the subscribers, and the names of the publishers."""
         random = Random(f"scenario/{self.seed}")
         at = self.subscribers.at
-        named = {"leaves": self.network.leaves, "all": self.network.brokers}
+        named = {"leaves": self.network.leaves, "all": self.network.routers}
         routers = named.get(at, (at,)) if isinstance(at, str) else at
         subscribers = {f"subscriber {router}": router for router in routers}
         at = self.publishers.at
         if at == "random":
-            at = tuple(random.choice(self.network.brokers) for _ in range(self.publishers.number))
+            at = tuple(random.choice(self.network.routers) for _ in range(self.publishers.number))
         elif isinstance(at, str):
             at = (at,)
         publishers = {f"publisher {number}": router for number, router in enumerate(at, 1)}

@@ -65,9 +65,9 @@ class NetworkSection(Section):
             if end not in self.routers:
                 raise wrong("links", f"there is no router {end!r}: expected {', '.join(self.routers)}")
         try:
-            known = set(self.network.brokers)
+            known = set(self.network.routers)
         except RoutingError as error:
-            key = "routers" if error.code == "duplicate-broker" else "links"
+            key = "routers" if error.code == "duplicate-router" else "links"
             raise wrong(key, error.message) from None
         from twigcast.routing import STRATEGIES
 

@@ -43,7 +43,7 @@ from twigcast.routing import (
     carry,
 )
 from twigcast.schema import read_schema
-from twigcast.spark.pipeline import NetworkTable
+from twigcast.spark.pipeline import NetworkSection
 from twigcast.spark.stages.shipping import Ship, local_file, sent
 from twigcast.subscriptions import IndexVersion
 from twigcast.system import write_atomically
@@ -61,7 +61,7 @@ _SCHEMA = f"{_OURS}schema"
 class NetworkTables:
     """The routers of a pipeline's network, and the forwarding table that each index version has of them."""
 
-    def __init__(self, table: NetworkTable) -> None:
+    def __init__(self, table: NetworkSection) -> None:
         self.table = table
         self._graph = read_schema(table.schema_path, table.root) if table.schema_path is not None else None
         self._routers = {name: number for number, name in enumerate(table.routers)}
