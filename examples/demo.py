@@ -141,7 +141,7 @@ def main() -> None:
         f"\n{sum(b.documents for b in batches):,} documents ({megabytes:,.0f} MB) went to"
         f" {len(table):,} subscriptions in {seconds:,.1f} s,"
         f" after {starting_seconds:,.1f} s for Spark to start."
-        "\nHalfway a reader called late subscribed: the index version changed, and the stream went on.",
+        "\nHalfway through, the reader late subscribed: the next batch used a new index version.",
         highlight=False,
         soft_wrap=True,
     )
@@ -149,7 +149,7 @@ def main() -> None:
 
 
 def fresh(folder: Path) -> Path:
-    """The folder, without what an earlier demo left; what is no demo's is not touched."""
+    """The folder, without the output of an earlier demo; a folder that no demo made is not touched."""
     if folder.exists() and any(folder.iterdir()):
         if not (folder / "pipeline.toml").exists():
             sys.exit(f"{folder} is there and not from a demo: name another --output")
@@ -168,7 +168,7 @@ def subscriptions(graph: ElementGraph, count: int, seed: int) -> Iterator[tc.Sub
 
 
 def documents(graph: ElementGraph, count: int, seed: int) -> Iterator[bytes]:
-    """News documents, of which one in fifty is bad in one of the ways that real feeds are."""
+    """News documents; one in fifty is bad in a way that occurs in real feeds."""
     for number, body in enumerate(generate_documents(graph, count, DocumentOptions(seed=seed))):
         yield FAULTS[number // 50 % len(FAULTS)](body) if number % 50 == 25 else body
 
@@ -228,7 +228,7 @@ def by_reader(pipeline: tc.Pipeline) -> Table:
 
 
 def by_link(pipeline: tc.Pipeline) -> Table:
-    """What went from router to router."""
+    """The documents that went over each link."""
     assert pipeline.network is not None
     rows = stored(pipeline.network.metrics, ["source", "target", "documents", "bytes", "false_positives"])
     sums = [("documents", "sum"), ("bytes", "sum"), ("false_positives", "sum")]
@@ -245,7 +245,7 @@ def by_fault(pipeline: tc.Pipeline) -> Table:
     rows = stored(pipeline.dead_letters.path, ["code", "doc_id", "message", "line", "column"]).sort_by(
         "doc_id"
     )
-    table = plain("\nDead letters (the others went on)", "code", "documents", "for example")
+    table = plain("\nDead letters", "code", "documents", "for example")
     for code in sorted(set(rows["code"].to_pylist())):
         same = rows.filter(pc.equal(rows["code"], code)).to_pylist()
         first = same[0]
@@ -271,8 +271,8 @@ def places(folder: Path) -> str:
 [bold]Where to look[/bold]
   {folder}/deliveries        all deliveries, a Parquet table
   {folder}/subscribers       a folder for each reader, a file for each delivery
-  {folder}/hops              what went from router to router in each batch, a Parquet table
-  {folder}/dead-letters      what could not be read, with the reason and its place
+  {folder}/hops              the documents on each link in each batch, a Parquet table
+  {folder}/dead-letters      the documents that could not be read, with code, line and column
   {folder}/pipeline.toml     the pipeline: put documents into {folder}/feed and run it again
 
 [bold]Where to go next[/bold]

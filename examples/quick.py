@@ -75,7 +75,7 @@ def main() -> None:
     console.print(deliveries(index, bodies, feed))
     for position, error in feed.errors:
         console.print(
-            Text(f"Document {position + 1:,} was cut off on purpose: {error}.  The others went on.")
+            Text(f"Document {position + 1:,} was cut off on purpose: {error}.  All others were matched.")
         )
     console.print(
         "\n[bold]Where to go next[/bold]\n"

@@ -126,7 +126,7 @@ def _asked(patterns: Iterable[Pattern], bodies: list[bytes]) -> list[bool]:
     pool = Pool()
     for pattern in patterns:
         pool.hold(pattern)
-    return [bool(pool.match(body)) for body in bodies]
+    return [len(pool.match(body)) > 0 for body in bodies]
 
 
 def _in_a_network(scale: float, watch: Watch) -> list[Merged]:

@@ -43,7 +43,7 @@ def test_the_list_has_every_name(run: Any) -> None:
 
 
 def test_a_missed_bar_is_shown_and_no_failure(run: Any, replace: Any) -> None:
-    """The figure stands beside its bar, whatever it is."""
+    """The figure is printed beside its bar, with the verdict."""
     replace(ratio=3.25)
     done = run("quick")
     (row,) = (line for line in done.lines if line.startswith("quick"))
@@ -80,7 +80,7 @@ def test_an_unknown_name_cannot_run(run: Any) -> None:
 def test_missing_data_of_a_named_benchmark_is_an_error(
     run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Who asks for a benchmark by name is told what it lacks."""
+    """A benchmark that was named and cannot run is an error, and the message says which data is missing."""
     workloads = sys.modules["benchmarks.workloads"]
     monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
     monkeypatch.setattr(workloads, "feed", workloads.feed.__wrapped__)

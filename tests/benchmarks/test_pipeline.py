@@ -50,7 +50,7 @@ def test_two_threads_count_what_one_index_finds() -> None:
 
 
 def test_the_pipeline_runs_only_when_named() -> None:
-    """A group that has no usual members stands for all of them."""
+    """A group without default members stands for all of its members."""
     assert not any(name.startswith("pipeline-") for name in default_names())
     assert named(["pipeline"])[0] == "pipeline-throughput"
     assert "pipeline-records-1gb" in named(["pipeline"])

@@ -65,7 +65,7 @@ def test_documents_are_drawn_from_a_dtd(run: RunCommand, write: Write) -> None:
 
 
 def test_a_bad_dtd_is_one_line_on_stderr(run: RunCommand, write: Write) -> None:
-    """What is no DTD is said so, with exit code 2."""
+    """A file that is no DTD is reported in one line, with exit code 2."""
     done = run("generate", "documents", "--dtd", write("a.dtd", "<!ELEMENT"))
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 

@@ -46,7 +46,7 @@ def test_a_batch_is_a_line_above_the_totals() -> None:
 
 
 def test_only_the_last_batches_are_shown() -> None:
-    """A stream runs for months; a terminal has so many lines."""
+    """A stream may run for months, and a terminal has few lines."""
     display = Display()
     for number in range(SHOWN + 5):
         display.add(Done(number))

@@ -83,7 +83,7 @@ def test_a_run_says_where_things_are(pipeline_run: Ran) -> None:
 
 
 def test_deliveries_are_where_the_sink_says(pipeline_run: Ran) -> None:
-    """Byte for byte."""
+    """The delivered file has the bytes of the document."""
     files = list((pipeline_run.pipeline.parent / "subscribers" / "desk").iterdir())
     assert [file.read_bytes() for file in files] == [b"<a><p>1</p></a>"]
 
@@ -106,7 +106,7 @@ def test_dead_letters_are_chosen_by_code(pipeline_run: Ran, run: RunCommand) -> 
 
 
 def test_the_bytes_of_a_dead_letter_come_back(pipeline_run: Ran, run: RunCommand) -> None:
-    """As they were published."""
+    """They are the bytes that were published."""
     (letter,) = map(
         json.loads, run("dead-letters", pipeline_run.pipeline, "--code", "malformed", "--json").lines
     )
@@ -164,7 +164,7 @@ def test_a_source_that_is_not_there_is_said_before_spark_starts(
 def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
     run: RunCommand, write: Write, tmp_path: Path, command: list[str]
 ) -> None:
-    """A path that is misspelt is one line with what to do, exit code 2; nothing is made, none used up."""
+    """A misspelt path is reported in one line, exit code 2; no file is created and no document lost."""
     write("feed/a.xml", "<a/>")
     pipeline = write("p.toml", "subscriptions.path = 'subscribers.db'")
     done = run(*command, pipeline)
@@ -203,5 +203,5 @@ def test_no_dead_letters_are_no_lines(run: RunCommand, write: Write) -> None:
 
 @pytest.mark.parametrize("options", [["--code", "x' or 1"], ["--retry", "--body", "d"]])
 def test_dead_letters_refuse_what_makes_no_sense(run: RunCommand, write: Write, options: list[str]) -> None:
-    """An error of usage."""
+    """Bad codes and contradictory options are usage errors."""
     assert run("dead-letters", write("p.toml", ""), *options).exit_code == 2

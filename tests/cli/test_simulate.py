@@ -33,7 +33,7 @@ def test_a_table_has_a_row_for_each_strategy(run: Any, write: Any) -> None:
 
 
 def test_json_has_every_figure(run: Any, write: Any) -> None:
-    """Of the strategies that were asked for, in their order."""
+    """There is a result for each requested strategy, in their order."""
     names = ["with-Adv-with-Cov", "no-Adv-no-Cov"]
     options = [word for name in names for word in ("--strategy", name)]
     done = run("simulate", write("small.toml", SMALL), *options, "--json")

@@ -24,7 +24,7 @@ SYNTAX = PatternError("expected ']'", code="syntax", text="//a[b", column=6, exp
     ],
 )
 def test_an_error_is_a_sentence_with_its_place(error: Exception, expected: str) -> None:
-    """What is wrong is said after where it is."""
+    """The position comes first, then what is wrong."""
     assert sentence(error, "x") == expected
 
 
@@ -75,7 +75,7 @@ def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) 
 def test_on_a_terminal_a_bar_appears_after_a_while(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is quick shows nothing; what takes long shows a bar on stderr."""
+    """A quick loop shows nothing; a long one shows a bar on stderr."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("twigcast.cli.terminal.stderr", stderr.__wrapped__)  # one that sees this terminal

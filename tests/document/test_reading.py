@@ -222,7 +222,7 @@ def test_nothing_external_is_read(tmp_path: Path) -> None:
 
 
 def test_entities_that_explode_are_refused() -> None:
-    """A billion laughs are stopped long before they are told."""
+    """A billion laughs are refused long before they are expanded."""
     laughs = "".join([f"<!ENTITY e{i} '{f'&e{i - 1};' * 10}'>" for i in range(1, 10)])
     body = f"<!DOCTYPE a [<!ENTITY e0 '{'ha' * 20}'>{laughs}]><a>&e9;</a>".encode()
     assert refusal(body).code == "entity-expansion"

@@ -90,7 +90,7 @@ def test_namespaces_from_the_document_type_are_inherited() -> None:
 
 
 def test_a_nested_record_keeps_the_binding_between() -> None:
-    """What a record inherits is bound at the record, not at those within it."""
+    """Inherited namespaces are bound at the record itself, not at records nested in it."""
     (record,) = split(b'<f xmlns:p="a"><r><x xmlns:p="b"><r><p:y/></r></x></r></f>')
     document = read(joined(record.prolog, record.body or b""))
     assert [e.namespace for e in descendants(document) if e.local == "y"] == ["b"]
@@ -142,7 +142,7 @@ def test_a_record_beyond_the_limit_is_not_kept(piece: int) -> None:
 
 
 def test_an_end_tag_alone_is_an_error() -> None:
-    """An end tag without its start tag is told, and what follows is not disturbed."""
+    """An end tag without its start tag is reported, and the records after it are found."""
     found = split(b"<f>1</r><r>2</r></f>")
     assert [(r.body, r.error and r.error.code) for r in found] == [
         (b"</r>", "malformed"),
@@ -151,7 +151,7 @@ def test_an_end_tag_alone_is_an_error() -> None:
 
 
 def test_a_file_that_is_no_xml_is_an_error() -> None:
-    """It is told once; nothing is taken for a record."""
+    """It is reported once, and yields no record."""
     (record,) = split(b"PK\x03\x04 nothing here")
     assert (record.body, record.error and record.error.code) == (None, "malformed")
     (record,) = split(b"<f><r/>")[1:]
@@ -169,7 +169,7 @@ def test_a_file_in_wide_characters_is_an_error(encoding: str) -> None:
 
 @pytest.mark.parametrize("data", [b"", b" \n", b"\xef\xbb\xbf"])
 def test_a_file_of_nothing_is_empty(data: bytes) -> None:
-    """It is told from one that was cut short."""
+    """The code is ``empty``, and not that of a truncated file."""
     (record,) = split(data)
     assert (record.body, record.error and record.error.code) == (None, "empty")
 
@@ -287,5 +287,5 @@ def handed_over(data: bytes, name: str, piece: int) -> list[Record]:
 
 
 def test_errors_are_document_errors() -> None:
-    """What is wrong is told with the codes of documents."""
+    """Errors have the codes of document errors."""
     assert isinstance(split(b"<f><r></f>")[0].error, DocumentError)

@@ -61,7 +61,7 @@ def test_a_table_stands_with_its_reasons_and_bars(run: Any, put: Any) -> None:
 
 
 def test_a_smaller_run_says_so(run: Any, put: Any) -> None:
-    """And judges no bar."""
+    """The output says that the run is smaller, and no bar is judged."""
     put()
     done = run("a/quick", "--scale", 0.5)
     assert "A run at 0.5 of the paper's size" in done.stdout
@@ -103,7 +103,7 @@ def test_what_cannot_be_run_is_refused(run: Any, put: Any, arguments: tuple[str,
 
 
 def test_missing_data_is_an_error(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Who asks for an experiment is told what it lacks."""
+    """The message names the environment variable to set."""
     pytest.importorskip("simpy")
     monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
     done = run("routing/table-2", "--scale", "0.01")

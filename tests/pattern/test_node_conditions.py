@@ -30,7 +30,7 @@ NAME = NameTest("", "n")
 
 
 def test_constants_decide() -> None:
-    """What is decided disappears, or takes the rest with it."""
+    """A constant disappears from a conjunction or disjunction, or decides it."""
     assert both([A, True], LIMIT) == A
     assert both([A, False], LIMIT) is False
     assert either([A, False], LIMIT) == A

@@ -48,6 +48,6 @@ def test_patterns_are_values() -> None:
     ],
 )
 def test_a_predicate_demands_a_node_or_holds_without(condition: str, demands: bool) -> None:
-    """It demands one where nothing would not satisfy it; of alternatives, none is demanded for sure."""
+    """A predicate demands a node if it cannot hold without one; a disjunction demands none for certain."""
     (predicate,) = parse(f"/a[{condition}]").alternatives[0].steps[0].predicates
     assert demands_a_node(predicate) is demands

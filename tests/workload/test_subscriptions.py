@@ -58,7 +58,7 @@ def test_distinct_texts() -> None:
 
 
 def test_an_exhausted_space_is_an_error() -> None:
-    """Where the schema has not so many distinct texts, those there are come, then an error says how many."""
+    """If a schema has too few distinct texts, all of them are yielded before the error."""
     graph = read_dtd(b"<!ELEMENT a (b?)><!ELEMENT b EMPTY>")
     stream = generate_subscriptions(graph, 10, replace(PLAIN, min_steps=1))
     assert set(islice(stream, 2)) == {"/a", "/a/b"}
