@@ -7,7 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from twigcast.schema import Child, Choice, Content, ElementDeclaration, ElementGraph, element_graph
+from twigcast.schema import Child, Choice, ContentKind, ElementDeclaration, ElementGraph, element_graph
 
 NAMESPACES = {"p": "urn:p"}
 NAMES = ("a", "b", "c", "p:a", "d")
@@ -26,7 +26,7 @@ def graph(random: Random, names: tuple[str, ...] = NAMES) -> ElementGraph:
         children = [child for child in declared if random.random() < 0.4]
         least = random.choice([0, 0, 1]) if children else 0
         model = Choice(tuple(Child(child) for child in children), least, None) if children else None
-        elements.append(ElementDeclaration(name, Content.ELEMENTS if model else Content.EMPTY, model))
+        elements.append(ElementDeclaration(name, ContentKind.ELEMENTS if model else ContentKind.EMPTY, model))
     return element_graph(elements, declared[0], tuple(NAMESPACES.items()))
 
 
@@ -37,7 +37,7 @@ def simple_graph(children: Mapping[str, str], root: str = "a") -> ElementGraph:
     for name in names:
         below = tuple(Child(child) for child in children.get(name, "").split())
         model = Choice(below, 0, None) if below else None
-        elements.append(ElementDeclaration(name, Content.ELEMENTS if model else Content.EMPTY, model))
+        elements.append(ElementDeclaration(name, ContentKind.ELEMENTS if model else ContentKind.EMPTY, model))
     return element_graph(elements, root)
 
 

@@ -13,14 +13,14 @@ from twigcast.analysis.covering import covers
 from twigcast.analysis.selectivity import sample_selectivity, schema_selectivity
 from twigcast.document import read
 from twigcast.pattern import matches, parse
-from twigcast.schema import Child, Content, ElementDeclaration, Sequence, element_graph
+from twigcast.schema import Child, ContentKind, ElementDeclaration, Sequence, element_graph
 
 GRAPH = element_graph(
     [
-        ElementDeclaration("a", Content.ELEMENTS, Sequence((Child("b"), Child("c", 0)))),
-        ElementDeclaration("b", Content.ELEMENTS, Child("d", 0, None)),
+        ElementDeclaration("a", ContentKind.ELEMENTS, Sequence((Child("b"), Child("c", 0)))),
+        ElementDeclaration("b", ContentKind.ELEMENTS, Child("d", 0, None)),
         ElementDeclaration("c"),
-        ElementDeclaration("d", Content.ELEMENTS, Child("d", 0)),
+        ElementDeclaration("d", ContentKind.ELEMENTS, Child("d", 0)),
     ]
 )
 

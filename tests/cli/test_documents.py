@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.cli.documents import Source, find
+from twigcast.cli.documents import DocumentFile, find
 from twigcast.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]
@@ -25,31 +25,31 @@ def test_directories_are_searched_to_the_bottom_in_order(write: Write, tmp_path:
 
 def test_files_are_taken_as_they_are_named() -> None:
     """A file needs no extension, and need not exist until it is read."""
-    assert list(find(["b", "-", "a"])) == [Source("b"), Source("-"), Source("a")]
+    assert list(find(["b", "-", "a"])) == [DocumentFile("b"), DocumentFile("-"), DocumentFile("a")]
 
 
 def test_compressed_documents_are_told_by_their_bytes(write: Write) -> None:
     """Whatever the name, gzip is decompressed."""
-    assert Source(str(write("a.xml", gzip.compress(b"<a/>")))).read(100) == b"<a/>"
+    assert DocumentFile(str(write("a.xml", gzip.compress(b"<a/>")))).read(100) == b"<a/>"
 
 
 def test_stdin_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dash is stdin, compressed or not."""
     for body in (b"<a/>", gzip.compress(b"<a/>")):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(body)))
-        assert Source("-").read(100) == b"<a/>"
+        assert DocumentFile("-").read(100) == b"<a/>"
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_reading_stops_one_byte_after_the_limit(write: Write, pack: Callable[[bytes], bytes]) -> None:
     """A huge file, or one that decompresses to one, never fills the memory."""
-    assert len(Source(str(write("a.xml", pack(b"x" * 10_000)))).read(100)) == 101
+    assert len(DocumentFile(str(write("a.xml", pack(b"x" * 10_000)))).read(100)) == 101
 
 
 def test_a_missing_file_says_so_when_read(tmp_path: Path) -> None:
     """The error names the file."""
     with pytest.raises(SourceError) as caught:
-        Source(str(tmp_path / "a.xml")).read(100)
+        DocumentFile(str(tmp_path / "a.xml")).read(100)
     assert (caught.value.code, caught.value.path) == ("not-found", str(tmp_path / "a.xml"))
 
 
@@ -64,5 +64,5 @@ def test_a_directory_without_documents_says_so_when_read(tmp_path: Path) -> None
 def test_a_damaged_compressed_document_is_refused(write: Write) -> None:
     """A cut-off gzip cannot be read."""
     with pytest.raises(SourceError) as caught:
-        Source(str(write("a.xml.gz", gzip.compress(b"<a/>" * 1000)[:-9]))).read(10_000)
+        DocumentFile(str(write("a.xml.gz", gzip.compress(b"<a/>" * 1000)[:-9]))).read(10_000)
     assert caught.value.code == "unreadable"

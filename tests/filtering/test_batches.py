@@ -7,7 +7,7 @@ from array import array
 import pyarrow as pa
 import pytest
 
-from twigcast.filtering.batches import Bodies, Rows
+from twigcast.filtering.batches import Bodies, PositionLists
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()], ids=str)
@@ -20,14 +20,14 @@ def test_bodies_of_all_kinds(kind: pa.DataType) -> None:
 
 def test_rows_are_an_arrow_list() -> None:
     """Offsets and positions are taken as they are; what is not present is null."""
-    rows = Rows(array("I", [0, 2, 2, 3]).tobytes(), array("I", [4, 5, 6]).tobytes())
+    rows = PositionLists(array("I", [0, 2, 2, 3]).tobytes(), array("I", [4, 5, 6]).tobytes())
     assert rows.to_arrow(3, [True, False, True]).to_pylist() == [[4, 5], None, [6]]
     assert list(rows[0]) == [4, 5]
 
 
 def test_replacing_rows_leaves_the_others() -> None:
     """Only the rows that were confirmed change."""
-    rows = Rows(array("I", [0, 2, 2, 3]).tobytes(), array("I", [4, 5, 6]).tobytes()).replaced(
+    rows = PositionLists(array("I", [0, 2, 2, 3]).tobytes(), array("I", [4, 5, 6]).tobytes()).replaced(
         {0: [4], 1: [9]}
     )
     assert rows.to_arrow(3).to_pylist() == [[4], [9], [6]]

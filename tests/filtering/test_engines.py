@@ -16,9 +16,9 @@ from tests.pattern.strategies import NAMESPACES, Expression, documents, patterns
 from twigcast import Index
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
 from twigcast.filtering.engine import Engine
-from twigcast.filtering.one_by_one import OneByOne
-from twigcast.filtering.xtrie import XTrie
-from twigcast.filtering.yfilter import YFilter
+from twigcast.filtering.reference.one_by_one import OneByOne
+from twigcast.filtering.reference.xtrie import XTrie
+from twigcast.filtering.reference.yfilter import YFilter
 from twigcast.pattern import parse
 
 ENGINES: dict[str, Callable[[], Engine]] = {

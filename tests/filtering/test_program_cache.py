@@ -10,7 +10,7 @@ from tests.pattern.strategies import pattern
 from twigcast.errors import PatternError
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.program_cache import ProgramCache
-from twigcast.pattern.parsing import parse_alone
+from twigcast.pattern.syntax.parsing import parse_alone
 from twigcast.workload import generate_subscriptions, news, presets
 
 

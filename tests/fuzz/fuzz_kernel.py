@@ -43,7 +43,7 @@ from lxml import etree
 from twigcast import Index, Tuning
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError, IndexFileError, PatternError, SubscriptionError
-from twigcast.filtering.one_by_one import OneByOne
+from twigcast.filtering.reference.one_by_one import OneByOne
 from twigcast.pattern import parse
 
 HANGING = 120.0  # seconds in one round

@@ -31,7 +31,7 @@ from twigcast.schema import (
     AttributeDeclaration,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     element_graph,
@@ -144,7 +144,7 @@ def graph(random: Random) -> ElementGraph:
     for name in names:
         children = random.sample(names, random.randint(0, min(3, len(names))))
         model = Choice(tuple(map(Child, children)), 0, None) if children else None
-        elements.append(ElementDeclaration(name, Content.MIXED, model, (AttributeDeclaration("x"),)))
+        elements.append(ElementDeclaration(name, ContentKind.MIXED, model, (AttributeDeclaration("x"),)))
     return element_graph(elements, random.choice(names))
 
 

@@ -12,7 +12,7 @@ from twigcast.schema import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     Presence,
     Sequence,
     read_dtd,
@@ -39,7 +39,7 @@ from twigcast.schema import (
 def test_content_models(model: str, particle: object) -> None:
     """Sequences, choices and occurrences are kept; chains of one connector are flat."""
     graph = read_dtd(f"<!ELEMENT a {model}><!ELEMENT b EMPTY><!ELEMENT c EMPTY><!ELEMENT d EMPTY>".encode())
-    assert graph["a"].content is Content.ELEMENTS
+    assert graph["a"].content is ContentKind.ELEMENTS
     assert graph["a"].model == particle
 
 
@@ -54,13 +54,13 @@ def test_long_choices_do_not_recurse() -> None:
 @pytest.mark.parametrize(
     ("declared", "content", "children"),
     [
-        ("EMPTY", Content.EMPTY, []),
-        ("ANY", Content.ANY, ["a", "b"]),
-        ("(#PCDATA)", Content.MIXED, []),
-        ("(#PCDATA | b | a)*", Content.MIXED, ["b", "a"]),
+        ("EMPTY", ContentKind.EMPTY, []),
+        ("ANY", ContentKind.ANY, ["a", "b"]),
+        ("(#PCDATA)", ContentKind.MIXED, []),
+        ("(#PCDATA | b | a)*", ContentKind.MIXED, ["b", "a"]),
     ],
 )
-def test_other_content(declared: str, content: Content, children: list[str]) -> None:
+def test_other_content(declared: str, content: ContentKind, children: list[str]) -> None:
     """Empty, any and mixed content are told apart."""
     graph = read_dtd(f"<!ELEMENT a {declared}><!ELEMENT b EMPTY>".encode(), "a")
     assert graph["a"].content is content

@@ -12,7 +12,7 @@ from twigcast.schema import (
     Cardinality,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     Presence,
@@ -22,7 +22,9 @@ from twigcast.schema import (
 
 
 def element(name: str, *parts: Child | Sequence | Choice) -> ElementDeclaration:
-    return ElementDeclaration(name, Content.ELEMENTS, Sequence(parts)) if parts else ElementDeclaration(name)
+    return (
+        ElementDeclaration(name, ContentKind.ELEMENTS, Sequence(parts)) if parts else ElementDeclaration(name)
+    )
 
 
 def test_children_of_a_sequence_add_up() -> None:
@@ -53,7 +55,7 @@ def test_undeclared_children_are_left_out() -> None:
 
 def test_any_admits_every_element() -> None:
     """An element of any content has all declared elements as children."""
-    graph = element_graph([ElementDeclaration("a", Content.ANY), element("b")])
+    graph = element_graph([ElementDeclaration("a", ContentKind.ANY), element("b")])
     assert [child.name for child in graph.children("a")] == ["a", "b"]
 
 
@@ -71,7 +73,7 @@ def test_the_root_is_the_one_with_most_below() -> None:
 def test_an_any_element_is_not_chosen_as_root() -> None:
     """That an element admits everything does not make it the root."""
     assert (
-        element_graph([ElementDeclaration("x", Content.ANY), element("a", Child("b")), element("b")]).root
+        element_graph([ElementDeclaration("x", ContentKind.ANY), element("a", Child("b")), element("b")]).root
         == "a"
     )
 

@@ -12,7 +12,7 @@ from twigcast.schema import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementGraph,
     Presence,
     Sequence,
@@ -61,18 +61,18 @@ def test_content_models(content: str, model: object) -> None:
 @pytest.mark.parametrize(
     ("declared", "content"),
     [
-        (typed(""), Content.EMPTY),
-        (typed('<xs:sequence><xs:element name="b"/></xs:sequence>'), Content.ELEMENTS),
+        (typed(""), ContentKind.EMPTY),
+        (typed('<xs:sequence><xs:element name="b"/></xs:sequence>'), ContentKind.ELEMENTS),
         (
             typed('<xs:sequence><xs:element name="b"/></xs:sequence>', attributes='mixed="true"'),
-            Content.MIXED,
+            ContentKind.MIXED,
         ),
-        (typed('<xs:sequence><xs:any processContents="lax"/></xs:sequence>'), Content.ANY),
-        ('<xs:element name="a" type="xs:string"/>', Content.MIXED),
-        ('<xs:element name="a"/>', Content.ANY),
+        (typed('<xs:sequence><xs:any processContents="lax"/></xs:sequence>'), ContentKind.ANY),
+        ('<xs:element name="a" type="xs:string"/>', ContentKind.MIXED),
+        ('<xs:element name="a"/>', ContentKind.ANY),
     ],
 )
-def test_content(declared: str, content: Content) -> None:
+def test_content(declared: str, content: ContentKind) -> None:
     """Text alone is mixed content without elements; a wildcard, or no type at all, is any content."""
     assert graph_of(declared)["a"].content is content
 

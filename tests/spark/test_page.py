@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
-from twigcast.spark.pipeline import SECTIONS, Pipeline
+from twigcast.config import sections
+from twigcast.spark.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +30,7 @@ def test_a_file_on_the_page_is_a_pipeline(text: str) -> None:
     assert Pipeline.of(tomllib.loads(text))
 
 
-@pytest.mark.parametrize(("name", "table"), SECTIONS.items())
+@pytest.mark.parametrize(("name", "table"), sections(Pipeline).items())
 def test_every_key_is_on_the_page(name: str, table: type[BaseModel]) -> None:
     """A key that is not explained does not exist for a user."""
     keys = [field.alias or key for key, field in table.model_fields.items()]

@@ -18,7 +18,7 @@ from twigcast.schema import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     Particle,
@@ -140,7 +140,11 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 def test_bytes_are_those_of_yesterday() -> None:
     """Generated documents never change, or benchmarks could not be compared."""
     graph = element_graph(
-        [ElementDeclaration("a", Content.MIXED, Choice((Child("a"),), 0, None), (AttributeDeclaration("x"),))]
+        [
+            ElementDeclaration(
+                "a", ContentKind.MIXED, Choice((Child("a"),), 0, None), (AttributeDeclaration("x"),)
+            )
+        ]
     )
     options = DocumentOptions(elements=4, max_depth=3, words=3, attributes=0.5)
     assert list(generate_documents(graph, 2, options)) == [

@@ -9,7 +9,7 @@ from lxml import etree
 
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.pattern import parse
-from twigcast.schema import AttributeDeclaration, AttributeKind, Cardinality, Content, Presence
+from twigcast.schema import AttributeDeclaration, AttributeKind, Cardinality, ContentKind, Presence
 from twigcast.workload import generate_documents, generate_subscriptions, infer, presets
 
 
@@ -24,7 +24,12 @@ def test_content_is_what_was_seen() -> None:
     """Text, elements, both and neither are told apart; white space is not text."""
     graph = infer([b"<a>\n<b>x</b> <c>y<d/></c></a>"])
     contents = {element.name: element.content for element in graph}
-    assert contents == {"a": Content.ELEMENTS, "b": Content.MIXED, "c": Content.MIXED, "d": Content.EMPTY}
+    assert contents == {
+        "a": ContentKind.ELEMENTS,
+        "b": ContentKind.MIXED,
+        "c": ContentKind.MIXED,
+        "d": ContentKind.EMPTY,
+    }
 
 
 def test_attributes_with_their_values() -> None:

@@ -18,7 +18,7 @@ ENDINGS = (".xml", ".xml.gz")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentFile:
     """The source of one document: a file name, or ``-`` for stdin."""
 
     name: str
@@ -47,17 +47,17 @@ class Source:
             raise SourceError(f"cannot be read: {reason}", code="unreadable", path=self.name) from None
 
 
-def find(arguments: Iterable[str]) -> Iterator[Source]:
+def find(arguments: Iterable[str]) -> Iterator[DocumentFile]:
     """Yield the documents that arguments name; directories are searched recursively, in the order of names.
 
     A missing file and a directory without documents are yielded too, and raise an error when they are read.
     """
     for argument in arguments:
         if argument != "-" and os.path.isdir(argument):
-            found = [Source(str(path)) for path in _documents_below(Path(argument))]
-            yield from found or [Source(argument)]
+            found = [DocumentFile(str(path)) for path in _documents_below(Path(argument))]
+            yield from found or [DocumentFile(argument)]
         else:
-            yield Source(argument)
+            yield DocumentFile(argument)
 
 
 def _documents_below(folder: Path) -> Iterator[Path]:

@@ -69,7 +69,7 @@ def command(
 
     limits = document_limits(max_bytes, max_depth)
     pattern = wanted.pattern
-    explanation = explain(pattern, read(documents.Source(document).read(limits.bytes), limits))
+    explanation = explain(pattern, read(documents.DocumentFile(document).read(limits.bytes), limits))
     typer.echo(json_text.dumps(explanation.to_dict(), ensure_ascii=False) if json else str(explanation))
 
 

@@ -49,7 +49,7 @@ class Wanted(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MatchedPart:
     """A part of a document that a subscription selected: byte range, kind of node, and text."""
 
     id: Hashable
@@ -66,7 +66,7 @@ class Outcome:
     document: str
     ids: list[Hashable]
     count: int
-    parts: list[Part]
+    parts: list[MatchedPart]
     error: TwigcastError | None = None
 
 
@@ -157,7 +157,7 @@ def _streams(json: bool) -> bool:
 
 
 def _outcome(
-    index: Index, source: documents.Source, wanted: Wanted, only: frozenset[str] | None, most: int
+    index: Index, source: documents.DocumentFile, wanted: Wanted, only: frozenset[str] | None, most: int
 ) -> Outcome:
     try:
         body = source.read(most)
@@ -170,7 +170,7 @@ def _outcome(
     return Outcome(source.name, ids, len(ids), parts)
 
 
-def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[Part]:
+def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[MatchedPart]:
     """The parts that the subscriptions selected; the document is parsed once for all of them."""
     from twigcast.document import read
     from twigcast.pattern import select
@@ -179,7 +179,7 @@ def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[Part]
     for id in ids:
         for node in select(index.pattern(id), document):
             text = body[node.start : node.end].decode("utf-8", "replace")
-            yield Part(id, node.start, node.end, type(node).__name__.lower(), text)
+            yield MatchedPart(id, node.start, node.end, type(node).__name__.lower(), text)
 
 
 def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:

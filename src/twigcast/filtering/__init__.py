@@ -6,7 +6,7 @@ learn from.
 
 from twigcast.filtering.engine import Engine, duplicate_id, unknown_id
 from twigcast.filtering.index import Index, SubscriptionWarning
-from twigcast.filtering.one_by_one import OneByOne
+from twigcast.filtering.reference import OneByOne, XTrie, YFilter
 from twigcast.filtering.results import (
     BatchMatch,
     CostlySubscription,
@@ -18,8 +18,6 @@ from twigcast.filtering.results import (
 from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.stored_rows import ROW_SCHEMA
 from twigcast.filtering.tuning import Tuning
-from twigcast.filtering.xtrie import XTrie
-from twigcast.filtering.yfilter import YFilter
 
 __all__ = [
     "ROW_SCHEMA",

@@ -36,7 +36,7 @@ class Bodies:
         return bytes(self.data[places[row] : places[row + 1]])
 
 
-class Rows:
+class PositionLists:
     """For each document the positions that match: offsets, and the positions of all rows in one piece."""
 
     def __init__(self, offsets: Any, positions: Any) -> None:
@@ -47,13 +47,15 @@ class Rows:
         offsets = memoryview(self._offsets).cast("I")
         return memoryview(self._positions).cast("I")[offsets[row] : offsets[row + 1]]
 
-    def replaced(self, by: Mapping[int, Sequence[int]]) -> Rows:
+    def replaced(self, by: Mapping[int, Sequence[int]]) -> PositionLists:
         """The rows with others in the place of some."""
         offsets, positions = [0], list[int]()
         for row in range(len(memoryview(self._offsets).cast("I")) - 1):
             positions += by[row] if row in by else self[row]
             offsets.append(len(positions))
-        return Rows(pa.array(offsets, pa.int32()).buffers()[1], pa.array(positions, pa.uint32()).buffers()[1])
+        return PositionLists(
+            pa.array(offsets, pa.int32()).buffers()[1], pa.array(positions, pa.uint32()).buffers()[1]
+        )
 
     def to_arrow(self, count: int, present: Sequence[bool] = ()) -> Any:
         """The rows as an Arrow ``list<uint32>``, null where they are not ``present``, if that is told."""

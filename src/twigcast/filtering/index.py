@@ -24,7 +24,7 @@ from typing import Any
 from twigcast.analysis import SchemaAutomaton
 from twigcast.document import Document, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, SubscriptionError
-from twigcast.filtering.batches import Bodies, Rows
+from twigcast.filtering.batches import Bodies, PositionLists
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
 from twigcast.filtering.engine import unknown_id
 from twigcast.filtering.kernel._kernel import SegmentMatcher
@@ -135,7 +135,7 @@ class Index:
         errors: list[DocumentError | None] = [None] * len(batch)
         for row, error in failures:
             errors[row] = _fault(error, batch[row])
-        rows = Rows(offsets, positions)
+        rows = PositionLists(offsets, positions)
         if suspects:
             rows = rows.replaced({row: self._confirmed(batch[row], rows[row], snapshot) for row in suspects})
         present: list[bool] = []

@@ -17,10 +17,9 @@ from twigcast.pattern.explaining import (
 )
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.numbers import compare, number
-from twigcast.pattern.parsing import parse, parse_alone
-from twigcast.pattern.part_cache import LENGTH, cut, part_conditions, part_step
 from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
 from twigcast.pattern.subscription import CONTENTS, Content, Subscription
+from twigcast.pattern.syntax import LENGTH, cut, parse, parse_alone, part_conditions, part_step
 from twigcast.pattern.tree import (
     ANY,
     TEXT,

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from twigcast.pattern.parsing import parse
 from twigcast.pattern.rendering import render
+from twigcast.pattern.syntax import parse
 from twigcast.pattern.tree import Pattern
 
 Content: TypeAlias = Literal["document", "part"]

@@ -18,7 +18,7 @@ from twigcast.schema.graph import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     Particle,
@@ -50,7 +50,12 @@ _OCCURS: dict[str, tuple[int, int | None]] = {
     "mult": (0, None),
     "plus": (1, None),
 }
-_CONTENTS = {"empty": Content.EMPTY, "any": Content.ANY, "mixed": Content.MIXED, "element": Content.ELEMENTS}
+_CONTENTS = {
+    "empty": ContentKind.EMPTY,
+    "any": ContentKind.ANY,
+    "mixed": ContentKind.MIXED,
+    "element": ContentKind.ELEMENTS,
+}
 _KINDS = {
     "cdata": AttributeKind.CDATA,
     "enumeration": AttributeKind.ENUMERATION,
@@ -136,7 +141,7 @@ def _element(declaration: Any, names: _Names) -> ElementDeclaration:
     name = _name(declaration)
     content = _CONTENTS[declaration.type]
     model: Particle | None = None
-    if content is Content.MIXED:
+    if content is ContentKind.MIXED:
         children = tuple(Child(names.full(local, name)) for local in _mixed(declaration.content))
         model = Choice(children, 0, None) if children else None
     elif declaration.content is not None:

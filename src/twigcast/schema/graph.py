@@ -53,7 +53,7 @@ class Choice:
 Particle: TypeAlias = Child | Sequence | Choice
 
 
-class Content(Enum):
+class ContentKind(Enum):
     """What may stand between the tags of an element."""
 
     EMPTY = "empty"
@@ -107,14 +107,14 @@ class ElementDeclaration:
     """An element: its content, its attributes, and examples of its text where some are known."""
 
     name: str
-    content: Content = Content.EMPTY
+    content: ContentKind = ContentKind.EMPTY
     model: Particle | None = None
     attributes: tuple[AttributeDeclaration, ...] = ()
     values: tuple[str, ...] = ()
 
     @property
     def has_text(self) -> bool:
-        return self.content in (Content.MIXED, Content.ANY)
+        return self.content in (ContentKind.MIXED, ContentKind.ANY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class ElementGraph:
         below = {
             child.name
             for element in self.elements
-            if element.content is not Content.ANY
+            if element.content is not ContentKind.ANY
             for child in self._children[element.name]
             if child.name != element.name
         }
@@ -232,7 +232,7 @@ class ElementGraph:
         everything = tuple(Cardinality(element.name, 0, None) for element in self.elements)
         children: dict[str, tuple[Cardinality, ...]] = {}
         for element in self.elements:
-            if element.content is Content.ANY:
+            if element.content is ContentKind.ANY:
                 children[element.name] = everything
             elif element.model is None:
                 children[element.name] = ()
@@ -267,7 +267,7 @@ def element_graph(
     graph = ElementGraph(declared, declared[0].name if root is None else root, tuple(namespaces))
     if root is None:
         # An element with content ANY reaches everything, so it is no candidate for the root.
-        roots = [name for name in graph.roots if graph[name].content is not Content.ANY] or graph.roots
+        roots = [name for name in graph.roots if graph[name].content is not ContentKind.ANY] or graph.roots
         if roots:
             graph = graph.rooted(max(roots, key=lambda name: len(graph.descendants[name])))
     return graph

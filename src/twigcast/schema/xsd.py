@@ -20,7 +20,7 @@ from twigcast.schema.graph import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     Particle,
@@ -67,7 +67,7 @@ _KINDS = {
     "ENTITY": AttributeKind.ENTITY,
     "ENTITIES": AttributeKind.ENTITY,
 }
-_BREADTH = (Content.EMPTY, Content.ELEMENTS, Content.MIXED, Content.ANY)
+_BREADTH = (ContentKind.EMPTY, ContentKind.ELEMENTS, ContentKind.MIXED, ContentKind.ANY)
 
 
 def _parse(body: bytes, name: str) -> XMLSchema10:
@@ -175,11 +175,13 @@ def _element(declaration: Any, names: _Names) -> ElementDeclaration:
     attributes = sorted((_attribute(each, names) for each in _attributes(type)), key=lambda each: each.name)
     if type.is_simple() or type.has_simple_content():
         simple = type if type.is_simple() else type.content
-        return ElementDeclaration(name, Content.MIXED, None, tuple(attributes), _values(simple))
+        return ElementDeclaration(name, ContentKind.MIXED, None, tuple(attributes), _values(simple))
     if any(not _is_element(each) for each in type.content.iter_elements()):
-        return ElementDeclaration(name, Content.ANY, None, tuple(attributes))
+        return ElementDeclaration(name, ContentKind.ANY, None, tuple(attributes))
     model = _particle(type.content, names)
-    content = Content.MIXED if type.mixed else Content.ELEMENTS if model is not None else Content.EMPTY
+    content = (
+        ContentKind.MIXED if type.mixed else ContentKind.ELEMENTS if model is not None else ContentKind.EMPTY
+    )
     return ElementDeclaration(name, content, model, tuple(attributes))
 
 
@@ -233,7 +235,7 @@ def _merged(same: list[ElementDeclaration]) -> ElementDeclaration:
     content = max((each.content for each in same), key=_BREADTH.index)
     models = tuple(dict.fromkeys(each.model for each in same if each.model is not None))
     model: Particle | None = None
-    if models and content is not Content.ANY:
+    if models and content is not ContentKind.ANY:
         least = int(all(each.model is not None for each in same))
         model = models[0] if len(models) == 1 and least else Choice(models, least, 1)
     attributes: dict[str, AttributeDeclaration] = {}

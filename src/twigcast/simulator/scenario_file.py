@@ -61,7 +61,7 @@ def load_scenario(path: Path) -> Scenario:
         raise RoutingError(f"{path}: {error.message}", code=error.code, name=error.name) from None
 
 
-class NetworkSection(ConfigSection):
+class TopologySection(ConfigSection):
     """The routers and the links between them: a topology with its size, or the links by name."""
 
     topology: Literal["line", "star", "balanced-tree", "random-tree"] = "balanced-tree"
@@ -121,7 +121,7 @@ _FILE: type[ConfigSection] = create_model(
     seed=(int, 0),
     interval=(float, Field(default=10.0, ge=0, allow_inf_nan=False)),
     batch=(PositiveInt | None, None),
-    network=(NetworkSection, {}),
+    network=(TopologySection, {}),
     schema_=(SchemaSection, Field(default={}, alias="schema")),
     subscribers=(_section(_SUBSCRIBERS, _SUBSCRIBERS.options, at=(_Routers, _SUBSCRIBERS.at)), {}),
     publishers=(_section(_PUBLISHERS, _PUBLISHERS.options, at=(_Routers, _PUBLISHERS.at)), {}),

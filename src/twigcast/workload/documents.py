@@ -33,7 +33,7 @@ from twigcast.schema import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     Particle,
@@ -315,7 +315,7 @@ def _compile(graph: ElementGraph, options: DocumentOptions) -> _Maker:
     }
     for element in graph:
         model = element.model
-        if element.content is Content.ANY:
+        if element.content is ContentKind.ANY:
             model = Choice(tuple(Child(name) for name in makers), 0, None)
         if model is not None and element.name in makers:
             makers[element.name].model = _part(model, graph.heights, makers, options)

@@ -19,7 +19,7 @@ from twigcast.schema import (
     AttributeKind,
     Child,
     Choice,
-    Content,
+    ContentKind,
     ElementDeclaration,
     ElementGraph,
     Particle,
@@ -176,7 +176,7 @@ def _element(tag: str, each: _Seen, namespaces: dict[str, str]) -> ElementDeclar
                 for name, child in ordered
             )
         )
-    content = Content.MIXED if each.has_text else Content.ELEMENTS if ordered else Content.EMPTY
+    content = ContentKind.MIXED if each.has_text else ContentKind.ELEMENTS if ordered else ContentKind.EMPTY
     examples = each.texts if sum(each.texts.values()) >= sum(each.words.values()) / 50 else each.words
     return ElementDeclaration(
         _name(tag, namespaces), content, model, tuple(attributes), _most_frequent(examples)

@@ -15,7 +15,7 @@ from twigcast.spark.outputs.batch_folders import write_small_batch
 
 @dataclass(frozen=True, slots=True)
 class HopMetrics:
-    """Documents that took a link from a router to the next; ``false_positives`` are those nobody behind it received."""
+    """Documents that took a link; ``false_positives`` are those that no subscriber behind it received."""
 
     source: str
     target: str

@@ -25,7 +25,7 @@ Nothing in this sub-room imports Spark: a file is validated before a session is 
 """
 
 from twigcast.spark.pipeline.network_section import NetworkSection
-from twigcast.spark.pipeline.pipeline import SECTIONS, Pipeline
+from twigcast.spark.pipeline.pipeline import Pipeline
 from twigcast.spark.pipeline.sections import (
     DeadLettersSection,
     LimitsSection,
@@ -39,15 +39,11 @@ from twigcast.spark.pipeline.sections import (
     is_file_format,
 )
 
-NetworkTable = NetworkSection  # the former name, until its last importer has changed
-
 __all__ = [
-    "SECTIONS",
     "DeadLettersSection",
     "LimitsSection",
     "MetricsSection",
     "NetworkSection",
-    "NetworkTable",
     "Pipeline",
     "SinkSection",
     "SourceSection",

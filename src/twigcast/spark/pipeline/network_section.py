@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
+from twigcast.config import ConfigSection, wrong
 from twigcast.errors import RoutingError
-from twigcast.spark.pipeline.error_sentences import wrong
-from twigcast.spark.pipeline.values import AnyPath, LocalPath, Section
+from twigcast.spark.pipeline.values import AnyPath, LocalPath
 
 if TYPE_CHECKING:
     from twigcast.routing import Network, Strategy
 
 
-class NetworkSection(Section):
+class NetworkSection(ConfigSection):
     """A network of routers between publishers and subscribers.
 
     ``publishers`` and ``subscribers`` name the router of each.  The documents of other publishers enter at

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wrong
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError
-from twigcast.spark.pipeline.error_sentences import pipeline_error, wrong
 from twigcast.spark.pipeline.folder_conflicts import folder_conflict
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.sections import (
@@ -27,7 +26,6 @@ from twigcast.spark.pipeline.sections import (
     SubscriptionsSection,
     WorkSection,
 )
-from twigcast.spark.pipeline.values import Section
 
 
 def _limits_section(value: object) -> object:
@@ -56,7 +54,7 @@ def _default(section: object) -> Any:
     return Field(default_factory=lambda: section, validate_default=True)
 
 
-class Pipeline(Section):
+class Pipeline(ConfigSection):
     """A pipeline from documents to deliveries, as its file describes it."""
 
     source: SourceSection = _default({})
@@ -94,17 +92,9 @@ class Pipeline(Section):
         """Read a pipeline file; raises ``PipelineError`` with the wrong keys and what was expected."""
         file = Path(path)
         try:
-            text = file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise PipelineError("there is no such file", path=str(path)) from None
-        except OSError as error:
-            raise PipelineError(f"cannot be read: {error.strerror}", path=str(path)) from None
-        except UnicodeDecodeError as error:
-            raise PipelineError(f"not UTF-8 at byte {error.start + 1}", path=str(path)) from None
-        try:
-            table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise PipelineError(f"not TOML: {error}", path=str(path)) from None
+            table = read_toml(file)
+        except ConfigError as error:
+            raise PipelineError(error.message, path=str(path)) from None
         return cls.of(table, folder=file.absolute().parent, path=str(path))
 
     @classmethod
@@ -113,22 +103,7 @@ class Pipeline(Section):
 
         Relative paths are relative to ``folder``, by default the current one.
         """
-        context = {"folder": str(folder)} if folder else None
         try:
-            return cls.model_validate(dict(table), context=context)
-        except ValidationError as error:
-            raise pipeline_error(error, cls, SECTIONS, path) from None
-
-
-SECTIONS: Mapping[str, type[BaseModel]] = {
-    "source": SourceSection,
-    "subscriptions": SubscriptionsSection,
-    "network": NetworkSection,
-    "sink": SinkSection,
-    "dead_letters": DeadLettersSection,
-    "metrics": MetricsSection,
-    "work": WorkSection,
-    "stream": StreamSection,
-    "spark": SparkSection,
-    "limits": LimitsSection,
-}
+            return validated(cls, table, {"folder": str(folder)} if folder else None)
+        except ConfigError as error:
+            raise PipelineError(error.message, path=path, key=error.key) from None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import BaseModel, Field, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
+from twigcast.config import ConfigSection, wrong
 from twigcast.document import DocumentLimits
-from twigcast.spark.pipeline.error_sentences import refuse_keys_of_other_kinds, wrong
 from twigcast.spark.pipeline.values import (
     AnyPath,
     ByteCount,
@@ -18,7 +19,6 @@ from twigcast.spark.pipeline.values import (
     LocalPath,
     Name,
     Options,
-    Section,
 )
 
 SourceKind = Literal["directory", "archives", "records", "table", "format"]
@@ -34,7 +34,7 @@ def is_file_format(format: str) -> bool:
     return format.lower() in _FILE_FORMATS
 
 
-class SourceSection(Section):
+class SourceSection(ConfigSection):
     """Where documents come from.
 
     ``directory`` has one document in each file, ``archives`` many in each ``.zip``, ``.tar.gz`` or ``.gz``,
@@ -73,7 +73,7 @@ class SourceSection(Section):
     def _complete(self) -> Self:
         columns = ("table", "format")
         kinds = {"format": columns, "table": ("table",), "record": ("records",)}
-        refuse_keys_of_other_kinds(self, self.kind, kinds | {"doc_id": columns, "body": columns})
+        _refuse_keys_of_other_kinds(self, self.kind, kinds | {"doc_id": columns, "body": columns})
         if self.kind == "records" and not self.record:
             raise wrong(
                 "record", 'expected the name of the element that is one document, since kind is "records"'
@@ -85,7 +85,7 @@ class SourceSection(Section):
         return self
 
 
-class SubscriptionsSection(Section):
+class SubscriptionsSection(ConfigSection):
     """Who subscribes to what: a subscription table (SQLite) at ``path``, or any table that Spark reads.
 
     ``shards`` divides the subscriptions over several indexes if one would be too large for a worker.
@@ -107,7 +107,7 @@ class SubscriptionsSection(Section):
         return self
 
 
-class SinkSection(Section):
+class SinkSection(ConfigSection):
     """Where deliveries are written.
 
     ``format`` writes Parquet, or any other ``format`` of Spark, to its ``path``, or without a path to what
@@ -124,7 +124,7 @@ class SinkSection(Section):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         kinds = {"format": ("format",), "options": ("format",), "function": ("callable",)}
-        refuse_keys_of_other_kinds(self, self.kind, kinds | {"path": ("format", "files", "jsonl")})
+        _refuse_keys_of_other_kinds(self, self.kind, kinds | {"path": ("format", "files", "jsonl")})
         if self.kind == "callable":
             if not self.function or not re.fullmatch(r"[\w.]+:[\w.]+", self.function):
                 raise wrong("function", 'expected "module:function", since kind is "callable"')
@@ -139,19 +139,19 @@ class SinkSection(Section):
         return self
 
 
-class DeadLettersSection(Section):
+class DeadLettersSection(ConfigSection):
     """Where documents that cannot be read are written, with code, line and column of the error."""
 
     path: AnyPath = "out/dead-letters"
 
 
-class MetricsSection(Section):
+class MetricsSection(ConfigSection):
     """Where the metrics of each batch are written."""
 
     path: AnyPath = "out/metrics"
 
 
-class WorkSection(Section):
+class WorkSection(ConfigSection):
     """The state that a pipeline needs to continue after a stop: one folder, or its parts one by one.
 
     It belongs to one pipeline.  Workers must see ``versions`` too, unless the index is shipped as files.
@@ -176,20 +176,20 @@ class WorkSection(Section):
         return {part: str(Path(path, part)) for part in ("checkpoint", "journal", "versions")} | section
 
 
-class StreamSection(Section):
+class StreamSection(ConfigSection):
     """The trigger of a stream: the least time between the starts of two batches."""
 
     interval_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
 
 
-class SparkSection(Section):
+class SparkSection(ConfigSection):
     """The Spark session: a master (by default that of ``spark-submit``, else this machine) and settings."""
 
     master: str | None = None
     conf: Options = Field(default_factory=dict)
 
 
-class LimitsSection(Section):
+class LimitsSection(ConfigSection):
     """The limits beyond which a document is a dead letter: the fields of ``DocumentLimits``."""
 
     bytes: ByteCount = DocumentLimits().bytes
@@ -199,3 +199,11 @@ class LimitsSection(Section):
         DocumentLimits().amplification
     )
     amplification_threshold: ByteCount = DocumentLimits().amplification_threshold
+
+
+def _refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:
+    """Raise if a section has a key that belongs to another ``kind`` and would otherwise be ignored."""
+    for key, those in kinds.items():
+        if key in section.model_fields_set and getattr(section, key) is not None and kind not in those:
+            named = " or ".join(f'"{each}"' for each in those)
+            raise wrong(key, f'expected it with kind {named}, not "{kind}"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 
@@ -43,9 +43,3 @@ Name = Annotated[str, Field(min_length=1)]
 ByteCount = Annotated[int, Field(gt=0, le=1 << 62)]
 KernelCount = Annotated[int, Field(gt=0, le=1 << 31)]  # the kernel stores it in 32 bits
 Options = dict[str, Annotated[str, BeforeValidator(_as_text)]]
-
-
-class Section(BaseModel):
-    """A section of the file: immutable, strict about types, and without unknown keys."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", validate_default=True)

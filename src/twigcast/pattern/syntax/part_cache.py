@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 from twigcast.errors import PatternError
 from twigcast.pattern.rendering import render_predicate
-from twigcast.pattern.tokens import NAME
+from twigcast.pattern.syntax.tokens import NAME
 from twigcast.pattern.tree import (
     AttributeTail,
     Comparison,

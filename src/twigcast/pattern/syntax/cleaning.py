@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from twigcast.pattern.canonical import conjuncts, path_union
-from twigcast.pattern.node_conditions import (
+from twigcast.pattern.numbers import compare
+from twigcast.pattern.syntax.node_conditions import (
     Branch,
     Condition,
     Mixed,
@@ -31,7 +32,6 @@ from twigcast.pattern.node_conditions import (
     either,
     opposite,
 )
-from twigcast.pattern.numbers import compare
 from twigcast.pattern.tree import (
     ANY,
     And,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast.filtering.skeleton import Twig, skeleton, twigs
+from twigcast.filtering.reference.skeleton import Twig, skeleton, twigs
 from twigcast.pattern import ANY, Axis, NameTest, parse
 
 

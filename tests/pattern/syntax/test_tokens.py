@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast.pattern.tokens import END, column, is_name, length, tokenise
+from twigcast.pattern.syntax.tokens import END, column, is_name, length, tokenise
 
 
 @pytest.mark.parametrize(

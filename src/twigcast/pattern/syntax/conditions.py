@@ -8,11 +8,11 @@ from math import isinf, isnan
 from typing import TypeAlias, cast
 
 from twigcast.pattern.canonical import conjuncts
-from twigcast.pattern.cleaning import Route, first, some
-from twigcast.pattern.cursor import COMPARISON
-from twigcast.pattern.node_conditions import Condition, Mixed, both, either, opposite
 from twigcast.pattern.numbers import compare, number
-from twigcast.pattern.paths import AFTER_STEP, Nodes, PathReader
+from twigcast.pattern.syntax.cleaning import Route, first, some
+from twigcast.pattern.syntax.cursor import COMPARISON
+from twigcast.pattern.syntax.node_conditions import Condition, Mixed, both, either, opposite
+from twigcast.pattern.syntax.paths import AFTER_STEP, Nodes, PathReader
 from twigcast.pattern.tree import (
     Axis,
     Comparison,

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 from twigcast.errors import PatternError
 from twigcast.pattern.canonical import union
-from twigcast.pattern.cleaning import finished
-from twigcast.pattern.conditions import MIRRORED, ConditionReader
-from twigcast.pattern.cursor import ARITHMETIC
 from twigcast.pattern.limits import PatternLimits
-from twigcast.pattern.node_conditions import Refusal
-from twigcast.pattern.part_cache import assembled
 from twigcast.pattern.rendering import render
-from twigcast.pattern.tokens import END
+from twigcast.pattern.syntax.cleaning import finished
+from twigcast.pattern.syntax.conditions import MIRRORED, ConditionReader
+from twigcast.pattern.syntax.cursor import ARITHMETIC
+from twigcast.pattern.syntax.node_conditions import Refusal
+from twigcast.pattern.syntax.part_cache import assembled
+from twigcast.pattern.syntax.tokens import END
 from twigcast.pattern.tree import Axis, Path, Pattern
 
 _DEFAULT_LIMITS = PatternLimits()

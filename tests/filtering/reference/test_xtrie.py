@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast.filtering.xtrie import Matching, RelativeLevel, XTrie
+from twigcast.filtering.reference.xtrie import RelativeLevel, TrieMatching, XTrie
 from twigcast.pattern import parse
 
 # Figure 2.5(a) is lost in the text that we have.  These are the expressions that give the table of 2.5(c) row
@@ -57,7 +57,7 @@ def test_figure_2_5_b() -> None:
 
 def test_example_2_1() -> None:
     """On /a/b/c/d the substrings of rows 5, then 1 and 3, then 2, then 4 and 6 are found; q2 and q3 match."""
-    matching = Matching(engine_of(FIGURE_2_5).substrings)
+    matching = TrieMatching(engine_of(FIGURE_2_5).substrings)
     assert [matching.start(("", name)) for name in "abcd"] == [[5], [1, 3], [2], [4, 6]]
     assert matching.ids() == {"q2", "q3"}
 
@@ -71,7 +71,7 @@ def test_example_2_1_needs_the_relative_level_of_row_2() -> None:
 
 def test_records_are_row_missing_children_and_level() -> None:
     """A substring found is a record of its element with a bit for each child that is missing."""
-    matching = Matching(engine_of({"q": "/a[b]/c"}).substrings)
+    matching = TrieMatching(engine_of({"q": "/a[b]/c"}).substrings)
     matching.start(("", "a"))
     assert matching.records() == {(1, 0b11, 1)}
     matching.start(("", "b"))
@@ -99,7 +99,7 @@ def test_the_longest_suffix_is_where_the_trie_goes_on() -> None:
 def test_every_suffix_is_found() -> None:
     """A substring that ends another is found where the longer one is."""
     engine = engine_of({"abc": "//a/b/c", "bc": "//b/c", "c": "//c"})
-    matching = Matching(engine.substrings)
+    matching = TrieMatching(engine.substrings)
     assert [matching.start(("", name)) for name in "abc"] == [[], [], [1, 2, 3]]
 
 

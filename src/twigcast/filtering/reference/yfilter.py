@@ -28,12 +28,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from twigcast.document import Document, DocumentLimits
-from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
-from twigcast.filtering.events import Name, tell
-from twigcast.filtering.skeleton import Twig, twigs
+from twigcast.filtering.reference.events import Name, tell
+from twigcast.filtering.reference.skeleton import Twig, twigs
+from twigcast.filtering.reference.tree_engine import DEFAULT_LIMITS, PatternTable, ReferenceEngine
 from twigcast.pattern import Axis, NameTest, Pattern
 
-Label: TypeAlias = Name | Literal["*", "ε"]
+NFALabel: TypeAlias = Name | Literal["*", "ε"]
 Binding: TypeAlias = tuple[int, ...]
 
 
@@ -44,8 +44,8 @@ class YFilter(ReferenceEngine):
         super().__init__(limits)
         self.initial = State(0, stays=False)
         self._next_number = 1
-        self._subscriptions = Subscriptions()
-        self._queries: dict[Hashable, tuple[Query, ...]] = {}
+        self._subscriptions = PatternTable()
+        self._queries: dict[Hashable, tuple[NFAQuery, ...]] = {}
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
         structure = self._subscriptions.add(id, pattern)
@@ -63,7 +63,7 @@ class YFilter(ReferenceEngine):
                 _prune(chain, leaf)
 
     def matching(self, document: Document) -> list[Hashable]:
-        matching = Matching(self.initial)
+        matching = NFAMatching(self.initial)
         tell(document, matching)
         return self._subscriptions.confirm(matching.ids(), document)
 
@@ -89,8 +89,8 @@ class State:
 
     number: int
     stays: bool
-    edges: dict[Label, State] = field(default_factory=dict)
-    accepts: dict[Leaf, Query] = field(default_factory=dict)
+    edges: dict[NFALabel, State] = field(default_factory=dict)
+    accepts: dict[Leaf, NFAQuery] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,7 +102,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Query:
+class NFAQuery:
     """One alternative of the pattern of ``id``: twigs that must all be there, and the paths to leaves."""
 
     id: Hashable
@@ -110,7 +110,7 @@ class Query:
     leaves: tuple[Leaf, ...]
 
 
-class Matching:
+class NFAMatching:
     """What one document has brought, as far as it has been read."""
 
     def __init__(self, initial: State) -> None:
@@ -118,7 +118,7 @@ class Matching:
         self._open: list[tuple[Name, int]] = []
         self._elements = 0
         self._matched: set[Hashable] = set()
-        self._bindings: dict[Query, dict[Leaf, set[Binding]]] = defaultdict(dict)
+        self._bindings: dict[NFAQuery, dict[Leaf, set[Binding]]] = defaultdict(dict)
         self._enter([initial])
 
     def start(self, name: Name) -> None:
@@ -157,9 +157,9 @@ class Matching:
                     self._bindings[query].setdefault(leaf, set()).update(_bindings(leaf, self._open))
 
 
-def _query(id: Hashable, forest: tuple[Twig, ...]) -> Query:
+def _query(id: Hashable, forest: tuple[Twig, ...]) -> NFAQuery:
     leaves = [leaf for twig in forest for leaf in _leaves(twig, (), frozenset())]
-    return Query(id, forest, tuple(leaves) or (Leaf((), frozenset()),))
+    return NFAQuery(id, forest, tuple(leaves) or (Leaf((), frozenset()),))
 
 
 def _leaves(
@@ -174,7 +174,7 @@ def _leaves(
         yield from _leaves(child, steps, branching)
 
 
-def _labels(step: tuple[Axis, NameTest]) -> Iterator[Label]:
+def _labels(step: tuple[Axis, NameTest]) -> Iterator[NFALabel]:
     axis, test = step
     if axis is Axis.DESCENDANT:
         yield "ε"
@@ -206,7 +206,7 @@ def _bindings(leaf: Leaf, path: list[tuple[Name, int]]) -> set[Binding]:
     return reached.get(len(path), set())
 
 
-def _join(query: Query, bindings: dict[Leaf, set[Binding]]) -> bool:
+def _join(query: NFAQuery, bindings: dict[Leaf, set[Binding]]) -> bool:
     """Whether some choice of elements for all branching nodes is a binding of every path through them."""
     accepted = iter([bindings.get(leaf, set()) for leaf in query.leaves])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twigcast.document import read
-from twigcast.filtering.events import events
+from twigcast.filtering.reference.events import events
 
 
 def test_tags_in_the_order_of_the_document() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twigcast.filtering.yfilter import Matching, State, YFilter
+from twigcast.filtering.reference.yfilter import NFAMatching, State, YFilter
 from twigcast.pattern import parse
 
 # The drawing of Figure 3.2 is lost in the text that we have.  What the text says of it: there are seven
@@ -65,7 +65,7 @@ def test_figure_3_2_accepting_states() -> None:
 
 def test_figure_3_2_running() -> None:
     """The stack of active states grows at start tags and falls back at end tags."""
-    matching = Matching(engine_of(FIGURE_3_2).initial)
+    matching = NFAMatching(engine_of(FIGURE_3_2).initial)
     active = []
     for name in "xyz":
         matching.start(("", name))

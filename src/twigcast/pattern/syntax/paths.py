@@ -13,10 +13,10 @@ from enum import Enum
 from typing import NoReturn, TypeAlias, cast
 
 from twigcast.pattern.canonical import conjuncts
-from twigcast.pattern.cleaning import Route, has_more_steps, parents, restricted, self_and_below
-from twigcast.pattern.cursor import NODE_TYPES, Cursor
-from twigcast.pattern.node_conditions import Condition, both, named
-from twigcast.pattern.tokens import END, is_name
+from twigcast.pattern.syntax.cleaning import Route, has_more_steps, parents, restricted, self_and_below
+from twigcast.pattern.syntax.cursor import NODE_TYPES, Cursor
+from twigcast.pattern.syntax.node_conditions import Condition, both, named
+from twigcast.pattern.syntax.tokens import END, is_name
 from twigcast.pattern.tree import (
     ANY,
     TEXT,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twigcast.pattern import ANY, NameTest, Not, Or, Predicate, parse
-from twigcast.pattern.node_conditions import (
+from twigcast.pattern.syntax.node_conditions import (
     Branch,
     Mixed,
     Refusal,

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from twigcast.errors import PatternError
 from twigcast.pattern.limits import PatternLimits
-from twigcast.pattern.tokens import END, column, is_name, length, tokenise
+from twigcast.pattern.syntax.tokens import END, column, is_name, length, tokenise
 from twigcast.pattern.tree import ANY, NameTest
 
 XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"

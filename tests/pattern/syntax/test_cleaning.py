@@ -6,8 +6,8 @@ import pytest
 
 from twigcast.errors import PatternError
 from twigcast.pattern import And, PatternLimits, parse, render
-from twigcast.pattern.cleaning import Route, has_more_steps
-from twigcast.pattern.node_conditions import above
+from twigcast.pattern.syntax.cleaning import Route, has_more_steps
+from twigcast.pattern.syntax.node_conditions import above
 
 
 @pytest.mark.parametrize(

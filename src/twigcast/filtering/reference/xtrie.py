@@ -30,9 +30,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from twigcast.document import Document, DocumentLimits
-from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
-from twigcast.filtering.events import Name, tell
-from twigcast.filtering.skeleton import Twig, twigs
+from twigcast.filtering.reference.events import Name, tell
+from twigcast.filtering.reference.skeleton import Twig, twigs
+from twigcast.filtering.reference.tree_engine import DEFAULT_LIMITS, PatternTable, ReferenceEngine
 from twigcast.pattern import Axis, Pattern
 
 
@@ -41,7 +41,7 @@ class XTrie(ReferenceEngine):
 
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
         super().__init__(limits)
-        self._subscriptions = Subscriptions()
+        self._subscriptions = PatternTable()
         self._built: Substrings | None = None
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
@@ -53,7 +53,7 @@ class XTrie(ReferenceEngine):
         self._built = None
 
     def matching(self, document: Document) -> list[Hashable]:
-        matching = Matching(self.substrings)
+        matching = TrieMatching(self.substrings)
         tell(document, matching)
         return self._subscriptions.confirm(matching.ids(), document)
 
@@ -89,7 +89,7 @@ class RelativeLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SubstringRow:
     """A substring of a query in the substring table; row numbers count from 1, and 0 is none."""
 
     query: int
@@ -111,7 +111,7 @@ class TrieNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class TrieQuery:
     """One alternative of the pattern of ``id``, with the number of its rows below the document node."""
 
     id: Hashable
@@ -122,17 +122,17 @@ class Query:
 class Substrings:
     """Queries by number, the substring table by row number, and the trie by node number, 1 being its root."""
 
-    queries: tuple[Query, ...]
-    table: Mapping[int, Row]
+    queries: tuple[TrieQuery, ...]
+    table: Mapping[int, SubstringRow]
     trie: Mapping[int, TrieNode]
 
 
 def decompose(queries: Iterable[tuple[Hashable, tuple[Twig, ...]]]) -> Substrings:
     """The substrings of all queries: rows of one query stand together, parents before children."""
-    rows: list[Row] = []
-    numbered: list[Query] = []
+    rows: list[SubstringRow] = []
+    numbered: list[TrieQuery] = []
     for number, (id, forest) in enumerate(queries):
-        numbered.append(Query(id, len(forest)))
+        numbered.append(TrieQuery(id, len(forest)))
         _append_rows(rows, number, 0, forest)
     first_rows = {row.substring: 0 for row in rows}
     for number, row in reversed(list(enumerate(rows, 1))):
@@ -141,7 +141,7 @@ def decompose(queries: Iterable[tuple[Hashable, tuple[Twig, ...]]]) -> Substring
     return Substrings(tuple(numbered), dict(enumerate(rows, 1)), _trie(first_rows))
 
 
-class Matching:
+class TrieMatching:
     """The partial matchings of one document, as far as it has been read."""
 
     def __init__(self, substrings: Substrings) -> None:
@@ -197,13 +197,13 @@ class Matching:
         if not row.children:
             self._propagate(row, level)
 
-    def _has_parent(self, row: Row, level: int) -> bool:
+    def _has_parent(self, row: SubstringRow, level: int) -> bool:
         levels = row.relative_level.above(level)
         if row.parent_row == 0:
             return 0 in levels
         return any(row.parent_row in self._records[above] for above in levels)
 
-    def _propagate(self, row: Row, level: int) -> None:
+    def _propagate(self, row: SubstringRow, level: int) -> None:
         """Tell the parents of a row that is complete at ``level``, and on from those that become so."""
         bit = 1 << (row.rank - 1)
         if row.parent_row == 0:
@@ -223,10 +223,10 @@ def _bits(count: int) -> int:
     return (1 << count) - 1
 
 
-def _append_rows(rows: list[Row], query: int, parent_row: int, children: tuple[Twig, ...]) -> None:
+def _append_rows(rows: list[SubstringRow], query: int, parent_row: int, children: tuple[Twig, ...]) -> None:
     for rank, child in enumerate(children, 1):
         substring, level, end = _first_substring(child)
-        rows.append(Row(query, substring, parent_row, level, rank, len(end.children), 0))
+        rows.append(SubstringRow(query, substring, parent_row, level, rank, len(end.children), 0))
         _append_rows(rows, query, len(rows), end.children)
 
 

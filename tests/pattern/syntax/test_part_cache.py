@@ -9,8 +9,8 @@ import pytest
 from tests.pattern.strategies import NAMESPACES, pattern
 from twigcast.errors import PatternError
 from twigcast.pattern import parse
-from twigcast.pattern.parsing import parse_alone
-from twigcast.pattern.part_cache import PARTS, assembled
+from twigcast.pattern.syntax.parsing import parse_alone
+from twigcast.pattern.syntax.part_cache import PARTS, assembled
 
 
 def test_equals_the_parser() -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from twigcast.document import Document, DocumentLimits
-from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, duplicate_id, unknown_id
+from twigcast.filtering.engine import duplicate_id, unknown_id
+from twigcast.filtering.reference.tree_engine import DEFAULT_LIMITS, ReferenceEngine
 from twigcast.pattern import Pattern, matches
 
 

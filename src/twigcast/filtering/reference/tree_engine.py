@@ -1,0 +1,70 @@
+"""What the reference engines share: they match over the small tree of a document."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Hashable, Iterator
+
+from twigcast.document import Document, DocumentLimits, read
+from twigcast.errors import DocumentError
+from twigcast.filtering.engine import duplicate_id, unknown_id
+from twigcast.filtering.reference.skeleton import skeleton
+from twigcast.filtering.results import Match
+from twigcast.pattern import Pattern, matches
+
+DEFAULT_LIMITS = DocumentLimits()
+
+
+class ReferenceEngine(ABC):
+    """An engine over the small tree of a document, to compare with and to learn from."""
+
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+
+    @abstractmethod
+    def matching(self, document: Document) -> list[Hashable]:
+        """The ids of the patterns that match, in the order of adding."""
+
+    def match(self, body: bytes) -> Match:
+        """The ids of the patterns that match, in the order of adding; or the error of the document."""
+        try:
+            document = read(body, self._limits)
+        except DocumentError as error:
+            return Match((), error, ())
+        return Match.of(self.matching(document))
+
+
+class PatternTable:
+    """Patterns by id, in the order of adding, with what an engine of structure cannot decide about them."""
+
+    def __init__(self) -> None:
+        self._patterns: dict[Hashable, Pattern] = {}
+        self._structures: dict[Hashable, Pattern] = {}
+
+    def add(self, id: Hashable, pattern: Pattern) -> Pattern:
+        """Take a pattern in and return its skeleton."""
+        if id in self._patterns:
+            raise duplicate_id(id)
+        self._patterns[id] = pattern
+        self._structures[id] = skeleton(pattern)
+        return self._structures[id]
+
+    def remove(self, id: Hashable) -> None:
+        if id not in self._patterns:
+            raise unknown_id(id)
+        del self._patterns[id], self._structures[id]
+
+    def structures(self) -> Iterator[tuple[Hashable, Pattern]]:
+        """Ids with the skeletons of their patterns."""
+        yield from self._structures.items()
+
+    def confirm(self, candidates: Container[Hashable], document: Document) -> list[Hashable]:
+        """Those candidates, found by their skeletons, whose patterns match the document as a whole."""
+        return [
+            id
+            for id, pattern in self._patterns.items()
+            if id in candidates and (pattern == self._structures[id] or matches(pattern, document))
+        ]
+
+    def __len__(self) -> int:
+        return len(self._patterns)

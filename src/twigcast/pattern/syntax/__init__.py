@@ -1,0 +1,10 @@
+"""From the text of a subscription to its pattern: tokens, recursive descent, and cleaning.
+
+text ──► tokens ──► paths, conditions ──► cleaning ──► Pattern
+  └── part_cache: most texts are assembled from steps and predicates that were parsed before
+"""
+
+from twigcast.pattern.syntax.parsing import parse, parse_alone
+from twigcast.pattern.syntax.part_cache import LENGTH, cut, part_conditions, part_step
+
+__all__ = ["LENGTH", "cut", "parse", "parse_alone", "part_conditions", "part_step"]
