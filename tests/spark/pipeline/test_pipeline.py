@@ -144,7 +144,7 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         ({"source": {"path": ""}}, "source.path", "expected a path, got an empty string"),
         ({"source": {"options": {"a": [1]}}}, "source.options.a", "expected a string, got [1]"),
         ({"source": 3}, "source", "expected a table, got 3"),
-        ({"sink": []}, "sink", "expected at least one"),
+        ({"sink": []}, "sink", "expected at least 1"),
         ({"sink": 3}, "sink", "expected one or more tables, got 3"),
         ({"sink": [{}]}, "sink[0].path", 'expected the folder to write to, since format is "parquet"'),
         ({"sink": {"format": "ORC"}}, "sink[0].path", 'since format is "ORC"'),
