@@ -31,13 +31,13 @@ class Merged:
     degree: float
     rows: int
     publications: int
-    in_vain: int
+    false_positives: int
     wrong: int = 0
 
     @property
     def percent(self) -> float:
         """The percentage of publications that are false positives."""
-        return 100 * self.in_vain / max(1, self.publications)
+        return 100 * self.false_positives / max(1, self.publications)
 
 
 def run(scale: float, watch: Watch) -> Findings:
@@ -55,7 +55,7 @@ def run(scale: float, watch: Watch) -> Findings:
                         each.degree,
                         each.rows,
                         each.publications,
-                        each.in_vain,
+                        each.false_positives,
                         each.percent,
                         PAPER if each.degree == ASKED else None,
                     )
@@ -80,7 +80,14 @@ def run(scale: float, watch: Watch) -> Findings:
                     "wrong deliveries",
                 ),
                 tuple(
-                    (each.degree, each.rows, each.publications, each.in_vain, each.percent, each.wrong)
+                    (
+                        each.degree,
+                        each.rows,
+                        each.publications,
+                        each.false_positives,
+                        each.percent,
+                        each.wrong,
+                    )
                     for each in network
                 ),
                 (
@@ -116,8 +123,8 @@ def _at_a_router(scale: float, watch: Watch) -> list[Merged]:
     found = []
     for degree, merging in growing.merged.items():
         asked = _asked(merging.patterns.values(), bodies)
-        in_vain = sum(now and not was for was, now in zip(exact, asked, strict=True))
-        found.append(Merged(degree, len(merging.patterns), sum(asked), in_vain))
+        false_positives = sum(now and not was for was, now in zip(exact, asked, strict=True))
+        found.append(Merged(degree, len(merging.patterns), sum(asked), false_positives))
     return found
 
 

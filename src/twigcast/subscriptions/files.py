@@ -6,8 +6,8 @@
 
 A line may also say who subscribes and what to deliver, "document" or "part": in the fourth and fifth column
 of TSV, as "subscriber" and "deliver" in JSONL.  Blank lines are skipped, and in lines and TSV those that
-begin with ``#``.  A bad line is reported with its number and the other lines are read; only a file that cannot be
-opened raises.
+begin with ``#``.  A bad line is reported with its number and the other lines are read; only a file that
+cannot be opened raises.
 """
 
 from __future__ import annotations
