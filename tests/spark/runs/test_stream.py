@@ -75,6 +75,30 @@ def test_a_job_runs_what_is_there(
     assert row.asDict() == {name: getattr(figures, name) for name in figures.__dataclass_fields__}
 
 
+@pytest.mark.parametrize("sinks", [["format"], ["jdbc"], ["jsonl", "jdbc"], ["jdbc", "jsonl", "files"]])
+def test_metrics_are_the_same_for_every_sink(
+    spark: SparkSession,
+    tmp_path: Path,
+    feed: Path,
+    table: SubscriptionTable,
+    derby: Callable[[str], dict[str, str]],
+    sinks: list[str],
+) -> None:
+    """They are observed during the first write, or computed apart if the connector does not report."""
+    kinds = {
+        "format": {"path": "out/deliveries"},
+        "jdbc": {"format": "jdbc", "options": derby("metrics")},
+        "jsonl": {"kind": "jsonl", "path": "out/lines"},
+        "files": {"kind": "files", "path": "out/files"},
+    }
+    table.subscribe("x", "//x", deliver="part")
+    for name, body in (("1", b"<a><x/><x/></a>"), ("2", b"<b/>"), ("3", b"<a>"), ("4", b"<x/>")):
+        publish(feed, f"{name}.xml", body)
+    (figures,) = run(spark, pipeline_in(tmp_path, sink=[kinds[name] for name in sinks]))
+    assert (figures.documents, figures.bytes, figures.matches) == (4, 26, 2)
+    assert (figures.deliveries, figures.dead_letters) == (3, 1)
+
+
 def test_a_job_goes_on_where_the_last_one_ended(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionTable
 ) -> None:
