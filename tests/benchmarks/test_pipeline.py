@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from benchmarks import default_names, named
+from benchmarks.own_session import own_session
 from benchmarks.pipeline import Counts, Size, by_threads, in_halves, throughput
 from twigcast import Index
 
@@ -32,6 +33,15 @@ def test_a_tiny_run_has_figures_and_no_wrong_answer() -> None:
     assert min(outcome.figures.values()) > 0
     assert outcome.figures["pairs_checked"] == 5 * (3 + 10)
     assert any("news" in step for step in steps)
+
+
+@pytest.mark.usefixtures("_apart")
+def test_a_plain_session_finds_the_same() -> None:
+    """A session without any setting of twigcast has the same answers, and both were timed."""
+    pytest.importorskip("pyspark")
+    outcome = own_session(lambda step: None, TINY)
+    assert outcome.wrong == ()
+    assert min(outcome.figures.values()) > 0
 
 
 def test_two_threads_count_what_one_index_finds() -> None:
