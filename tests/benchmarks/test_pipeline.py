@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import default_names, named
 from benchmarks.corpus import corpus
+from benchmarks.own_session import own_session
 from benchmarks.pipeline import Counts, Size, by_threads, in_halves, measure
 from benchmarks.sparking import index_version
 from benchmarks.workloads import subscriptions
@@ -40,6 +41,15 @@ def test_a_tiny_run_has_figures_and_no_wrong_answer(
     assert outcome.wrong == ()
     assert min(outcome.figures.values()) > 0
     assert outcome.figures["pairs_checked"] == 5 * (3 + 10)
+
+
+@pytest.mark.usefixtures("_apart")
+def test_a_plain_session_finds_the_same() -> None:
+    """A session without any setting of twigcast has the same answers, and both were timed."""
+    pytest.importorskip("pyspark")
+    outcome = own_session(lambda step: None, TINY)
+    assert outcome.wrong == ()
+    assert min(outcome.figures.values()) > 0
 
 
 def test_two_threads_count_what_one_index_finds() -> None:

@@ -1,4 +1,4 @@
-"""Documents on their way out of a worker."""
+"""Documents in the batches in which they leave a worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twigcast.spark.columns import (
 
 
 def test_batches_are_bounded() -> None:
-    """A batch ends when it is full, by rows or by bytes; what is left is the last."""
+    """A batch ends when it is full, by rows or by bytes; the rest is the last batch."""
     many = list(batched((str(n), b"", None, None) for n in range(DOCUMENT_BATCH_ROWS + 1)))
     assert [batch.num_rows for batch in many] == [DOCUMENT_BATCH_ROWS, 1]
     big = b"x" * (DOCUMENT_BATCH_BYTES // 2)
@@ -21,7 +21,7 @@ def test_batches_are_bounded() -> None:
 
 
 def test_rows_keep_what_they_carry() -> None:
-    """A row is a document, or an error without a place in one."""
+    """A row is a document, or an error without a position."""
     error = error_without_position("broken", code="archive")
     (batch,) = batched([("d", b"<a/>", b"<r", None), ("e", None, None, error)])
     assert batch.schema == ARROW_SOURCED

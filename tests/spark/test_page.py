@@ -1,4 +1,4 @@
-"""The page about the pipeline: its programs run, its files are pipelines, and it knows every key."""
+"""docs/pipeline.md: its programs run, its pipeline files are valid, and it has every key."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def blocks(language: str) -> list[str]:
 
 @pytest.mark.parametrize("text", blocks("toml"))
 def test_a_file_on_the_page_is_a_pipeline(text: str) -> None:
-    """What can be copied is accepted."""
+    """Every example can be copied and is valid."""
     assert Pipeline.of(tomllib.loads(text))
 
 
 @pytest.mark.parametrize(("name", "table"), sections(Pipeline).items())
 def test_every_key_is_on_the_page(name: str, table: type[BaseModel]) -> None:
-    """A key that is not explained does not exist for a user."""
+    """Every key is documented."""
     keys = [field.alias or key for key, field in table.model_fields.items()]
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`\n]+)`", PAGE))))
     assert [key for key in (name, *keys) if key not in words] == []
 
 
 def test_the_defaults_on_the_page_are_the_defaults() -> None:
-    """The file with all keys says what an empty one means, but for a second sink and the session."""
+    """The example with all keys has the default values, except a second sink and the session."""
     full = Pipeline.of(tomllib.loads(next(text for text in blocks("toml") if "amplification" in text)))
     empty = Pipeline.of({})
     same = [key for key in Pipeline.model_fields if key not in {"sink", "spark"}]
@@ -50,7 +50,7 @@ def test_the_defaults_on_the_page_are_the_defaults() -> None:
 def test_the_programs_of_the_page_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One after the other, with a session and a feed."""
+    """They run one after the other, with a session and a feed."""
     monkeypatch.chdir(tmp_path)
     Path("feed").mkdir()
     Path("feed/a.xml").write_text("<a><headline/><quote>q</quote></a>")

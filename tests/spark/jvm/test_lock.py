@@ -1,4 +1,4 @@
-"""A lock that a Java machine holds until it ends."""
+"""The lock of a work folder, which the JVM holds until it ends."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ sys.stdin.read()
 
 
 def test_one_session_locks_as_often_as_it_likes(spark: SparkSession, tmp_path: Path) -> None:
-    """A job after a job is no conflict."""
+    """Two runs one after the other in one session do not conflict."""
     lock(spark, tmp_path / "work" / "lock")
     lock(spark, tmp_path / "work" / "lock")
 
 
 def test_another_process_waits_until_the_holder_ends(spark: SparkSession, tmp_path: Path) -> None:
-    """It gives up after a while, and gets the lock when the holder has been killed."""
+    """It raises after a while, and acquires the lock when the holder has been killed."""
     file = tmp_path / "lock"
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

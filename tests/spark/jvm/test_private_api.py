@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 import twigcast
 from twigcast.errors import RunError
-from twigcast.spark import Pipeline, SubscriptionTable, run
+from twigcast.spark import Pipeline, SubscriptionStore, run
 from twigcast.spark.jvm import private_api
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.filesystem import exists, is_file, is_local, remove
@@ -133,7 +133,7 @@ def run_all(spark: SparkSession, folder: Path) -> tuple[list[str], list[tuple[st
     (feed / "good.xml").write_bytes(b"<a/>")
     (feed / "bad.xml").write_bytes(b"<a>")
     (feed / "empty.xml").write_bytes(b"")
-    SubscriptionTable(folder / "subscriptions.db").subscribe("all", "/*")
+    SubscriptionStore(folder / "subscriptions.db").subscribe("all", "/*")
     sinks = [{"path": "out/deliveries"}, {"kind": "jsonl", "path": "out/lines"}]
     pipeline = Pipeline.of({"sink": sinks}, folder=folder)
     run(spark, pipeline)

@@ -1,4 +1,4 @@
-"""The session that everything runs in."""
+"""The session that twigcast starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SINCE = {
 
 
 def test_settings_are_set(spark: SparkSession) -> None:
-    """What the caller says stands above what is set here, which stands above Spark's own."""
+    """Settings of the caller take precedence over those of twigcast, and these over the defaults of Spark."""
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
     assert spark.conf.get("spark.ui.enabled") == "false"
     assert spark.conf.get("spark.sql.execution.arrow.maxBytesPerBatch") == "4m"
@@ -44,7 +44,7 @@ def test_batches_are_bounded(spark: SparkSession) -> None:
 
 
 def test_there_is_one_session(spark: SparkSession) -> None:
-    """Asking again gives the one that is there."""
+    """A second call returns the active session."""
     assert session("another").sparkContext is spark.sparkContext
 
 

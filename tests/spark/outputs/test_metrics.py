@@ -1,4 +1,4 @@
-"""The figures of batches, as a table."""
+"""The metrics of batches, as a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twigcast.spark.outputs.metrics import BatchMetrics, read_metrics, write_met
 
 
 def test_figures_are_read_as_they_were_written(spark: SparkSession, tmp_path: Path) -> None:
-    """One row for each batch, that of the last try."""
+    """There is one row for each batch: that of the last attempt."""
     first = BatchMetrics(0, 3, 300, 5, 6, 1, 0.25, 1.5, "7")
     retried = replace(first, batch=-1, documents=1)
     for metrics in (first, retried, replace(first, seconds=2.5)):

@@ -1,4 +1,4 @@
-"""Sinks: a batch that is written again leaves what it would have left once."""
+"""A batch that is written again leaves in each sink what one attempt would have left."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_table_has_a_folder_for_each_batch(spark: SparkSession, tmp_path: Path
 
 
 def test_a_table_may_have_another_format(spark: SparkSession, tmp_path: Path) -> None:
-    """Format and options are Spark's."""
+    """Format and options are passed to Spark."""
     sink = SinkSection(kind="format", path=str(tmp_path / "t"), format="orc", options={"compression": "zlib"})
     write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
     assert spark.read.orc(str(tmp_path / "t")).count() == 1
@@ -73,13 +73,13 @@ def test_a_database_is_a_sink_by_its_options(
 
 
 def test_what_has_no_place_at_all_is_counted(spark: SparkSession) -> None:
-    """As when one only wants to know how fast it is."""
+    """A sink without a path and without options still counts its deliveries."""
     sink = SinkSection(kind="format", format="noop")
     assert write_deliveries(deliveries(spark, ("1", "ada", b""), ("2", "bob", b"")), sink, 0) == 2
 
 
 def test_messages_have_the_columns_of_kafka(spark: SparkSession) -> None:
-    """Key and content, and what else is known as headers; Kafka itself is not among the tests."""
+    """The id is the key, the content the value, and the other columns are headers; Kafka is not tested."""
     (row,) = as_messages(deliveries(spark, ("1", "ada", b"<a/>"))).collect()
     assert (row.key, bytes(row.value)) == ("1", b"<a/>")
     assert {header.key: header.value and bytes(header.value) for header in row.headers} == {
@@ -92,7 +92,7 @@ def test_messages_have_the_columns_of_kafka(spark: SparkSession) -> None:
 
 
 def test_a_batch_can_be_taken_out_of_a_table(spark: SparkSession, tmp_path: Path) -> None:
-    """Also one that is not there."""
+    """Removing a batch that does not exist is no error."""
     sink = SinkSection(kind="format", path=str(tmp_path / "t"))
     write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
     remove_batch(spark, str(tmp_path / "t"), 0)
@@ -101,7 +101,7 @@ def test_a_batch_can_be_taken_out_of_a_table(spark: SparkSession, tmp_path: Path
 
 
 def test_a_delivery_is_a_file_in_the_folder_of_its_subscriber(spark: SparkSession, tmp_path: Path) -> None:
-    """Its bytes are those of the document, and a second time makes no second file."""
+    """The file has the bytes of the document, and writing it again makes no second file."""
     sink = SinkSection(kind="files", path=str(tmp_path / "out"))
     rows = deliveries(spark, ("1", "ada", b"<a>\xff\r\n</a>"), ("2", "bob/../x", b"<b/>"))
     for _ in range(2):
@@ -110,7 +110,7 @@ def test_a_delivery_is_a_file_in_the_folder_of_its_subscriber(spark: SparkSessio
 
 
 def test_what_a_kill_left_unfinished_is_swept_away(spark: SparkSession, tmp_path: Path) -> None:
-    """When the batch is written again, half-written files of the first try are gone."""
+    """When the batch is written again, unfinished files of the first attempt are removed."""
     left = tmp_path / "out" / ".unfinished" / "batch=0"
     left.mkdir(parents=True)
     (left / "1.7").write_bytes(b"<a")
@@ -144,14 +144,14 @@ def test_a_batch_is_a_file_of_lines(spark: SparkSession, tmp_path: Path) -> None
 
 
 def test_a_batch_without_deliveries_is_an_empty_file(spark: SparkSession, tmp_path: Path) -> None:
-    """So that one sees it was there."""
+    """A reader can see that the batch was written."""
     sink = SinkSection(kind="jsonl", path=str(tmp_path / "out"))
     assert write_deliveries(spark.createDataFrame([], SCHEMA), sink, 0) == 0
     assert written(tmp_path / "out") == {"batch=0.jsonl": b""}
 
 
 def test_a_function_is_called_with_tables(spark: SparkSession, tmp_path: Path) -> None:
-    """Each row is in one of them, with the number of the batch."""
+    """Each delivery is in one of the tables, with the number of the batch."""
     folder = tmp_path / "modules"
     folder.mkdir()
     (folder / "kept_by_test.py").write_text(
@@ -178,7 +178,7 @@ def test_a_function_is_called_with_tables(spark: SparkSession, tmp_path: Path) -
 def test_a_function_that_fails_is_named_with_its_batch_and_cause(
     spark: SparkSession, tmp_path: Path, function: str, cause: str
 ) -> None:
-    """In a sentence."""
+    """One sentence has the function, the batch, the exception and its line."""
     module = tmp_path / "failing_by_test.py"
     module.write_text("def send(table):\n    raise ValueError('no server:\\nrefused')\n")
     spark.sparkContext.addPyFile(str(module))
@@ -193,12 +193,12 @@ def test_a_function_that_fails_is_named_with_its_batch_and_cause(
     [("ada", "ada"), ("a/b", "a%2Fb"), ("..", "%2E."), (".", "%2E"), (".unfinished", "%2Eunfinished")],
 )
 def test_a_subscriber_cannot_leave_the_folder(subscriber: str, folder: str) -> None:
-    """What would be another place, or a hidden one, is escaped."""
+    """Names that would be another folder, or a hidden one, are escaped."""
     assert subscriber_folder(subscriber) == folder
 
 
 def test_a_long_name_is_shortened_and_stays_its_own() -> None:
-    """File systems take 255 bytes."""
+    """File systems allow 255 bytes in a name."""
     first, second = subscriber_folder("é" * 300 + "1"), subscriber_folder("é" * 300 + "2")
     assert first != second
     assert len(first.encode()) <= 255

@@ -1,4 +1,4 @@
-"""Which places of a pipeline must be apart."""
+"""Folders of a pipeline that must not contain one another."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from twigcast.spark.pipeline import Pipeline
 def test_a_place_that_is_not_its_own_is_refused(
     tmp_path: Path, table: dict[str, Any], key: str, words: str
 ) -> None:
-    """The error names the key to change, and the other."""
+    """The error names the key to change and the key that it conflicts with."""
     with pytest.raises(PipelineError) as caught:
         Pipeline.of(table, folder=tmp_path)
     assert caught.value.key == key
@@ -77,5 +77,5 @@ def test_a_place_that_is_not_its_own_is_refused(
     ],
 )
 def test_places_that_do_not_disturb_each_other_are_fine(tmp_path: Path, table: dict[str, Any]) -> None:
-    """Beside each other, in the work folder, hidden, or where a pattern selects the documents."""
+    """Folders do not conflict beside each other, in the work folder, or outside of a source's pattern."""
     assert Pipeline.of(table, folder=tmp_path)

@@ -1,4 +1,4 @@
-"""The pipeline file: its defaults, its paths, and what it says of what is wrong."""
+"""The pipeline file: its defaults, its paths, and the sentences about mistakes in it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_an_empty_file_is_a_pipeline(tmp_path: Path) -> None:
 
 
 def test_every_table_is_read(tmp_path: Path) -> None:
-    """What a file says is what the pipeline has."""
+    """Every value of a file is in the pipeline."""
     pipeline = load(
         tmp_path,
         """
@@ -97,26 +97,26 @@ def test_relative_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("path", ["/data/feed", "s3a://bucket/feed", "hdfs://names/feed"])
 def test_an_absolute_path_and_a_scheme_are_left(tmp_path: Path, path: str) -> None:
-    """What names its place by itself is not moved."""
+    """An absolute path and a URL are not changed."""
     assert load(tmp_path, f'source.path = "{path}"').source.path == path
 
 
 def test_without_a_file_paths_are_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pipeline made in Python has whole paths too, for Java may have another current folder."""
+    """A pipeline made in Python has absolute paths too, because the JVM may have another current folder."""
     monkeypatch.chdir(tmp_path)
     assert Pipeline.model_validate({"source": {"path": "feed"}}).source.path == str(tmp_path / "feed")
 
 
 def test_parts_of_work_can_stand_elsewhere(tmp_path: Path) -> None:
-    """A checkpoint on another file system, the rest where work is."""
+    """A checkpoint may be on another file system than the rest of the work folder."""
     work = load(tmp_path, 'work = { path = "w", checkpoint = "hdfs://names/check" }').work
     assert (work.checkpoint, work.versions) == ("hdfs://names/check", tmp_path / "w/versions")
 
 
 def test_one_sink_may_be_a_table(tmp_path: Path) -> None:
-    """``[sink]`` is ``[[sink]]`` once."""
+    """``[sink]`` means one ``[[sink]]``."""
     assert [sink.kind for sink in load(tmp_path, '[sink]\nkind = "jsonl"\npath = "out"').sink] == ["jsonl"]
 
 
@@ -124,7 +124,7 @@ def test_one_sink_may_be_a_table(tmp_path: Path) -> None:
     ("format", "options"), [("kafka", {"topic": "news"}), ("jdbc", {"dbtable": "news"}), ("noop", {})]
 )
 def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[str, str]) -> None:
-    """Its options name the place."""
+    """Its options say where it writes."""
     sink = {"format": format, "options": options}
     assert Pipeline.of({"sink": sink}).sink[0].path is None
 
@@ -213,7 +213,7 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
     ],
 )
 def test_an_error_names_the_key_and_what_was_expected(table: dict[str, Any], key: str, words: str) -> None:
-    """What is wrong can be found in the file and put right without a manual."""
+    """A mistake can be found in the file and corrected without a manual."""
     error = refusal(table)
     assert (error.code, error.path, error.key) == ("pipeline-file", "news.toml", key)
     assert str(error).startswith(f"news.toml: {key}: ")
@@ -222,21 +222,21 @@ def test_an_error_names_the_key_and_what_was_expected(table: dict[str, Any], key
 
 @pytest.mark.parametrize("path", [1, ["a"], True])
 def test_a_wrong_work_folder_is_one_mistake(path: object) -> None:
-    """Nothing is said of its parts, which nobody wrote."""
+    """Nothing is said about its parts, which the file does not have."""
     error = refusal({"work": {"path": path}})
     assert error.message.startswith("work.path: expected a path, got ")
     assert "checkpoint" not in error.message
 
 
 def test_the_largest_limits_are_limits() -> None:
-    """What a file may say, an index can take."""
+    """An index accepts the largest limits that a file may have."""
     limits = {"bytes": 2**62, "depth": 2**31, "attributes": 2**31, "amplification": 2.0**62}
     largest = Pipeline.of({"limits": limits | {"amplification_threshold": 2**62}}).limits
     assert Index([("a", "/a/b")], limits=largest).match(b"<a><b/></a>").ids == ["a"]
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    """Two mistakes are one error."""
+    """Two mistakes are reported in one error."""
     error = refusal({"source": {"kind": "dir"}, "limits": {"bytes": -1}})
     assert "source.kind: " in error.message
     assert "limits.bytes: " in error.message
@@ -249,7 +249,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 def test_a_file_that_cannot_be_read_is_an_error_with_its_path(
     tmp_path: Path, content: bytes | None, words: str
 ) -> None:
-    """A missing file, another encoding, and what is no TOML."""
+    """A missing file, another encoding, and a syntax error of TOML are such errors."""
     path = tmp_path / "pipeline.toml"
     if content is not None:
         path.write_bytes(content)
@@ -259,13 +259,13 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_path(
 
 
 def test_a_folder_is_not_a_pipeline_file(tmp_path: Path) -> None:
-    """The reason is that of the system."""
+    """The reason is that of the operating system."""
     with pytest.raises(PipelineError, match="cannot be read: "):
         Pipeline.load(tmp_path)
 
 
 def test_a_pipeline_does_not_change() -> None:
-    """It is a value."""
+    """A pipeline is immutable."""
     with pytest.raises(ValidationError):
         Pipeline.model_validate({}).source.path = "elsewhere"  # type: ignore[misc]
 

@@ -1,4 +1,4 @@
-"""The journal: which version a batch was begun with, whatever happens after."""
+"""The journal: the index version with which a batch was started, across restarts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from twigcast.spark.runs.journal import Journal
 
 
 def test_a_batch_keeps_the_version_it_was_begun_with(tmp_path: Path) -> None:
-    """A second begin of a batch, after a restart too, gives the first entry and not the version of now."""
+    """Starting a batch again, also after a restart, returns its first entry, not the current version."""
     first = Journal(tmp_path).begin(7, "3")
     assert Journal(tmp_path).begin(7, "4") == first
     assert first.version == "3"
@@ -22,7 +22,7 @@ def test_a_batch_that_was_not_begun_has_no_entry(tmp_path: Path) -> None:
 
 
 def test_what_a_kill_left_half_written_is_no_entry(tmp_path: Path) -> None:
-    """An entry that was being written when the process died is as if it had not been begun."""
+    """An entry that was being written when the process died does not count."""
     (tmp_path / ".3.json.99").write_text('{"bat')
     journal = Journal(tmp_path)
     assert journal.batches() == []
@@ -47,7 +47,7 @@ def test_old_entries_are_dropped(tmp_path: Path) -> None:
 
 
 def test_a_retry_is_done_when_it_was_noted(tmp_path: Path) -> None:
-    """Begun is not done."""
+    """A batch that was started is not finished."""
     journal = Journal(tmp_path)
     journal.begin(-1, "1")
     assert not journal.is_finished(-1)

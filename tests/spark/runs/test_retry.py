@@ -1,4 +1,4 @@
-"""Dead letters that are run again: once each, whatever was cut off."""
+"""Dead letters are retried once each, wherever a retry was cut off."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def opened(spark: SparkSession, pipeline: Pipeline) -> list[tuple[str, int]]:
 def test_letters_are_run_again_as_a_batch_of_their_own(
     spark: SparkSession, tmp_path: Path, strict: Pipeline
 ) -> None:
-    """What can be read now is delivered; what cannot is a letter of the retry; again is a further retry."""
+    """Documents that can be read now are delivered; the others are letters again, of the retry."""
     assert opened(spark, strict) == [("broken", 0), ("deep", 0), ("long", 0)]
     lenient = pipeline_in(tmp_path)
     (figures,) = retry(spark, lenient)
@@ -67,7 +67,7 @@ def test_letters_are_run_again_as_a_batch_of_their_own(
 
 
 def test_a_file_that_could_not_be_read_is_read_when_it_can_be(spark: SparkSession, tmp_path: Path) -> None:
-    """Here a socket, which nobody can open, not even one who may do anything; the other was delivered."""
+    """The file is a socket first, which not even root can open; the other file was delivered."""
     feed = tmp_path / "feed"
     feed.mkdir()
     (feed / "fine.xml").write_bytes(b"<a/>")
@@ -88,7 +88,7 @@ def test_a_file_that_could_not_be_read_is_read_when_it_can_be(spark: SparkSessio
 
 
 def test_a_condition_selects_letters(spark: SparkSession, tmp_path: Path, strict: Pipeline) -> None:
-    """The others stay open."""
+    """Letters that do not fulfil it stay open."""
     lenient = pipeline_in(tmp_path)
     (figures,) = retry(spark, lenient, "code = 'too-deep'")
     assert (figures.documents, figures.deliveries) == (1, 1)
@@ -99,7 +99,7 @@ def test_a_condition_selects_letters(spark: SparkSession, tmp_path: Path, strict
 def test_a_retry_that_was_cut_off_is_finished_by_the_next(
     spark: SparkSession, tmp_path: Path, strict: Pipeline
 ) -> None:
-    """With its own letters and version, as the same batch, before any other."""
+    """It is run first, as the same batch, with its own letters and index version."""
     lenient = pipeline_in(tmp_path)
     retry(spark, lenient, "code = 'too-deep'")
     (tmp_path / "work" / "journal" / "-1.done").unlink()
@@ -113,7 +113,7 @@ def test_a_retry_that_was_cut_off_is_finished_by_the_next(
 def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
     spark: SparkSession, tmp_path: Path, strict: Pipeline
 ) -> None:
-    """Its letters are open, and the next retry has its number."""
+    """Its letters are open, and the next retry gets its number."""
     lenient = pipeline_in(tmp_path)
     retry(spark, lenient, "code = 'too-deep'")
     for file in (tmp_path / "work" / "journal").glob("-1.*"):
@@ -125,7 +125,7 @@ def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
 
 
 def test_without_letters_there_is_nothing_to_retry(spark: SparkSession, tmp_path: Path) -> None:
-    """No number is used up."""
+    """No batch number is used."""
     SubscriptionStore(tmp_path / "subscriptions.db")
     pipeline = pipeline_in(tmp_path)
     assert retry(spark, pipeline) == []
@@ -135,7 +135,7 @@ def test_without_letters_there_is_nothing_to_retry(spark: SparkSession, tmp_path
 def test_without_a_subscription_table_there_is_no_retry(
     spark: SparkSession, tmp_path: Path, strict: Pipeline
 ) -> None:
-    """The letters stay open, and no table is made."""
+    """The letters stay open, and no subscription store is created."""
     table = tmp_path / "subscriptions.db"
     table.rename(tmp_path / "moved.db")
     with pytest.raises(SourceError, match="no such subscription store"):

@@ -1,14 +1,18 @@
-"""A session for the time of a job: how it is asked to stop, and what it says when it fails."""
+"""A session for the duration of a run: how signals stop it, and how its errors are reported."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from twigcast.errors import RunError
 from twigcast.spark.pipeline import Pipeline
@@ -53,7 +57,7 @@ def ask(number: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_query_that_is_asked_to_stop_finishes_its_batch(number: int) -> None:
-    """It is stopped when the next batch would begin, and the former handlers are back."""
+    """It is stopped before the next batch, and the former signal handlers are restored."""
     query, former = Query(), signal.getsignal(number)
 
     def finish() -> None:
@@ -69,7 +73,7 @@ def test_a_query_that_is_asked_to_stop_finishes_its_batch(number: int) -> None:
 
 
 def test_asked_twice_a_query_gives_its_batch_up() -> None:
-    """Who is in a hurry need not wait."""
+    """A second signal stops the query at once."""
     query = Query()
     for delay in (0.1, 0.3):
         threading.Timer(delay, ask, (signal.SIGINT,)).start()
@@ -78,14 +82,14 @@ def test_asked_twice_a_query_gives_its_batch_up() -> None:
 
 
 def test_a_query_that_ends_by_itself_was_not_stopped() -> None:
-    """As with ``--once``."""
+    """The result is false, as after a run that ends by itself."""
     query = Query()
     query.stop()
     assert wait_until_stopped(query) is False  # type: ignore[arg-type]
 
 
 def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the session is stopped."""
+    """The session is stopped too."""
     stopped = []
 
     class Session:
@@ -98,13 +102,21 @@ def test_what_spark_complains_of_is_an_error_in_a_sentence(monkeypatch: pytest.M
     assert stopped == [True]
 
 
-def test_tasks_of_running_stages_are_counted() -> None:
-    """A stage that ended meanwhile counts for nothing."""
-    stages = {1: type("Stage", (), {"numCompletedTasks": 2, "numTasks": 5}), 2: None}
-    tracker = type(
-        "Tracker",
-        (),
-        {"getActiveStageIds": staticmethod(lambda: list(stages)), "getStageInfo": staticmethod(stages.get)},
-    )
-    context = type("Context", (), {"statusTracker": staticmethod(lambda: tracker)})
-    assert task_counts(type("Session", (), {"sparkContext": context})) == (2, 5)  # type: ignore[arg-type]
+def test_tasks_of_running_stages_are_counted(
+    spark: SparkSession, tmp_path: Path, until: Callable[..., None]
+) -> None:
+    """While a job runs, its finished tasks and all its tasks are known; afterwards there are none."""
+
+    def wait_for_file(number: int) -> int:
+        while number and not (tmp_path / "go").exists():
+            time.sleep(0.05)
+        return number
+
+    job = threading.Thread(target=spark.sparkContext.parallelize(range(3), 3).map(wait_for_file).count)
+    job.start()
+    try:
+        until(lambda: task_counts(spark) == (1, 3))
+    finally:
+        (tmp_path / "go").touch()
+        job.join()
+    until(lambda: task_counts(spark) == (0, 0))

@@ -1,4 +1,4 @@
-"""The pipeline as a stream and as a job: documents in, deliveries and dead letters out, batch after batch."""
+"""A pipeline as a stream and as a job: documents in, deliveries and dead letters out, batch by batch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def delivered(spark: SparkSession, folder: Path) -> list[tuple[str, str, str]]:
 def test_a_job_runs_what_is_there(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
-    """Good documents are delivered, bad ones are dead letters, and the figures say so."""
+    """Good documents are delivered, bad ones are dead letters, and the metrics count both."""
     table.subscribe("x", "//x", subscriber="ada", deliver="part")
     table.subscribe("all", "/*")
     publish(feed, "1.xml", b"<a><x>1</x><x>2</x></a>")
@@ -75,10 +75,34 @@ def test_a_job_runs_what_is_there(
     assert row.asDict() == {name: getattr(figures, name) for name in figures.__dataclass_fields__}
 
 
+@pytest.mark.parametrize("sinks", [["format"], ["jdbc"], ["jsonl", "jdbc"], ["jdbc", "jsonl", "files"]])
+def test_metrics_are_the_same_for_every_sink(
+    spark: SparkSession,
+    tmp_path: Path,
+    feed: Path,
+    table: SubscriptionStore,
+    derby: Callable[[str], dict[str, str]],
+    sinks: list[str],
+) -> None:
+    """They are observed during the first write, or computed apart if the connector does not report."""
+    kinds = {
+        "format": {"path": "out/deliveries"},
+        "jdbc": {"format": "jdbc", "options": derby("metrics")},
+        "jsonl": {"kind": "jsonl", "path": "out/lines"},
+        "files": {"kind": "files", "path": "out/files"},
+    }
+    table.subscribe("x", "//x", deliver="part")
+    for name, body in (("1", b"<a><x/><x/></a>"), ("2", b"<b/>"), ("3", b"<a>"), ("4", b"<x/>")):
+        publish(feed, f"{name}.xml", body)
+    (figures,) = run(spark, pipeline_in(tmp_path, sink=[kinds[name] for name in sinks]))
+    assert (figures.documents, figures.bytes, figures.matches) == (4, 26, 2)
+    assert (figures.deliveries, figures.dead_letters) == (3, 1)
+
+
 def test_a_job_goes_on_where_the_last_one_ended(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
-    """Documents are run once, each with the subscriptions of its time."""
+    """Each document is run once, with the subscriptions at the time of its batch."""
     table.subscribe("a", "/*")
     publish(feed, "1.xml", b"<x/>")
     run(spark, pipeline_in(tmp_path))
@@ -94,7 +118,7 @@ def test_a_job_goes_on_where_the_last_one_ended(
 def test_a_batch_that_is_run_again_has_the_subscriptions_of_its_begin(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
-    """A stop before the end of a batch: it is run again, with the journal's version, and leaves no double."""
+    """A batch that was stopped is run again with the version of the journal, without duplicates."""
     table.subscribe("a", "/*")
     publish(feed, "1.xml", b"<x/>")
     sinks = [
@@ -118,7 +142,7 @@ def test_a_batch_that_is_run_again_has_the_subscriptions_of_its_begin(
 def test_a_stream_uses_new_subscriptions_with_its_next_batch(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore, until: Callable[..., None]
 ) -> None:
-    """Without being stopped."""
+    """The stream is not restarted."""
     table.subscribe("a", "//x")
     done: list[BatchMetrics] = []
     query = stream(spark, pipeline_in(tmp_path), on_batch=done.append)
@@ -143,7 +167,7 @@ def test_a_stream_uses_new_subscriptions_with_its_next_batch(
 def test_an_empty_file_is_a_dead_letter(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore, until: Callable[..., None]
 ) -> None:
-    """A document without a byte is a bad document like any other, also where a batch has no other."""
+    """An empty file is reported like any bad document, also if it is the only file of a batch."""
     publish(feed, "1.xml", b"<x/>")
     publish(feed, "2.xml", b"")
     (figures,) = run(spark, pipeline_in(tmp_path))
@@ -165,7 +189,7 @@ def test_an_empty_file_is_a_dead_letter(
 def test_shards_deliver_the_same(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
-    """Subscriptions divided over several indexes are one set of subscriptions."""
+    """Several indexes deliver what one index with all subscriptions delivers."""
     for number in range(6):
         table.subscribe(f"s{number}", f"//x{number % 2}")
     publish(feed, "1.xml", b"<x1/>")
@@ -177,7 +201,7 @@ def test_shards_deliver_the_same(
 def test_batches_of_another_work_folder_are_not_overwritten(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore
 ) -> None:
-    """Who removes the work folder and keeps the outputs is told, rather than losing them."""
+    """A run is refused if its work folder was removed and its outputs were kept."""
     table.subscribe("a", "/*")
     publish(feed, "1.xml", b"<x/>")
     run(spark, pipeline_in(tmp_path))
@@ -191,7 +215,7 @@ def test_batches_of_another_work_folder_are_not_overwritten(
 def test_without_a_subscription_table_nothing_is_used_up(
     spark: SparkSession, tmp_path: Path, feed: Path, start: Callable[..., Any]
 ) -> None:
-    """A path that is misspelt is an error; put right, the documents are still there."""
+    """A misspelt path is an error; when it is corrected, no document is missing."""
     publish(feed, "1.xml", b"<x/>")
     with pytest.raises(SourceError, match="no such subscription store") as caught:
         start(spark, pipeline_in(tmp_path))

@@ -1,4 +1,4 @@
-"""Archives that are broken, or too large, cost what is broken in them."""
+"""Archives that are broken or too large are errors; their readable members are documents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_no_archive_at_all(tmp_path: Path) -> None:
 
 
 def test_a_truncated_archive(tmp_path: Path) -> None:
-    """What comes before the break is there."""
+    """Members before the break are documents."""
     path = tmp_path / "a.tar.gz"
     with tarfile.open(path, "w:gz", compresslevel=0) as archive:
         for number in range(3):
@@ -43,7 +43,7 @@ def test_a_truncated_archive(tmp_path: Path) -> None:
 
 
 def test_a_broken_member(tmp_path: Path) -> None:
-    """A member whose bytes are not what was packed is an error; its neighbours are documents."""
+    """A member with a wrong checksum is an error; the other members are documents."""
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for number in range(3):
@@ -63,7 +63,7 @@ def test_a_bomb(tmp_path: Path) -> None:
 
 
 def test_members_may_be_chosen(tmp_path: Path) -> None:
-    """By their name, or their name with its folders."""
+    """A pattern selects members by their name, or by their name with its folders."""
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("x/1.xml", "y/2.xml", "x/3.txt"):

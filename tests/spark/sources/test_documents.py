@@ -1,4 +1,4 @@
-"""Reading and matching as one stage give what they give apart."""
+"""Reading and matching in one stage gives the rows of two stages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def stages(hits: DataFrame) -> int:
 def test_sources_opened_by_workers_are_fused(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]], format: str, others: int
 ) -> None:
-    """The same rows, errors and other columns included, in one stage less."""
+    """Rows, errors and other columns are the same, with one stage less."""
     place, options = sources[format]
     documents = tc.read(spark, str(place), format=format, options=options)
     fused = tc.match(documents, INDEX)

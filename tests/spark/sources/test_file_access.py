@@ -15,7 +15,7 @@ from twigcast.spark.sources.file_access import decompressed, is_compressed, open
 
 
 def test_a_local_file_is_opened_by_path_or_address(tmp_path: Path) -> None:
-    """Nothing in its name is taken for an escape."""
+    """Escape sequences in its name are not decoded."""
     path = tmp_path / "a b%20é.xml"
     path.write_bytes(b"<a/>")
     for name in (str(path), f"file:{path}", f"file://{path}"):
@@ -35,7 +35,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 def test_compressed_files_are_told_by_their_name(
     tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]
 ) -> None:
-    """What they contain is read; a file of another name is read as it is."""
+    """Their content is decompressed; a file with another suffix is read as it is."""
     path = tmp_path / f"a.xml{suffix}"
     path.write_bytes(compress(b"<a/>"))
     assert is_compressed(str(path))
@@ -46,7 +46,7 @@ def test_compressed_files_are_told_by_their_name(
 
 @pytest.mark.parametrize(("size", "limit", "read"), [(0, 5, 0), (5, 5, 5), (6, 5, 6), (200_000, 10, 11)])
 def test_no_more_is_read_than_shows_that_it_is_too_much(size: int, limit: int, read: int) -> None:
-    """One byte beyond the limit; a limit beyond any memory costs nothing."""
+    """At most one byte beyond the limit is read; a huge limit allocates no memory."""
     data = bytes(range(256)) * 1000
     assert read_within(BytesIO(data[:size]), limit) == data[:read]
     assert read_within(BufferedReader(BytesIO(data)), 1 << 62) == data  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Parquet files as workers read them themselves, against what Spark reads."""
+"""Parquet files that workers read themselves give the rows that Spark reads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rows(hits: DataFrame) -> list[Any]:
 def test_workers_read_what_spark_reads(
     spark: SparkSession, tmp_path: Path, columns: dict[str, Any], asked: dict[str, str]
 ) -> None:
-    """The same rows, nulls and errors included, from several files and row groups, whatever their names."""
+    """Rows, nulls and errors are the same, from several files and row groups, whatever the names."""
     write(tmp_path / "a table", "1 %é.parquet", columns, row_group_size=2)
     write(tmp_path / "a table", "2.parquet", columns)
     write(tmp_path / "a table", "none.parquet", {name: column[:0] for name, column in columns.items()})
@@ -61,7 +61,7 @@ def test_workers_read_what_spark_reads(
 
 
 def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
-    """Columns of the path, of other types or of only some files, ids that are made, options and settings."""
+    """Columns of the path, of other types or of some files, hashed ids, options and settings are."""
     left: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "made": ({"body": documents()["body"]}, {}),
         "number": (documents() | {"doc_id": pa.array(range(5))}, {}),
@@ -98,7 +98,7 @@ def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: P
 def test_batches_are_bounded_and_in_order(
     spark: SparkSession, tmp_path: Path, size: int, expected: list[int]
 ) -> None:
-    """Large documents come few at a time, small ones together; the order within a file stays."""
+    """Large documents come a few at a time, small ones together, in the order of the file."""
     ids = [f"{number:03}" for number in range(130)]
     body = b"<r>" + b" " * size + b"</r>"
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array([body] * 130)})
@@ -110,7 +110,7 @@ def test_batches_are_bounded_and_in_order(
 
 
 def test_a_broken_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    """Also where only its end, which is read first, is whole."""
+    """A file is named even if its footer, which is read first, is intact."""
     write(tmp_path, "1.parquet", documents())
     path = tmp_path / "1.parquet"
     path.write_bytes(b"PAR1" + b"\xff" * 100 + path.read_bytes()[104:])
@@ -140,7 +140,7 @@ MB = 1 << 20
 def test_pieces_are_large_at_first_and_small_at_the_end(
     sizes: list[int], cores: int, packed: list[float]
 ) -> None:
-    """Row groups go together while much is left; large ones are cut, in parts that are the same rows."""
+    """Row groups are packed while much is left, large ones are cut, and every row is in one piece."""
     extents = [Extent("x", number, 0, 1000, size * MB) for number, size in enumerate(sizes)]
     pieces = _packed(extents, cores, 128 * MB)
     assert [sum(extent.rows for extent in piece) / 1000 for piece in pieces] == packed
@@ -154,7 +154,7 @@ def test_pieces_are_large_at_first_and_small_at_the_end(
 
 
 def test_a_row_group_cut_into_parts_is_read_once(spark: SparkSession, tmp_path: Path) -> None:
-    """Each part has its own rows, wherever it begins; all cores have something to do."""
+    """Every row is in exactly one part, and there are parts for all cores."""
     ids = [f"{number:05}" for number in range(1003)]
     bodies = [randbytes(6000).hex().encode() for _ in ids]
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array(bodies)})
@@ -172,5 +172,5 @@ def test_a_row_group_cut_into_parts_is_read_once(spark: SparkSession, tmp_path: 
     ("text", "number"), [("128MB", 1 << 27), ("16m", 1 << 24), ("123", 123), ("1g", 1 << 30), ("64b", 64)]
 )
 def test_sizes_of_spark(text: str, number: int) -> None:
-    """As its settings may be written."""
+    """Every unit of its settings is understood."""
     assert _bytes(text) == number

@@ -1,4 +1,4 @@
-"""Every kind of source through a pipeline: what can be a stream is one, and the rest is run whole."""
+"""Every kind of source in a pipeline: as a stream if it can be one, else as one batch."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_files_of_many_documents_are_dropped_in_over_time(
     expected: list[tuple[int, str, str]],
     until: Callable[..., None],
 ) -> None:
-    """Those that come while the stream runs are taken as they come."""
+    """Files that arrive while the stream runs are taken in the next batch."""
     done: list[BatchMetrics] = []
     query = stream(spark, pipeline_of(folder, **source), on_batch=done.append)
     try:
@@ -131,7 +131,7 @@ def test_files_of_many_documents_are_dropped_in_over_time(
 def test_a_source_may_be_one_file(
     spark: SparkSession, folder: Path, source: dict[str, Any], file: str, content: bytes
 ) -> None:
-    """It is run once."""
+    """Its documents are run once."""
     (folder / file).write_bytes(content)
     (figures,) = run(spark, pipeline_of(folder, **source))
     assert (figures.documents, figures.deliveries, figures.dead_letters) == (2, 2, 0)
@@ -139,7 +139,7 @@ def test_a_source_may_be_one_file(
 
 
 def test_rows_are_appended_to_a_table(spark: SparkSession, folder: Path) -> None:
-    """Each run takes the rows that are new; the table must be there, or its columns be named."""
+    """Each run takes the new rows; the table must exist, or the file must name its columns."""
     source = {"kind": "table", "path": "table", "doc_id": "key", "body": "xml"}
     (folder / "table").mkdir()
     with pytest.raises(StageError, match=r'no parquet file yet .* give the option "schema"'):
@@ -155,7 +155,7 @@ def test_rows_are_appended_to_a_table(spark: SparkSession, folder: Path) -> None
 def test_a_source_that_is_no_stream_is_run_whole(
     spark: SparkSession, folder: Path, derby: Callable[[str], dict[str, str]]
 ) -> None:
-    """Each time all of it, as the next batch; asked to stream it, the pipeline names the key."""
+    """Each run takes all of it as the next batch; ``stream`` refuses it and names the key."""
     options = derby("docs")
     spark.createDataFrame([("k", "<r/>")], "doc_id string, body string").write.format("jdbc").options(
         **options
@@ -173,7 +173,7 @@ def test_a_source_that_is_no_stream_is_run_whole(
 
 
 def test_a_whole_run_that_was_cut_off_is_run_again(spark: SparkSession, folder: Path) -> None:
-    """As the same batch, with the subscriptions of its begin."""
+    """It is the same batch, with the index version of its first start."""
     spark.sql("select 'k' doc_id, '<r/>' body").createOrReplaceTempView("cut_off")
     pipeline = pipeline_of(folder, kind="table", table="cut_off")
     run(spark, pipeline)
@@ -186,7 +186,7 @@ def test_a_whole_run_that_was_cut_off_is_run_again(spark: SparkSession, folder: 
 
 
 def test_a_table_of_the_catalogue_is_a_stream_where_it_can_be(spark: SparkSession, folder: Path) -> None:
-    """One of files, by its name; its work folder is then not that of a run of the whole."""
+    """A table of files is a stream; its work folder is then refused for a source that is none."""
     spark.sql(f"create table wire (doc_id string, body binary) using parquet location '{folder}/wire'")
     try:
         for number in (1, 2):

@@ -59,7 +59,7 @@ def test_a_folder_of_files(spark: SparkSession, folder: Path, tmp_path: Path) ->
 
 
 def test_a_file_that_is_too_large_is_not_read(spark: SparkSession, folder: Path) -> None:
-    """It is an error with its name, and its neighbours are documents."""
+    """It is an error with its path, and the other files are documents."""
     (folder / "big.xml").write_bytes(b"<a>" + b" " * 100 + b"</a>")
     docs = tc.read(spark, str(folder), options={"maxBytes": "50"})
     hits = tc.match(docs, Index([("s", "/a")]))
@@ -112,7 +112,7 @@ def test_archives(spark: SparkSession, packed: Path, tmp_path: Path) -> None:
 
 
 def test_records(spark: SparkSession, tmp_path: Path) -> None:
-    """Each record is a document named by file and offset, however many pieces the file is cut into."""
+    """Each record is a document named by file and offset, for any size of the pieces."""
     feed = tmp_path / "feed"
     feed.mkdir()
     head = b'<f xmlns:p="u">'
@@ -170,13 +170,13 @@ def test_parts_of_records_are_their_bytes(spark: SparkSession, tmp_path: Path) -
 
 
 def test_records_need_the_name_of_the_element(spark: SparkSession) -> None:
-    """Without it there is nothing to cut at."""
+    """Without the option, a ``StageError`` says so."""
     with pytest.raises(StageError, match='option "record"'):
         tc.read(spark, "feed", format="records")
 
 
 def test_a_table(spark: SparkSession, tmp_path: Path) -> None:
-    """Any format of Spark, with the columns named or found; the others stay, text becomes bytes."""
+    """Columns for id and body are named or found; other columns stay, and text becomes bytes."""
     path = str(tmp_path / "table")
     spark.createDataFrame([("1", "<a>é</a>", 7)], "key string, xml string, n int").write.parquet(path)
     (row,) = tc.read(spark, path, format="parquet", doc_id="key", body="xml").collect()

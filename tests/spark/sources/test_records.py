@@ -1,4 +1,4 @@
-"""Files of records, cut into pieces that give the same records."""
+"""Files of records are cut into pieces that give the same records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def file_of(folder: Path, content: bytes, name: str = "f.xml") -> Path:
 
 @pytest.mark.parametrize("size", [1, 100, 5000, 1 << 20])
 def test_pieces_give_what_the_file_gives(tmp_path: Path, size: int) -> None:
-    """The pieces are next to each other, and their records are those of the file."""
+    """The pieces are adjacent, and together they have the records of the file."""
     head = b'<f xmlns="u"><g xmlns:p="v">'
     path = file_of(tmp_path, head + b"\n".join(BODIES) + b"</g><g>" + b"".join(BODIES) + b"</g></f>")
     cut = RecordCut("r", 1 << 20, size)
@@ -37,7 +37,7 @@ def test_pieces_give_what_the_file_gives(tmp_path: Path, size: int) -> None:
 
 
 def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:
-    """Its offsets are those of what it contains."""
+    """Offsets count bytes of the decompressed content."""
     path = file_of(tmp_path, gzip.compress(b"<f>" + b"".join(BODIES) + b"</f>"), "f.xml.gz")
     cut = RecordCut("r", 1 << 20, 10)
     (piece,) = pieces(str(path), path.stat().st_size, cut)
@@ -47,7 +47,7 @@ def test_a_compressed_file_is_one_piece(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
-    """Whether it is gone, or ends in the middle of what is compressed; what came before is there."""
+    """A missing file and a truncated compressed file are errors; records before the break are documents."""
     cut = RecordCut("r", 1 << 20, 10)
     gone = str(tmp_path / "gone.xml")
     (piece,) = pieces(gone, 1000, cut)
@@ -62,7 +62,7 @@ def test_a_file_that_cannot_be_read_is_one_error(tmp_path: Path) -> None:
 
 
 def test_the_limit_is_kept(tmp_path: Path) -> None:
-    """A record beyond it is an error without its bytes."""
+    """A larger record is an error without a body."""
     path = file_of(tmp_path, b"<f><r>" + b"x" * 1000 + b"</r><r/></f>")
     first, second = rows_of(str(path), 0, None, b"", RecordCut("r", 100, 1 << 20))
     assert (first[1], first[3] and first[3]["code"], second[1]) == (None, "too-large", b"<r/>")

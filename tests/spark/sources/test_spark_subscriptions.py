@@ -11,7 +11,7 @@ from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 
 
 def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None:
-    """Its version is that of its rows, in whatever order they lie; columns it lacks have their defaults."""
+    """The version depends on the rows, not on their order; missing columns have default values."""
     path = str(tmp_path / "table")
     rows = [("b", "//n:y", {"n": "urn:n"}), ("a", "//x", None)]
     schema = "id string, xpath string, namespaces map<string,string>"

@@ -1,4 +1,4 @@
-"""Whole files as documents: the same whether workers or Spark read them."""
+"""Whole files give the same documents, whether workers or Spark read them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rows(hits: DataFrame) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("options", [{}, {"pathGlobFilter": "*.xml"}])
 def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, options: dict[str, str]) -> None:
-    """The same rows, errors included, whatever the names of the files."""
+    """Rows and errors are the same, whatever the names of the files."""
     documents = tc.read(spark, str(folder), options={"maxBytes": "100", **options})
     assert documents.worker_reading() is not None
     by_spark = opened_by_spark(FileListing(str(folder), options).list(spark, streaming=False), 100)
@@ -48,7 +48,7 @@ def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, option
 
 
 def test_a_file_with_a_colon_in_its_name(spark: SparkSession, tmp_path: Path) -> None:
-    """Spark cannot read it, and what stands beside it neither."""
+    """Spark could read neither this file nor the others of its folder."""
     for name in ("c:d.xml", "ok.xml"):
         (tmp_path / name).write_bytes(b"<a><b/></a>")
     hits = tc.match(tc.read(spark, str(tmp_path)), INDEX).collect()
@@ -59,7 +59,7 @@ def test_a_file_with_a_colon_in_its_name(spark: SparkSession, tmp_path: Path) ->
 
 
 def test_a_file_that_is_gone_is_an_error_of_its_own(spark: SparkSession, folder: Path) -> None:
-    """The others are read; one that has grown beyond the limit since it was listed is too large."""
+    """The others are read; a file that has grown beyond the limit since it was listed is too large."""
     reading = tc.read(spark, str(folder), options={"maxBytes": "100"}).worker_reading()
     assert reading is not None
     paths = [str(folder / "below" / name) for name in ("gone.xml", "1.xml", "large.xml")]

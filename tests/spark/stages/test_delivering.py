@@ -1,4 +1,4 @@
-"""From hits to deliveries and dead letters, against the same thing computed in plain Python."""
+"""Deliveries and dead letters are those that plain Python computes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def documents(spark: SparkSession, bodies: list[bytes]):
 
 
 def delivered(outs) -> set[tuple]:
-    rows = [tuple(row) for row in outs.collect()]
+    rows = [
+        tuple(bytes(value) if isinstance(value, bytearray) else value for value in row)
+        for row in outs.collect()
+    ]
     assert len(rows) == len(set(rows))
     return set(rows)
 
@@ -71,7 +74,7 @@ def test_deliveries_are_those_of_plain_python(
     spark: SparkSession, rows: list[Subscription], tmp_path: Path
 ) -> None:
     """Every subscriber gets every document or part it asked for, byte for byte, under its id; a bad document
-    disturbs none of its neighbours and is a dead letter with its place."""
+    is a dead letter with its position, and the others are delivered."""
     bodies = list(generate_documents(news(), 80, DocumentOptions(seed=5)))
     rng = random.Random(1)
     for bad in BAD.values():
@@ -112,7 +115,7 @@ def test_another_version_is_refused(spark: SparkSession, tmp_path: Path) -> None
 
 
 def test_documents_may_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
-    """By reference, a delivery has the id it always has, and only a part has content."""
+    """By reference, delivery ids are the same, and only parts have content."""
     rows = [Subscription("s", "/a", "u"), Subscription("t", "/a/b", "v", "part")]
     version = IndexVersion.write(tmp_path, 1, rows)
     hits = tc.match(documents(spark, [b"<a><b/></a>"]), version)
@@ -132,7 +135,7 @@ def test_an_index_delivers_to_its_ids(spark: SparkSession) -> None:
 
 
 def test_ids_tell_everything_apart() -> None:
-    """An id changes with each thing it names, and with nothing else."""
+    """An id changes with each of its components, and with nothing else."""
     base = ("d", b"<a/>", "u", "s", None)
     others = [
         ("e", b"<a/>", "u", "s", None),
@@ -147,7 +150,7 @@ def test_ids_tell_everything_apart() -> None:
 
 
 def test_slices_are_bounded() -> None:
-    """Deliveries leave a worker in batches of a bounded size, a larger one alone."""
+    """Deliveries leave a worker in batches of a bounded size; a larger delivery is a batch by itself."""
     import pyarrow as pa
 
     big = delivering.DELIVERY_BATCH_BYTES

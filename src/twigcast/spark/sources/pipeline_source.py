@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from twigcast.spark.pipeline import Pipeline, SourceSection, is_file_format
+from twigcast.spark.sources.document_source import DocumentSource
 from twigcast.spark.sources.reading import source_of
-from twigcast.spark.sources.source import Source
 from twigcast.spark.sources.tables import CATALOGUE
 
 UNLIMITED_FILE_AGE = "36500d"
@@ -12,7 +12,7 @@ MICRO_BATCH_BYTES = str(512 << 20)
 _FORMATS = {"directory": "binaryFile", "archives": "archives", "records": "records"}
 
 
-def pipeline_source(pipeline: Pipeline) -> Source:
+def pipeline_source(pipeline: Pipeline) -> DocumentSource:
     """The source of a pipeline; as a stream, its micro-batches have a bounded size."""
     section = pipeline.source
     options = dict(section.options)

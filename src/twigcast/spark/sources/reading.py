@@ -20,10 +20,10 @@ from twigcast.document import RECORD_LIMIT, DocumentLimits
 from twigcast.errors import StageError
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.archives import ArchivesSource
+from twigcast.spark.sources.document_source import DocumentSource
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.file_listing import FileListing
 from twigcast.spark.sources.records import PIECE_BYTES, RecordCut, RecordsSource
-from twigcast.spark.sources.source import Source
 from twigcast.spark.sources.tables import CATALOGUE, TableSource
 from twigcast.spark.sources.whole_files import FilesSource
 
@@ -61,7 +61,7 @@ def source_of(
     body: str | None = None,
     options: Mapping[str, str] | None = None,
     stream_options: Mapping[str, str] | None = None,
-) -> Source:
+) -> DocumentSource:
     """The source of a format; raises ``StageError`` for an option that it lacks or that is no number."""
     given = {name: str(value) for name, value in (options or {}).items()}
     for_streams = dict(stream_options or {})

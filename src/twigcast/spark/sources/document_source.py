@@ -10,7 +10,7 @@ from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.empty_file_log import EmptyFileLog
 
 
-class Source(Protocol):
+class DocumentSource(Protocol):
     """Where documents are, and how they are opened.
 
         spark ── list ──► places ── open ──► documents            as a batch
