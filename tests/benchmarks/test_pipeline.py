@@ -43,10 +43,12 @@ def test_a_tiny_run_has_figures_and_no_wrong_answer(
     assert outcome.figures["pairs_checked"] == 5 * (3 + 10)
 
 
-@pytest.mark.usefixtures("_apart")
-def test_a_plain_session_finds_the_same() -> None:
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_plain_session_finds_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A session without any setting of twigcast has the same answers, and both were timed."""
-    pytest.importorskip("pyspark")
+    monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
+    monkeypatch.setenv("TWIGCAST_BENCH_CACHE", str(tmp_path / "cache"))
     outcome = own_session(lambda step: None, TINY)
     assert outcome.wrong == ()
     assert min(outcome.figures.values()) > 0
