@@ -15,7 +15,6 @@ from twigcast import routing
 from twigcast.document import read
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.routing import Network, advertisement
-from twigcast.routing.aggregating import Selectivity
 from twigcast.routing.messages import (
     Advertise,
     Envelope,
@@ -27,6 +26,7 @@ from twigcast.routing.messages import (
     Unsubscribe,
 )
 from twigcast.routing.router import Router
+from twigcast.routing.stages.aggregating import Selectivity
 from twigcast.routing.strategy import Strategy
 from twigcast.schema import (
     AttributeDeclaration,

@@ -15,7 +15,6 @@ from twigcast.document import read
 from twigcast.errors import DocumentError, RoutingError
 from twigcast.pattern import Pattern, parse
 from twigcast.routing import Advertisement, Router, advertisement
-from twigcast.routing.aggregating import sample_selectivity
 from twigcast.routing.messages import (
     Advertise,
     Deliver,
@@ -29,6 +28,7 @@ from twigcast.routing.messages import (
     Unsubscribe,
     is_flooded,
 )
+from twigcast.routing.stages.aggregating import sample_selectivity
 from twigcast.routing.strategy import FLOODING, Strategy
 
 COMBINATIONS = list(Strategy.all_combinations())

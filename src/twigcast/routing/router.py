@@ -34,9 +34,7 @@ from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.change import written
 from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
-from twigcast.routing.interest import Interest
 from twigcast.routing.message_batch import Part, added, duplicate, in_parts
 from twigcast.routing.messages import (
     Advertise,
@@ -51,6 +49,8 @@ from twigcast.routing.messages import (
 )
 from twigcast.routing.path_publication import by_branch, leaf_paths
 from twigcast.routing.pool import Answer, Pool
+from twigcast.routing.stages.change import written
+from twigcast.routing.stages.interest import Interest
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable

@@ -10,8 +10,8 @@ from typing import Any
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern, parse, render
 from twigcast.routing.advertising import Advertisement
+from twigcast.routing.stages.subscription_tree import SavedNode
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.subscription_tree import SavedNode
 
 VERSION = 2
 

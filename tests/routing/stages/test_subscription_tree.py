@@ -12,8 +12,8 @@ from tests.analysis.subscriptions import linear_pattern, small_document, twig_pa
 from twigcast.analysis.covering import covers
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Pattern, matches, parse
-from twigcast.routing.change import Change
-from twigcast.routing.subscription_tree import Node, SubscriptionTree
+from twigcast.routing.stages.change import Change
+from twigcast.routing.stages.subscription_tree import Node, SubscriptionTree
 
 
 def tree_of(*expressions: str) -> SubscriptionTree:

@@ -39,8 +39,8 @@ from twigcast.analysis import (
     schema_automaton,
 )
 from twigcast.pattern import Pattern
-from twigcast.routing.change import Change, check_ids, net_change
-from twigcast.routing.subscription_tree import SubscriptionTree
+from twigcast.routing.stages.change import Change, check_ids, net_change
+from twigcast.routing.stages.subscription_tree import SubscriptionTree
 from twigcast.schema import ElementGraph
 
 Error: TypeAlias = tuple[int, ...]

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from twigcast.analysis import CoveringIndex, Summary, Witness, summary, summary_covers
 from twigcast.filtering import unknown_id
 from twigcast.pattern import Pattern
-from twigcast.routing.change import Change, check_ids, net_change
+from twigcast.routing.stages.change import Change, check_ids, net_change
 from twigcast.system import garbage_collection_paused
 
 SUPERS = 2

@@ -13,8 +13,8 @@ from twigcast.analysis.twig import step_count
 from twigcast.document import read
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Pattern, matches, parse
-from twigcast.routing.aggregating import AGGREGATED, Aggregating, sample_selectivity
-from twigcast.routing.change import Change
+from twigcast.routing.stages.aggregating import AGGREGATED, Aggregating, sample_selectivity
+from twigcast.routing.stages.change import Change
 
 BODIES = [b"<a><b><c/></b></a>", b"<a><b><d/></b></a>", b"<a><f><g/></f></a>", b"<a><f/></a>", b"<h/>"]
 SAMPLE = sample_selectivity([read(body) for body in BODIES])

@@ -18,11 +18,11 @@ from typing import Protocol
 from twigcast.analysis import Selectivity
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
-from twigcast.routing.aggregating import Aggregating
-from twigcast.routing.change import Change, net_change
-from twigcast.routing.merging import Merging
+from twigcast.routing.stages.aggregating import Aggregating
+from twigcast.routing.stages.change import Change, net_change
+from twigcast.routing.stages.merging import Merging
+from twigcast.routing.stages.subscription_tree import SavedNode, SubscriptionTree
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.subscription_tree import SavedNode, SubscriptionTree
 from twigcast.schema import ElementGraph
 
 

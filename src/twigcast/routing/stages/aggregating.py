@@ -35,7 +35,7 @@ from twigcast.analysis import (
     summary,
 )
 from twigcast.pattern import Axis, Pattern
-from twigcast.routing.change import Change, check_ids, net_change
+from twigcast.routing.stages.change import Change, check_ids, net_change
 
 __all__ = ["AGGREGATED", "Aggregating", "Selectivity", "sample_selectivity", "schema_selectivity"]
 

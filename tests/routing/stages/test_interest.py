@@ -6,8 +6,8 @@ import pytest
 
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
-from twigcast.routing.change import Change
-from twigcast.routing.interest import Interest
+from twigcast.routing.stages.change import Change
+from twigcast.routing.stages.interest import Interest
 from twigcast.routing.strategy import FLOODING, Strategy
 
 

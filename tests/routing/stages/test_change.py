@@ -6,7 +6,7 @@ import pytest
 
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import parse
-from twigcast.routing.change import Change, check_ids, net_change
+from twigcast.routing.stages.change import Change, check_ids, net_change
 
 A, B = parse("/a"), parse("/b")
 
