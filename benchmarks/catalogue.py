@@ -21,12 +21,14 @@ from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
 from benchmarks.rivals import rivals
 from benchmarks.routing import conformance, receiving, restoring
+from benchmarks.versions import BULK, one_change
 from benchmarks.workloads import KINDS, MISSING_DATA, SIZES
 from twigcast.errors import SourceError
 
 GROUPS = {
     "matching": "Matching, in times of a bare parse of the same documents",
     "building": "Building, opening, changing and sharing",
+    "versions": "Index versions of 100,000 subscriptions",
     "threads": "Threads",
     "routing": "Routers, in times of matching by the index alone",
     "rivals": "Rivals, in times of a bare parse of the same documents",
@@ -60,6 +62,8 @@ CHANGED = "nitf-linear-100k"
 BUILDING_SECONDS = Bar("≤", 4)
 FILE_BYTES = Bar("≤", 60)
 OPENING_MILLISECONDS = Bar("≤", 20)
+VERSION_MILLISECONDS = Bar("≤", 50)
+NETWORK_VERSION_MILLISECONDS = Bar("≤", 150)
 CHANGING_MILLISECONDS = Bar("≤", 5)
 SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
@@ -129,6 +133,7 @@ def _catalogue() -> Iterator[Benchmark]:
             f"rival-{name}", "rivals", description, _rival(name), "ratio", "×",
             beside=("microseconds_per_document",),
         )  # fmt: skip
+    yield from _versions()
     yield from _pipeline()
 
 
@@ -203,6 +208,26 @@ def _routing() -> Iterator[Benchmark]:
         "restoring-50k", "routing", "Router.restore with two neighbours and covering",
         _sized(restoring, ROUTED["50k"]), "seconds", "s", None, ("subscribing_seconds",), optional=True,
     )  # fmt: skip
+
+
+def _versions() -> Iterator[Benchmark]:
+    beside = (
+        "milliseconds_99th", "most_milliseconds", "bytes_per_change", "first_seconds",
+        *(f"bytes_for_{many}" for many in BULK),
+    )  # fmt: skip
+    described = "one change, from subscribe to the index of the next batch"
+    for name, networked, bar in (
+        ("versions-100k", False, VERSION_MILLISECONDS),
+        ("versions-network-100k", True, NETWORK_VERSION_MILLISECONDS),
+    ):
+        yield Benchmark(
+            name, "versions", f"{described}, with the network of the demo" if networked else described,
+            _changed_version(networked), "milliseconds", "ms", bar, beside, optional=True,
+        )  # fmt: skip
+
+
+def _changed_version(networked: bool) -> Callable[[Progress], Outcome]:
+    return lambda progress: one_change(CHANGED, networked, progress)
 
 
 def _pipeline() -> Iterator[Benchmark]:

@@ -119,6 +119,7 @@ def test_never_no_where_a_document_matches(random: Random) -> None:
         assert overlaps(schema_automaton(schema), pattern) or not matches(pattern, document)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
 def test_admissible_paths_are_those_of_what_documents_select(random: Random) -> None:

@@ -56,6 +56,7 @@ def test_options_replace_what_the_scenario_says(run: Any, write: Any, tmp_path: 
     assert result["messages"]["subscription"] == 2 * 3
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn_beside_the_table(run: Any, write: Any, tmp_path: Path) -> None:
     """As PNG and as SVG."""
     pytest.importorskip("matplotlib")

@@ -76,6 +76,7 @@ def check_alike(index: Index, anew: Index) -> None:
     assert [rows[id] for id in index.ids] == anew.rows().to_pylist()
 
 
+@pytest.mark.slow
 def test_many_changes_leave_few_segments(tmp_path: Path) -> None:
     """A version after each of a thousand changes names some files, each of which is a level."""
     index = Index((f"s{number}", f"//x{number}") for number in range(2000))

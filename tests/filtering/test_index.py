@@ -268,6 +268,7 @@ def test_results_outlive_changes() -> None:
     assert found.ids == batch.ids(0) == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_evaluator() -> None:
     """Over the whole language, warm or cold, whatever is switched off, however small the caches."""
     for seed in range(40):

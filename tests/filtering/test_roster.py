@@ -16,7 +16,8 @@ class Stored(list[Hashable]):
     """Ids as a file holds them."""
 
     def find(self, id: Hashable) -> Iterator[int]:
-        yield from (row for row, other in enumerate(self) if other == id)
+        if id in self:
+            yield self.index(id)
 
     def to_arrow(self) -> Any:
         return pa.array(list(map(str, self)), pa.large_string())

@@ -225,6 +225,7 @@ VersionBuilder(store, root).newest()
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_point_leaves_the_last_whole_version(table: SubscriptionStore, tmp_path: Path) -> None:
     """A process that dies before, between or after its writes leaves versions that are whole."""
     root = tmp_path / "versions"

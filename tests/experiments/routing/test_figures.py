@@ -48,6 +48,7 @@ def test_a_small_run_has_tables_reasons_and_charts(name: str, findings: dict[str
         assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["routing/fig-8", "routing/table-2", "routing/table-3"])
 def test_what_rests_on_psd_says_that_it_is_reconstructed(name: str, findings: dict[str, Findings]) -> None:
     """The sentence stands with the table."""
@@ -69,6 +70,7 @@ def test_table_3_floods_every_subscription_without_any_technique(findings: dict[
     assert first.rows[0][first.columns.index("controls")] == 4 * 2 * 7
 
 
+@pytest.mark.slow
 def test_fig_9_delivers_no_false_positive(findings: dict[str, Findings]) -> None:
     """Whatever the degree, subscribers get what flooding gives them."""
     network = found("routing/fig-9", findings).tables[1]
