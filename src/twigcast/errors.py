@@ -99,7 +99,7 @@ class SubscriptionError(TwigcastError):
     """A subscription whose id is at fault.
 
     Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file, or
-    it or its subscriber to a line of text).
+    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema).
     """
 
     def __init__(self, message: str, *, code: str, id: Hashable) -> None:

@@ -6,14 +6,15 @@ import random
 from array import array
 
 import pytest
-from twigcast.filtering.kernel._kernel import BareParser, Engine, Segment, build
+from twigcast.filtering.kernel._kernel import BareParser, Segment, SegmentMatcher, build
 
+from twigcast.analysis import parse_path_expression, schema_automaton
 from twigcast.filtering.compiling import Compiler
 from twigcast.pattern import parse
 
 
-def engine(segment: Segment, positions: int) -> Engine:
-    made = Engine(1 << 20, True, True, 1 << 20, 100, 100, 100.0, 1 << 20)
+def engine(segment: Segment, positions: int) -> SegmentMatcher:
+    made = SegmentMatcher(1 << 20, True, True, 1 << 20, 100, 100, 100.0, 1 << 20)
     made.use(object(), (segment,), positions, b"", b"")
     return made
 
@@ -29,21 +30,23 @@ def sample() -> tuple[Compiler, list[bytes]]:
         "//b | //c",
         "/",
     ]
-    return compiler, [compiler.compile(parse(text)).words for text in texts]
+    programs = [compiler.compile(parse(text)).words for text in texts]
+    schema = schema_automaton([parse_path_expression("/r(/a/b)+/*")])
+    return compiler, [*programs, compiler.compile(schema).words]
 
 
 def test_a_segment_is_the_same_for_the_same_programs() -> None:
     """Building is deterministic: a file can be named by its content."""
     first, second = sample(), sample()
-    assert build(first[0].vocabulary, [*range(7)], first[1]) == build(
-        second[0].vocabulary, [*range(7)], second[1]
+    assert build(first[0].vocabulary, [*range(8)], first[1]) == build(
+        second[0].vocabulary, [*range(8)], second[1]
     )
 
 
 def test_positions_need_not_be_dense() -> None:
     """A segment holds the positions it was given."""
     compiler, programs = sample()
-    segment = Segment(build(compiler.vocabulary, [5, 900, 901, 902, 70, 71, 3], programs))
+    segment = Segment(build(compiler.vocabulary, [5, 900, 901, 902, 70, 71, 3, 999], programs))
     found, _, error = engine(segment, 1000).match(b"<r><a x='1'><b/><c/></a></r>")
     assert error is None
     assert list(memoryview(found).cast("I")) == [3, 5, 70, 71, 900]
@@ -76,7 +79,7 @@ def test_bytes_that_are_no_segment_are_refused() -> None:
 def test_an_unaligned_segment_is_refused() -> None:
     """Tables are read in place, so they must lie where words lie."""
     compiler, programs = sample()
-    data = build(compiler.vocabulary, [*range(7)], programs)
+    data = build(compiler.vocabulary, [*range(8)], programs)
     with pytest.raises(ValueError, match="aligned"):
         Segment(memoryview(b"x" + data)[1:])
 

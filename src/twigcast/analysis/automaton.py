@@ -1,6 +1,6 @@
-"""What documents can look like, as positions: the form in which a schema is compared with subscriptions.
+"""A schema as an automaton over element names: the form in which it is compared with subscriptions.
 
-A position stands for the elements at certain places of a document, all called alike.  The expression
+A position stands for the elements that share a name test and a context.  The expression
 ``/a/b(/c/d)+/e`` has six, with the document itself as the first:
 
     document ──► a ──► b ──► c ⇄ d ──► e
@@ -9,16 +9,18 @@ A position stands for the elements at certain places of a document, all called a
     test       –   a   b   c   d     e
     follow    {1} {2} {3} {4} {3,5} {}        each set one integer, a bit for each position
 
-A document is described if its elements can be given positions so that each name is admitted by its position,
-and each position follows that of the parent.  Every position may be the last: branches end anywhere.
+The automaton describes a document if its elements can be given positions so that each name is admitted by
+its position, and each position follows that of the parent.  Every position may be the last: branches end
+anywhere.
 
-Invariant: a name leads from a position to one position at most, so an element's position depends on nothing
-but the names above it, and the branches of a twig can be looked at one by one.  Where tests overlap, a name
-belongs to the narrowest that admits it; the tests are closed under intersection, so there is one.
+Invariant: a name leads from a position to at most one other, so an element's position depends on nothing but
+the names above it, and the branches of a twig can be decided one by one.  Where tests overlap, a name belongs
+to the narrowest test that admits it; the tests are closed under intersection, so there is one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -33,19 +35,32 @@ DOCUMENT = 1
 """The set of only the document's position."""
 
 MEMORY = 100_000
-"""Steps that are remembered: documents and subscriptions can bring any number of names."""
+"""The most steps that are cached: documents and subscriptions can bring any number of names."""
 
 
-@dataclass(frozen=True, eq=True)  # without slots: what is derived is kept once computed
+@dataclass(frozen=True, eq=True)  # without slots: derived facts are cached in the instance
 class SchemaAutomaton:
-    """Positions by number: the name test of each, and the set of those that can follow it as children.
+    """Describes documents by positions: the name test of each, and the set of positions that can follow it.
 
-    The first is the document, whose test is never asked for.
-    Cost: a step from a set of positions is one lookup once it was made before.
+    The first position is the document, whose test is not used.  Raises ``SchemaError`` if a name could lead
+    from a position to two others.
+    Cost: a step from a set of positions is one lookup when it is made again.
     """
 
     tests: tuple[NameTest, ...]
     follow: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.tests) != len(self.follow) or not self.tests:
+            raise SchemaError("a schema automaton needs one set of followers for each of its positions")
+        distinct = len(set(self.tests[1:])) == len(self.tests) - 1
+        for positions in self.follow:
+            if positions & DOCUMENT or positions >> len(self.tests):
+                raise SchemaError("a schema automaton has a follower that is not one of its positions")
+            if not distinct:
+                tests = [self.tests[number] for number in members(positions)]
+                if len(set(tests)) < len(tests):
+                    raise SchemaError("a name leads from one position of a schema automaton to two others")
 
     @property
     def roots(self) -> tuple[NameTest, ...]:
@@ -53,7 +68,7 @@ class SchemaAutomaton:
         return tuple(self.tests[number] for number in members(self.follow[0]))
 
     def to_json(self) -> dict[str, Any]:
-        """The automaton as plain lists and strings."""
+        """Return the automaton as plain lists and strings."""
         return {
             "tests": [list(test) for test in self.tests],
             "follow": [list(members(positions)) for positions in self.follow],
@@ -61,10 +76,19 @@ class SchemaAutomaton:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> SchemaAutomaton:
-        """The automaton that ``to_json`` wrote."""
+        """Read what ``to_json`` wrote; raises ``SchemaError`` if it is not a sound automaton."""
         tests = tuple(NameTest(*test) for test in fields["tests"])
-        follow = tuple(sum(1 << number for number in numbers) for numbers in fields["follow"])
+        follow = tuple(sum(1 << number for number in set(numbers)) for numbers in fields["follow"])
         return cls(tests, follow)
+
+    def to_text(self) -> str:
+        """Return the automaton as one line of JSON."""
+        return json.dumps(self.to_json(), separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str) -> SchemaAutomaton:
+        """Read what ``to_text`` wrote; raises ``SchemaError`` if it is not a sound automaton."""
+        return cls.from_json(json.loads(text))
 
     def __hash__(self) -> int:
         return hash((len(self.tests), self.follow))

@@ -9,6 +9,8 @@ What the kernel cannot decide in one pass (the *first* of several nodes, countin
 would explode) is replaced by something weaker.  The program is then inexact: it holds whenever the pattern
 holds, and the index confirms its candidates with the evaluator.  Beneath a negation weaker would be stronger,
 so there an inexact part is left out as a whole.
+
+A schema automaton is compiled, too: to a program that holds for the documents the automaton describes.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import TypeAlias
 
+from twigcast.analysis import SchemaAutomaton, members
 from twigcast.filtering.kernel._kernel import Vocabulary
 from twigcast.pattern import (
     TEXT,
@@ -51,7 +54,8 @@ FALSE: Condition = ()
 MOST_KNOWN = 1 << 16
 MOST_CONJUNCTIONS = 64  # of one branching node; beyond, a part of the condition is left to the evaluator
 
-# The numbers of the kernel (segment.hpp).
+# The numbers of the kernel (flat.hpp, segment.hpp).
+_NONE = 0xFFFFFFFF
 _DESCENDANT = 0x80000000
 _ON_ATTRIBUTE, _ON_TEXT, _ON_FIRST_TEXT, _ON_STRING = range(4)
 _EXISTS = 0
@@ -64,14 +68,14 @@ _COMPARE = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A compiled pattern; ``exact`` where it holds only if the pattern does."""
+    """A compiled pattern or schema; ``exact`` if it holds for no document that the pattern does not match."""
 
     words: bytes
     exact: bool
 
 
 class Compiler:
-    """Compiles patterns over one growing vocabulary of names and value predicates."""
+    """Compiles patterns and schemas over one growing vocabulary of names and value predicates."""
 
     def __init__(self) -> None:
         self.vocabulary = Vocabulary()
@@ -82,7 +86,10 @@ class Compiler:
         self._known: dict[int, tuple[Predicate, Condition, bool]] = {}  # by identity: parts are shared
         self._exact = True
 
-    def compile(self, pattern: Pattern) -> Program:
+    def compile(self, pattern: Pattern | SchemaAutomaton) -> Program:
+        """Compile what documents are to match; the kernel builds segments from the program's words."""
+        if isinstance(pattern, SchemaAutomaton):
+            return self._schema(pattern)
         self._exact = True
         chains = [chain for path in pattern.alternatives if (chain := self._alternative(path)) is not None]
         words = [len(chains)]
@@ -103,6 +110,13 @@ class Compiler:
         """What a predicate asks of its node, and whether it asks no less than the predicate."""
         self._exact = True
         return self._condition(predicate), self._exact
+
+    def _schema(self, automaton: SchemaAutomaton) -> Program:
+        words = [_NONE, len(automaton.tests)]
+        for place, (test, follow) in enumerate(zip(automaton.tests, automaton.follow, strict=True)):
+            followers = list(members(follow))
+            words += [self._test(test) if place else _NONE, len(followers), *followers]
+        return Program(array("I", words).tobytes(), exact=True)
 
     def _alternative(self, path: Path) -> list[int] | None:
         if path.filters or not path.steps:

@@ -22,13 +22,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from twigcast.analysis import SchemaAutomaton
 from twigcast.document import Document, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
 from twigcast.filtering.batches import Bodies, Rows
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.engine import duplicate_id, unknown_id
 from twigcast.filtering.index_file import read_index, write_index
-from twigcast.filtering.kernel._kernel import Engine, Vocabulary, build
+from twigcast.filtering.kernel._kernel import SegmentMatcher as Engine
+from twigcast.filtering.kernel._kernel import Vocabulary, build
 from twigcast.filtering.levels import (
     SMALL,
     Level,
@@ -93,7 +95,7 @@ class Index:
         self.refused: tuple[RefusedSubscription, ...] = ()
         self.tuning = tuning or Tuning()
         self._compiler = Compiler()
-        self._patterns: dict[int, Pattern] = {}  # of inexact positions, and of those asked for by id
+        self._patterns: dict[int, Pattern | SchemaAutomaton] = {}  # of inexact positions
         self._confirmations: Counter[int] = Counter()
         self._snapshot = _Snapshot((), Roster(), 0, b"", b"")
         self._engines: list[Engine] = []
@@ -164,8 +166,16 @@ class Index:
 
     # Subscriptions
 
-    def add(self, id: Hashable, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None) -> None:
-        """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``."""
+    def add(
+        self,
+        id: Hashable,
+        xpath: str | Pattern | SchemaAutomaton,
+        namespaces: Mapping[str, str] | None = None,
+    ) -> None:
+        """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``.
+
+        A ``SchemaAutomaton`` matches the documents that it describes.
+        """
         pattern = self._parsed(xpath, namespaces)
         with self._lock:
             snapshot = self._snapshot
@@ -244,7 +254,10 @@ class Index:
             position = roster.find(id)
             if position is None:
                 raise unknown_id(id)
-            return self._pattern(position, roster)
+            found = self._entry(position, roster)
+        if isinstance(found, SchemaAutomaton):
+            raise SubscriptionError(f"{id!r} is a schema, not a pattern", code="not-a-pattern", id=id)
+        return found
 
     @property
     def ids(self) -> list[Hashable]:
@@ -337,20 +350,27 @@ class Index:
         programs = [
             known[position]
             if position in known
-            else self._compiler.compile(self._pattern(position, roster)).words
+            else self._compiler.compile(self._entry(position, roster)).words
             for _, position in living
         ]
         return build(self._compiler.vocabulary, list(range(len(living))), programs)  # type: ignore[no-any-return]
 
-    def _parsed(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
-        if isinstance(xpath, Pattern):
+    def _parsed(
+        self, xpath: str | Pattern | SchemaAutomaton, namespaces: Mapping[str, str] | None
+    ) -> Pattern | SchemaAutomaton:
+        if isinstance(xpath, Pattern | SchemaAutomaton):
             return xpath
         bound = self.namespaces if namespaces is None else {**self.namespaces, **namespaces}
         return parse(xpath, bound, self.pattern_limits)
 
-    def _pattern(self, position: int, roster: Roster) -> Pattern:
+    def _entry(self, position: int, roster: Roster) -> Pattern | SchemaAutomaton:
         known = self._patterns.get(position)
-        return parse(roster.text(position), None, self.pattern_limits) if known is None else known
+        if known is not None:
+            return known
+        text = roster.text(position)
+        if text.startswith("{"):
+            return SchemaAutomaton.from_text(text)
+        return parse(text, None, self.pattern_limits)
 
     @contextmanager
     def _engine(self) -> Iterator[tuple[Engine, _Snapshot]]:
@@ -385,7 +405,8 @@ class Index:
             if has_bit(snapshot.inexact, position):
                 document = document or read(body, self.limits)
                 self._confirmations[position] += 1
-                if not matches(self._pattern(position, snapshot.roster), document):
+                pattern = self._entry(position, snapshot.roster)
+                if isinstance(pattern, Pattern) and not matches(pattern, document):
                     continue
             kept.append(position)
         return kept
@@ -420,11 +441,11 @@ class Index:
         snapshot = self._snapshot
         roster = Roster()
         compiler = Compiler()
-        patterns: dict[int, Pattern] = {}
+        patterns: dict[int, Pattern | SchemaAutomaton] = {}
         programs: list[bytes] = []
         inexact = bytearray()
         for id, old in snapshot.roster.living():
-            pattern = self._pattern(old, snapshot.roster)
+            pattern = self._entry(old, snapshot.roster)
             program = compiler.compile(pattern)
             position = roster.append(id, snapshot.roster.text(old))
             programs.append(program.words)
@@ -468,9 +489,14 @@ def _fault(error: tuple[int, int, int, int], body: bytes) -> DocumentError:
 
 
 def _text(
-    xpath: str | Pattern, namespaces: Mapping[str, str] | None, common: Mapping[str, str], pattern: Pattern
+    xpath: str | Pattern | SchemaAutomaton,
+    namespaces: Mapping[str, str] | None,
+    common: Mapping[str, str],
+    pattern: Pattern | SchemaAutomaton,
 ) -> str:
     """The expression as kept: as it was given where no prefixes are bound, else in its canonical form."""
+    if isinstance(pattern, SchemaAutomaton):
+        return pattern.to_text()
     return xpath if isinstance(xpath, str) and not namespaces and not common else render(pattern)
 
 

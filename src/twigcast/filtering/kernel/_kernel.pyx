@@ -2,9 +2,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The compiled kernel: integers, bytes and flat tables, nothing else.
 
-``Vocabulary`` and ``Builder`` turn programs into segments; ``Segment`` is a view of such bytes; an ``Engine`` matches
-documents against several segments at once and keeps what it learnt about label paths between documents.
-An engine belongs to one thread at a time; segments are immutable and shared.
+``build`` turns programs over a ``Vocabulary`` into the bytes of a segment; ``Segment`` is a checked view of such bytes.
+A ``SegmentMatcher`` matches documents against several segments at once, and keeps what it learnt about label paths for
+the next document.  It belongs to one thread at a time; segments are immutable and shared.
 """
 
 import codecs
@@ -32,7 +32,7 @@ cdef extern from "builder.hpp" namespace "twigcast" nogil:
 
 cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef struct CHeader "twigcast::Header":
-        uint32_t nodes, atoms, slots, positions, base
+        uint32_t positions, base
 
     cdef cppclass CSegment "twigcast::Segment":
         const CHeader* header
@@ -87,7 +87,7 @@ cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 
 
 cdef int encoding_table(const char* name, int* table) noexcept with gil:
-    """The code points of a single-byte encoding that Python knows; 0 where it knows none."""
+    """Fill the table with the code points of a single-byte encoding; 0 where Python does not know it."""
     try:
         decoded = bytes(range(256)).decode(codecs.lookup(name.decode("ascii")).name, "replace")
         if len(decoded) != 256:
@@ -108,12 +108,12 @@ cdef void fill(vector[uint64_t]& bitmap, const uint8_t[::1] bytes, size_t words)
 
 
 cdef class Vocabulary:
-    """The name tests and value predicates that programs refer to by number."""
+    """Gives numbers to the name tests and value predicates that programs refer to."""
 
     cdef CVocabulary names
 
     def add_test(self, space, local):
-        """The number of a new name test; ``None`` stands for any namespace or any local name."""
+        """Add a name test and return its number; ``None`` stands for any namespace or any local name."""
         cdef bytes space_bytes = b"" if space is None else space.encode()
         cdef bytes local_bytes = b"" if local is None else local.encode()
         cdef const char* space_data = NULL
@@ -125,19 +125,22 @@ cdef class Vocabulary:
         return self.names.add_test(space_data, <uint32_t>len(space_bytes), local_data, <uint32_t>len(local_bytes))
 
     def copy(self):
-        """The same numbers, for use beside a vocabulary that goes on growing."""
+        """Return a copy with the same numbers, to build from in another thread while this one grows."""
         cdef Vocabulary other = Vocabulary()
         other.names = self.names
         return other
 
     def add_predicate(self, uint32_t kind, uint32_t op, uint32_t test, str text, double number):
-        """The number of a new value predicate."""
+        """Add a value predicate and return its number."""
         cdef bytes text_bytes = text.encode()
         return self.names.add_predicate(kind, op, test, PyBytes_AS_STRING(text_bytes), <uint32_t>len(text_bytes), number)
 
 
 def build(Vocabulary vocabulary, list positions, list programs):
-    """The segment of the programs, each at its position; runs without the GIL but for reading the lists."""
+    """Build the bytes of a segment that holds each program at its position; raises ValueError for any other words.
+
+    The GIL is released while the segment is built.
+    """
     cdef CBuilder* builder = new CBuilder(vocabulary.names)
     cdef vector[uint32_t] numbers
     cdef vector[const char*] data
@@ -195,11 +198,6 @@ cdef class Segment:
         """One more than the greatest position."""
         return self.view.header.base + self.view.header.positions
 
-    @property
-    def counts(self):
-        header = self.view.header
-        return {"nodes": header.nodes, "atoms": header.atoms, "slots": header.slots}
-
 
 cdef class Numbers:
     """A vector of uint32 or int32 as a buffer, so that Arrow can take it without a copy."""
@@ -228,7 +226,7 @@ cdef class _Matcher:
         del self.matcher
 
 
-cdef class Engine:
+cdef class SegmentMatcher:
     """Matches documents against a list of segments; one thread at a time."""
 
     cdef CReader* reader
@@ -259,7 +257,10 @@ cdef class Engine:
         del self.reader
 
     def use(self, version, tuple segments, uint32_t positions, const uint8_t[::1] gone, const uint8_t[::1] inexact):
-        """From now on these segments; ``gone`` and ``inexact`` are bitmaps.  Known segments stay warm."""
+        """Match against these segments from now on; ``gone`` and ``inexact`` are bitmaps of positions.
+
+        What was learnt about segments that were in use before is kept.
+        """
         cdef dict matchers = {}
         cdef vector[CMatcher*] pointers
         cdef _Matcher matcher

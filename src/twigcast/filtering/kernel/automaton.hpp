@@ -66,6 +66,8 @@ class Automaton {
         return node;
     }
 
+    Span tests_of(u32 symbol) const { return symbols_[symbol]; }
+
     Node& operator[](u32 node) { return nodes_[node]; }
     const Context* contexts(const Node& node) const { return contexts_.data() + node.contexts; }
     const Context* joins(const Node& node) const { return joins_.data() + node.joins; }

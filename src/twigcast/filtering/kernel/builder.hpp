@@ -9,6 +9,11 @@
 //
 // A chain of no steps speaks of the document itself.  Equal chains below equal name tests become one atom, equal
 // chains of the document one slot, whoever asks for them; a union has a slot for each alternative.
+//
+// A schema is a program of another kind: the states of a deterministic automaton, the document's first.
+//
+//   schema      :=  NONE, n, state * n                  n >= 1
+//   state       :=  test, m, follower * m               the test of the document is NONE
 #pragma once
 
 #include <algorithm>
@@ -58,6 +63,7 @@ class Builder {
         limit_ = program + length;
         sound_ = true;
         u32 n = next();
+        if (n == NONE) return schema(position) && cursor_ == limit_;
         for (u32 i = 0; sound_ && i < n; ++i) {
             Target target = chain(DOCUMENT, 0);
             if (!sound_) break;
@@ -71,8 +77,7 @@ class Builder {
             }
             if (slots_[slot].empty() || slots_[slot].back() != position) slots_[slot].push_back(position);
         }
-        if (!sound_ || cursor_ != limit_) return false;
-        return true;
+        return sound_ && cursor_ == limit_;
     }
 
     std::string finish();
@@ -140,6 +145,23 @@ class Builder {
         return Target{node, branches_.intern(branch)};
     }
 
+    bool schema(u32 position) {
+        u32 first = static_cast<u32>(states_.size()), n = next();
+        if (n == 0) return false;
+        schemas_.push_back(Schema{position, first});
+        for (u32 i = 0; sound_ && i < n; ++i) {
+            u32 test = next(), m = next();
+            if (i ? test >= vocabulary_.tests.size() : test != NONE) return false;
+            states_.push_back(SchemaState{test, static_cast<u32>(followers_.size())});
+            for (u32 j = 0; sound_ && j < m; ++j) {
+                u32 follower = next();
+                if (follower == 0 || follower >= n) return false;
+                followers_.push_back(first + follower);
+            }
+        }
+        return sound_;
+    }
+
     u32 conjunction(u32 context) {
         std::vector<u32> literals;
         u32 n = next();
@@ -189,6 +211,9 @@ class Builder {
     std::vector<u32> roots_, root_order_, atom_node_;
     std::vector<Row> rows_;
     std::vector<std::vector<u32>> slots_;
+    std::vector<Schema> schemas_;
+    std::vector<SchemaState> states_;
+    std::vector<u32> followers_;
 };
 
 namespace detail {
@@ -236,6 +261,8 @@ inline std::string Builder::finish() {
                 predicate_number[literal & LITERAL] = 0;
                 if (predicate.kind == ON_ATTRIBUTE) use_test(predicate.test);
             }
+    for (const SchemaState& state : states_)
+        if (state.test != NONE) use_test(state.test);
     std::string strings;
     auto put = [&](u32 at, u32 length) {
         if (at == NONE) return NONE;
@@ -298,8 +325,9 @@ inline std::string Builder::finish() {
     u32 base = NONE, last = 0;
     for (const std::vector<u32>& positions : slots_)
         for (u32 position : positions) base = std::min(base, position), last = std::max(last, position);
-    u32 span = slots_.empty() ? 0 : last - base + 1, slot_count = span;
-    if (slots_.empty()) base = 0;
+    for (const Schema& schema : schemas_) base = std::min(base, schema.position), last = std::max(last, schema.position);
+    u32 span = base == NONE ? 0 : last - base + 1, slot_count = span;
+    if (base == NONE) base = 0;
     std::vector<u32> slot_number, slot_start{0}, positions;
     for (const std::vector<u32>& asking : slots_) {
         if (asking.size() == 1) {
@@ -359,6 +387,13 @@ inline std::string Builder::finish() {
     for (u32 r = 0; r < roots_.size(); ++r)
         if (roots_[r] != NONE) roots[r == 0 ? 0 : 1 + test_number[r - 1]] = number[roots_[r]];
 
+    std::vector<Schema> schemas(schemas_);
+    schemas.push_back(Schema{0, static_cast<u32>(states_.size())});
+    std::vector<SchemaState> states(states_);
+    for (SchemaState& state : states)
+        if (state.test != NONE) state.test = test_number[state.test];
+    states.push_back(SchemaState{NONE, static_cast<u32>(followers_.size())});
+
     Header header{};
     std::memcpy(header.magic, SEGMENT_MAGIC, 8);
     header.version = SEGMENT_VERSION;
@@ -378,6 +413,9 @@ inline std::string Builder::finish() {
     detail::append(bytes, header, ROOTS, roots);
     detail::append(bytes, header, SLOT_START, slot_start);
     detail::append(bytes, header, POSITIONS, positions);
+    detail::append(bytes, header, SCHEMAS, schemas);
+    detail::append(bytes, header, SCHEMA_STATES, states);
+    detail::append(bytes, header, FOLLOWERS, followers_);
     std::memcpy(&bytes[0], &header, sizeof(Header));
     return bytes;
 }

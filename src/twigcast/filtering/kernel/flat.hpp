@@ -169,8 +169,6 @@ class Bits {
   public:
     void resize(std::size_t bits) { words_.assign((bits + 63) / 64, 0); }
     bool test(u32 i) const { return words_[i >> 6] >> (i & 63) & 1; }
-    void set(u32 i) { words_[i >> 6] |= 1ull << (i & 63); }
-    void reset(u32 i) { words_[i >> 6] &= ~(1ull << (i & 63)); }
     std::vector<u64>& words() { return words_; }
 
   private:

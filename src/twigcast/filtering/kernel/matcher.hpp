@@ -9,7 +9,7 @@
 //   memo       (state, set of blocks) -> what it completes; only rows without value predicates, only small sets
 #pragma once
 
-#include "automaton.hpp"
+#include "conformance.hpp"
 
 namespace twigcast {
 
@@ -52,7 +52,8 @@ class Output {
 class Matcher {
   public:
     Matcher(const Segment& segment, const Tuning& tuning)
-        : segment_(segment), automaton_(segment), predicates_(segment, automaton_.names), tuning_(tuning) {
+        : segment_(segment), automaton_(segment), conformance_(segment, tuning.cache_bytes / 8),
+          predicates_(segment, automaton_.names), tuning_(tuning) {
         marks_.resize(segment.literals());
         seen_.assign(segment.literals(), 0);
         frames_.resize(64);
@@ -82,17 +83,23 @@ class Matcher {
         text_.clear();
         accepted_.clear();
         open(frames_[0], Automaton::DOCUMENT, 0);
+        conformance_.begin();
         if (segment_.end[0] != NONE) complete_slot(segment_.end[0]);
     }
 
     void start(const char* name, std::size_t length, u64 hash, const char** attributes, u32 depth) {
+        u32 symbol = NONE;
+        if (conformance_.following()) {  // below elements, too, that no pattern looks into
+            symbol = automaton_.symbol(name, length, hash);
+            conformance_.start(symbol, depth, automaton_);
+        }
         if (skipped_) {
             ++skipped_;
             return;
         }
         Frame& above = frames_[depth - 1];
         if (above.needs & NEEDS_TEXT) end_text_node(above);
-        u32 symbol = automaton_.symbol(name, length, hash);
+        if (symbol == NONE) symbol = automaton_.symbol(name, length, hash);
         u32 id = automaton_.child(above.node, symbol);
         if (id == 0) {
             skipped_ = 1;
@@ -165,6 +172,7 @@ class Matcher {
             unmark();
         }
         for (u32 block : accepted_) complete(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
+        conformance_.finish([this](u32 position) { set(position); });
     }
 
     MatcherStats statistics() const {
@@ -172,7 +180,7 @@ class Matcher {
         all.path_nodes = automaton_.path_nodes();
         all.states = automaton_.state_count();
         all.components = automaton_.component_count();
-        all.bytes = automaton_.bytes() + cache_bytes();
+        all.bytes = automaton_.bytes() + cache_bytes() + conformance_.bytes();
         return all;
     }
 
@@ -706,6 +714,7 @@ class Matcher {
 
     const Segment& segment_;
     Automaton automaton_;
+    Conformance conformance_;
     PredicateIndex predicates_;
     Tuning tuning_;
     std::size_t flush_check_ = CHECK_EVERY;

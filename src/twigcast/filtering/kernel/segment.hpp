@@ -17,6 +17,10 @@
 // A slot is a chain of the document and the positions of the subscriptions that ask for it (those of a union ask
 // for several).  A slot below `positions` is the only one's position, less the base; for the others, slot_start and
 // positions list them.
+//
+// A schema is an automaton over name tests, whose states are those from `first` up to the next schema's; the first
+// stands for the document and has no test.  The followers of a state are those from `followers` up to the next
+// state's.  A document that follows the automaton to its end satisfies the schema's position (conformance.hpp).
 #pragma once
 
 #include "flat.hpp"
@@ -62,8 +66,16 @@ struct Predicate {
     double number;
 };
 
+struct Schema {  // one more than there are, for the end of the last
+    u32 position, first;
+};
+
+struct SchemaState {  // one more than there are
+    u32 test, followers;
+};
+
 enum Section : u32 { STRINGS, TESTS, PREDICATES, KEYS, FIRST_CHILD, END, FLAGS, ROW_START, ROWS, ROOTS, SLOT_START,
-                     POSITIONS, SECTIONS };
+                     POSITIONS, SCHEMAS, SCHEMA_STATES, FOLLOWERS, SECTIONS };
 
 struct Header {
     char magic[8];
@@ -74,7 +86,7 @@ struct Header {
 };
 
 constexpr char SEGMENT_MAGIC[8] = {'t', 'w', 'i', 'g', 's', 'e', 'g', '\n'};
-constexpr u32 SEGMENT_VERSION = 1;
+constexpr u32 SEGMENT_VERSION = 2;
 
 // A view of the bytes; `check` makes any bytes safe to use, or refuses them.
 struct Segment {
@@ -83,7 +95,9 @@ struct Segment {
     const NameTest* tests = nullptr;
     const Predicate* predicates = nullptr;
     const u32 *keys = nullptr, *first_child = nullptr, *end = nullptr, *row_start = nullptr, *rows = nullptr;
-    const u32 *roots = nullptr, *slot_start = nullptr, *positions = nullptr;
+    const u32 *roots = nullptr, *slot_start = nullptr, *positions = nullptr, *followers = nullptr;
+    const Schema* schemas = nullptr;
+    const SchemaState* states = nullptr;
     const u8* flags = nullptr;
 
     u32 nodes() const { return header->nodes; }
@@ -91,15 +105,20 @@ struct Segment {
     u32 predicate_count() const { return static_cast<u32>(header->count[PREDICATES]); }
     u32 literals() const { return atoms() + predicate_count(); }
     u32 test_count() const { return static_cast<u32>(header->count[TESTS]); }
+    u32 schema_count() const { return static_cast<u32>(header->count[SCHEMAS] - 1); }
     // roots[0]: the trie of the document's own atoms; roots[1 + t]: the trie of test t; NONE where there is none.
     u32 root(u32 test) const { return roots[1 + test]; }
 
     // nullptr if the bytes are a sound segment, else what is wrong with them.
     const char* open(const char* bytes, std::size_t length);
+
+  private:
+    const char* check_schemas() const;
 };
 
 inline const char* Segment::open(const char* bytes, std::size_t length) {
-    static const u32 width[SECTIONS] = {1, sizeof(NameTest), sizeof(Predicate), 4, 4, 4, 1, 4, 4, 4, 4, 4};
+    static const u32 width[SECTIONS] = {1, sizeof(NameTest), sizeof(Predicate), 4, 4, 4, 1, 4, 4, 4, 4, 4,
+                                        sizeof(Schema), sizeof(SchemaState), 4};
     if (length < sizeof(Header)) return "shorter than its header";
     header = reinterpret_cast<const Header*>(bytes);
     if (std::memcmp(header->magic, SEGMENT_MAGIC, 8) != 0) return "not a segment";
@@ -115,6 +134,9 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     keys = words(KEYS), first_child = words(FIRST_CHILD), end = words(END), row_start = words(ROW_START);
     rows = words(ROWS), roots = words(ROOTS), slot_start = words(SLOT_START), positions = words(POSITIONS);
     flags = reinterpret_cast<const u8*>(bytes + header->offset[FLAGS]);
+    schemas = reinterpret_cast<const Schema*>(bytes + header->offset[SCHEMAS]);
+    states = reinterpret_cast<const SchemaState*>(bytes + header->offset[SCHEMA_STATES]);
+    followers = words(FOLLOWERS);
 
     const u64* count = header->count;
     u32 n = header->nodes, slots = header->slots;
@@ -174,6 +196,29 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     }
     for (u64 r = 0; r < count[ROOTS]; ++r)
         if (roots[r] != NONE && document[roots[r]]) return "a root in the document's trie";
+    return check_schemas();
+}
+
+inline const char* Segment::check_schemas() const {
+    const u64* count = header->count;
+    if (count[SCHEMAS] == 0 || count[SCHEMA_STATES] == 0 || count[SCHEMA_STATES] >= NONE || count[FOLLOWERS] >= NONE)
+        return "inconsistent schemas";
+    u64 schema_count = count[SCHEMAS] - 1, state_count = count[SCHEMA_STATES] - 1;
+    if (schemas[0].first != 0 || schemas[schema_count].first != state_count) return "inconsistent schemas";
+    if (states[0].followers != 0 || states[state_count].followers != count[FOLLOWERS]) return "inconsistent schemas";
+    for (u64 s = 0; s < schema_count; ++s) {
+        u32 from = schemas[s].first, to = schemas[s + 1].first;
+        if (from >= to || to > state_count) return "inconsistent schemas";
+        if (schemas[s].position < header->base || schemas[s].position - header->base >= header->positions)
+            return "a position out of range";
+        for (u32 state = from; state < to; ++state) {
+            if (state != from && states[state].test >= count[TESTS]) return "a name test out of range";
+            if (states[state].followers > states[state + 1].followers || states[state + 1].followers > count[FOLLOWERS])
+                return "inconsistent schemas";
+            for (u32 f = states[state].followers; f < states[state + 1].followers; ++f)
+                if (followers[f] <= from || followers[f] >= to) return "a follower out of range";
+        }
+    }
     return nullptr;
 }
 
