@@ -1,1 +1,1 @@
-"""Section 5 of the paper on routing XML documents among brokers (R), figure by figure."""
+"""Section 5 of the paper on routing XML documents among routers (R), figure by figure."""

@@ -1,7 +1,7 @@
 """Figure 9: how many publications travel in vain, by the degree that mergers may have.
 
 At one router: paths of documents that the merged table asks for and no XPE does.
-In a network: paths that a broker receives and nobody behind it asked for.
+In a network: paths that a router receives and nobody behind it asked for.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
             ),
             Table(
-                f"In a network of 7 brokers: NITF, {scaled(XPES, scale):,} XPEs of set A for each subscriber",
+                f"In a network of 7 routers: NITF, {scaled(XPES, scale):,} XPEs of set A for each subscriber",
                 ("D", "rows", "publications received", "in vain", "in vain %", "wrong deliveries"),
                 tuple(
                     (each.degree, each.rows, each.publications, each.in_vain, each.percent, each.wrong)
@@ -78,7 +78,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
                 (
                     "The paper has no such table.",
-                    "None reaches a subscriber: at the last broker its own XPEs decide.",
+                    "None reaches a subscriber: at the last router its own XPEs decide.",
                 ),
             ),
         ),
@@ -89,7 +89,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 "% of publications",
                 {
                     "one router": tuple((each.degree, each.percent) for each in router),
-                    "7 brokers": tuple((each.degree, each.percent) for each in network),
+                    "7 routers": tuple((each.degree, each.percent) for each in network),
                 },
             ),
         ),

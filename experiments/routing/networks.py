@@ -1,4 +1,4 @@
-"""The two networks of the paper, seven and 127 brokers in a binary tree, with a subscriber at each leaf.
+"""The two networks of the paper, seven and 127 routers in a binary tree, with a subscriber at each leaf.
 
 They are the simulator's scenarios ``seven`` and ``hundred-and-twenty-seven`` with the paper's schema and
 sizes: documents travel as paths, each a message.
@@ -58,7 +58,7 @@ def run_all(scenario: Scenario, watch: Watch) -> list[Report]:
     simulations = scenario.simulations()
     while simulations:
         simulation = simulations.pop(0)
-        what = f"{len(scenario.network.brokers)} brokers, {simulation.name}"
+        what = f"{len(scenario.network.routers)} routers, {simulation.name}"
         for _ in watch(what, simulation.steps(), simulation.length):
             pass
         reports.append(simulation.report())

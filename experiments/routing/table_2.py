@@ -1,4 +1,4 @@
-"""Table 2: messages and delay in a network of seven brokers, by strategy."""
+"""Table 2: messages and delay in a network of seven routers, by strategy."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PAPER = {
 }
 """Messages, and milliseconds."""
 WHY = (
-    "Our total without any technique is near the paper's: 4 × 1,000 XPEs at 7 brokers are 28,000 messages, "
-    "and 4,182 paths at 7 brokers 29,274.",
+    "Our total without any technique is near the paper's: 4 × 1,000 XPEs at 7 routers are 28,000 messages, "
+    "and 4,182 paths at 7 routers 29,274.",
     "With covering fewer messages are left than in the paper: the XPEs of four subscribers cover each other "
     "as soon as they meet, and little is then forwarded beside the 4,000 that they send themselves.",
-    "The publications that brokers receive are the same for all strategies, as each is exact up to false "
+    "The publications that routers receive are the same for all strategies, as each is exact up to false "
     "positives; in the paper merging brings the total below its own 4,182 × 7, so it must count otherwise.",
     "Imperfect merging does the same as perfect, which leaves a handful of rows with nothing to merge.",
     "XPEs and documents are drawn by our own generators, and the publisher's place is drawn, too.",
@@ -32,12 +32,12 @@ WHY = (
 def run(scale: float, watch: Watch) -> Findings:
     """Simulate the six strategies."""
     reports = run_all(of_psd(SEVEN, scale), watch)
-    title = f"7 brokers, {scaled(XPES, scale):,} XPEs for each of 4 subscribers"
+    title = f"7 routers, {scaled(XPES, scale):,} XPEs for each of 4 subscribers"
     return found(
         [traffic(title, reports, PAPER, WHY)],
-        [chart("Table 2: messages in a network of 7 brokers", reports, PAPER)],
+        [chart("Table 2: messages in a network of 7 routers", reports, PAPER)],
         reports,
     )
 
 
-EXPERIMENT = Experiment("routing/table-2", "Messages and delay, 7 brokers, six strategies", run, minutes=0.5)
+EXPERIMENT = Experiment("routing/table-2", "Messages and delay, 7 routers, six strategies", run, minutes=0.5)

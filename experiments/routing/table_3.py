@@ -1,4 +1,4 @@
-"""Table 3: messages and delay in a network of 127 brokers, by strategy.
+"""Table 3: messages and delay in a network of 127 routers, by strategy.
 
 It is run twice: with 1,000 XPEs for each of the 64 subscribers, as the paper says, and with about 1,000 of
 all of them together, which is what the paper's totals fit.
@@ -24,18 +24,18 @@ PAPER = {
 SHARED = 16
 """XPEs of each of the 64 subscribers, where there are about 1,000 in all."""
 WHY = (
-    "The paper's totals cannot hold what it says: 64 × 1,000 XPEs flooded to 127 brokers are 8.1 million "
+    "The paper's totals cannot hold what it says: 64 × 1,000 XPEs flooded to 127 routers are 8.1 million "
     "messages, not 654,871.",
     "Ours are as it says, so without any technique subscriptions are nearly all messages, and covering saves "
-    "far more; each broker then has 64,000 rows, which the model charges each path for: hence the delay.",
+    "far more; each router then has 64,000 rows, which the model charges each path for: hence the delay.",
     "Imperfect merging does the same as perfect, which leaves a handful of rows with nothing to merge.",
     DELAY,
     RECONSTRUCTED,
 )
 WHY_SHARED = (
-    "1,000 XPEs at 127 brokers are 127,000 messages, and 4,182 paths at 127 brokers 531,114: together "
+    "1,000 XPEs at 127 routers are 127,000 messages, and 4,182 paths at 127 routers 531,114: together "
     "658,114, near the paper's 654,871; so here the XPEs of all subscribers are 1,024 together.",
-    "With 16 XPEs a subscriber does not ask for every path, so a path reaches 35 brokers and not 127; how "
+    "With 16 XPEs a subscriber does not ask for every path, so a path reaches 35 routers and not 127; how "
     "many does not depend on the technique, each being exact up to false positives.",
     "No load fits all rows of the paper: from its first to its third it saves 256,061 messages, which only "
     "subscriptions can be, twice 1,000 XPEs' worth; and its last two are below what 4,182 paths need.",
@@ -52,17 +52,17 @@ def run(scale: float, watch: Watch) -> Findings:
     findings = found(
         [
             traffic(
-                f"127 brokers, {scaled(XPES, scale):,} XPEs for each of 64 subscribers", full, PAPER, WHY
+                f"127 routers, {scaled(XPES, scale):,} XPEs for each of 64 subscribers", full, PAPER, WHY
             ),
             traffic(
-                f"127 brokers, {64 * scaled(SHARED, scale):,} XPEs of 64 subscribers together",
+                f"127 routers, {64 * scaled(SHARED, scale):,} XPEs of 64 subscribers together",
                 shared,
                 PAPER,
                 WHY_SHARED,
             ),
         ],
         [
-            chart("Table 3: messages in a network of 127 brokers", full, PAPER),
+            chart("Table 3: messages in a network of 127 routers", full, PAPER),
             chart("Table 3: the same, about 1,000 XPEs in all", shared, PAPER),
         ],
         [*full, *shared],
@@ -70,4 +70,4 @@ def run(scale: float, watch: Watch) -> Findings:
     return replace(findings, bars=bars(full))
 
 
-EXPERIMENT = Experiment("routing/table-3", "Messages and delay, 127 brokers, six strategies", run, minutes=8)
+EXPERIMENT = Experiment("routing/table-3", "Messages and delay, 127 routers, six strategies", run, minutes=8)

@@ -114,11 +114,11 @@ class SchemaError(TwigcastError):
 
 
 class RoutingError(TwigcastError):
-    """What a router or a network refuses; ``name`` is the link, id, broker or key at fault.
+    """What a router or a network refuses; ``name`` is the link, id, router or key at fault.
 
     Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
-    as those that routers make), ``unexpected-message`` (a link does not send such), ``unknown-broker``,
-    ``duplicate-broker``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs what is not there),
+    as those that routers make), ``unexpected-message`` (a link does not send such), ``unknown-router``,
+    ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs what is not there),
     ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not describe a simulation).
     """
 

@@ -26,7 +26,7 @@ def test_a_table_has_a_row_for_each_strategy(run: Any, write: Any) -> None:
     """With messages first, and deliveries that are right."""
     done = run("simulate", write("small.toml", SMALL))
     assert done.exit_code == 0
-    assert done.lines[0].strip() == "small: 3 brokers"
+    assert done.lines[0].strip() == "small: 3 routers"
     rows = [line.split()[0] for line in done.lines[2:] if line.strip()]
     assert rows[0] == "no-Adv-no-Cov"
     assert len(rows) == 6

@@ -1,4 +1,4 @@
-"""Networks: trees of brokers, and what is none."""
+"""Networks: trees of routers, and what is none."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def test_a_route_is_the_one_way_there_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("brokers", "links", "clients", "code", "name"),
+    ("routers", "links", "clients", "code", "name"),
     [
         ("abc", ["ab", "bc", "ca"], {}, "cycle", "c - b - a - c"),
         ("ab", ["ab", "ab"], {}, "cycle", "a - b - a"),
         ("a", ["aa"], {}, "cycle", "a - a"),
         ("abc", ["ab"], {}, "disconnected", "c"),
-        ("ab", ["ab", "bz"], {}, "unknown-broker", "z"),
-        ("ab", ["ab"], {"x": "z"}, "unknown-broker", "z"),
-        ("aa", [], {}, "duplicate-broker", "a"),
-        ("ab", ["ab"], {"a": "b"}, "duplicate-broker", "a"),
-        ("", [], {}, "unknown-broker", ""),
+        ("ab", ["ab", "bz"], {}, "unknown-router", "z"),
+        ("ab", ["ab"], {"x": "z"}, "unknown-router", "z"),
+        ("aa", [], {}, "duplicate-router", "a"),
+        ("ab", ["ab"], {"a": "b"}, "duplicate-router", "a"),
+        ("", [], {}, "unknown-router", ""),
     ],
 )
 def test_what_is_no_tree_is_refused(
-    brokers: str, links: list[str], clients: dict[str, str], code: str, name: str
+    routers: str, links: list[str], clients: dict[str, str], code: str, name: str
 ) -> None:
-    """The error names the cycle, or the broker."""
+    """The error names the cycle, or the router."""
     with pytest.raises(RoutingError) as refused:
-        Network(tuple(brokers), tuple((link[0], link[1]) for link in links), tuple(clients.items()))
+        Network(tuple(routers), tuple((link[0], link[1]) for link in links), tuple(clients.items()))
     assert (refused.value.code, refused.value.name) == (code, name)
     assert name in refused.value.message

@@ -88,7 +88,7 @@ def test_with_advertising_a_subscription_goes_where_it_overlaps() -> None:
 
 
 def test_figure_1() -> None:
-    """adv 1 from broker 1; sub 1 goes 5-4-3-1, and not to 2 and 6; pub 1 goes back; sub 2 stops at 4."""
+    """adv 1 from router 1; sub 1 goes 5-4-3-1, and not to 2 and 6; pub 1 goes back; sub 2 stops at 4."""
     edges = [("1", "3"), ("2", "3"), ("3", "4"), ("4", "5"), ("4", "6")]
     overlay = Overlay(edges, {"publisher": "1", "one": "5", "two": "6"}, Strategy())
     overlay.do("publisher", Advertise(announced("/a/b/c")))

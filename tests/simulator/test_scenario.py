@@ -20,10 +20,10 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_the_networks_of_the_paper_are_there_by_name() -> None:
-    """Of 7 and of 127 brokers, by paths, with all six strategies."""
-    assert len(named_scenario("seven").network.brokers) == 7
+    """Of 7 and of 127 routers, by paths, with all six strategies."""
+    assert len(named_scenario("seven").network.routers) == 7
     large = named_scenario("hundred-and-twenty-seven")
-    assert len(large.network.brokers) == 127
+    assert len(large.network.routers) == 127
     assert list(large.strategies) == list(STRATEGIES)
     assert {each.publication for each in large.strategies.values()} == {"paths"}
 
@@ -88,7 +88,7 @@ def test_a_file_describes_all_of_it(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_is_the_usual_scenario(tmp_path: Path) -> None:
-    """Seven brokers, news, six strategies, whole documents."""
+    """Seven routers, news, six strategies, whole documents."""
     scenario = load_scenario(write(tmp_path, ""))
     assert scenario.name == "network"
     assert scenario.network == SCENARIOS["seven"].network

@@ -23,7 +23,7 @@ SCHEMA = read_dtd(b"<!ELEMENT a (b|c)*><!ELEMENT b (#PCDATA)><!ELEMENT c EMPTY>"
 
 
 def small() -> tuple[object, Load]:
-    """Three brokers in a line: one who writes at the first, one who reads at the last."""
+    """Three routers in a line: one who writes at the first, one who reads at the last."""
     network = line(3).with_clients({"writer": "b1", "reader": "b3"})
     load = Load(
         {"writer": [advertisement("x", SCHEMA)]},
@@ -34,7 +34,7 @@ def small() -> tuple[object, Load]:
 
 
 def test_flooding_by_hand() -> None:
-    """Three subscriptions at three brokers; the first document at three, the second at one."""
+    """Three subscriptions at three routers; the first document at three, the second at one."""
     network, load = small()
     report = simulate(network, load, FLOODING, cost=CostModel())
     assert report.messages == {"subscription": 9, "publication": 4}
@@ -43,7 +43,7 @@ def test_flooding_by_hand() -> None:
 
 
 def test_advertising_and_covering_by_hand() -> None:
-    """/d overlaps nothing, /a/b[.=1] is covered: beyond the reader's broker there is one subscription."""
+    """/d overlaps nothing, /a/b[.=1] is covered: beyond the reader's router there is one subscription."""
     network, load = small()
     report = simulate(network, load, Strategy(), cost=CostModel())
     assert report.messages == {"advertisement": 3, "subscription": 5, "publication": 4}
@@ -66,8 +66,8 @@ def test_what_is_received_in_vain_is_counted() -> None:
     assert report.correct
 
 
-def test_the_delay_is_that_of_links_and_brokers() -> None:
-    """Four links and three brokers from the writer to the reader."""
+def test_the_delay_is_that_of_links_and_routers() -> None:
+    """Four links and three routers from the writer to the reader."""
     network, load = small()
     load = replace(load, documents=load.documents[:1])
     link = LinkModel(latency=1.0, bandwidth=1e12)
@@ -127,7 +127,7 @@ def test_every_strategy_delivers_what_flooding_delivers(name: str, publication: 
     """On a random tree, with twigs and values, and some who leave; the same report again."""
     schema = news()
     network = random_tree(9, seed=3)
-    network = network.with_clients({f"c{n}": broker for n, broker in enumerate(network.brokers)})
+    network = network.with_clients({f"c{n}": name for n, name in enumerate(network.routers)})
     options = SubscriptionOptions(min_steps=3, nested=0.1, value=0.1, descendant=0.2)
     texts = list(generate_subscriptions(schema, 90, options))
     subscriptions = {

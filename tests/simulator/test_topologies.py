@@ -11,7 +11,7 @@ from twigcast.simulator import balanced_tree, line, random_tree, star
 def test_a_line() -> None:
     """Two ends, whatever its length."""
     assert line(4).links == (("b1", "b2"), ("b2", "b3"), ("b3", "b4"))
-    assert line(1).brokers == ("b1",)
+    assert line(1).routers == ("b1",)
 
 
 def test_a_star() -> None:
@@ -20,12 +20,12 @@ def test_a_star() -> None:
 
 
 def test_the_trees_of_the_paper() -> None:
-    """7 brokers on three levels, 127 on seven with 64 leaves."""
-    assert len(balanced_tree(2, 3).brokers) == 7
+    """7 routers on three levels, 127 on seven with 64 leaves."""
+    assert len(balanced_tree(2, 3).routers) == 7
     assert balanced_tree(2, 3).neighbours("b3") == ("b1", "b6", "b7")
-    assert len(balanced_tree(2, 7).brokers) == 127
+    assert len(balanced_tree(2, 7).routers) == 127
     assert len(balanced_tree(2, 7).leaves) == 64
-    assert len(balanced_tree(3, 3).brokers) == 13
+    assert len(balanced_tree(3, 3).routers) == 13
 
 
 def test_a_random_tree_depends_on_its_seed_alone() -> None:
@@ -35,7 +35,7 @@ def test_a_random_tree_depends_on_its_seed_alone() -> None:
 
 
 @pytest.mark.parametrize("make", [line, star, random_tree, lambda n: balanced_tree(2, n)])
-def test_no_brokers_are_no_topology(make: object) -> None:
+def test_no_routers_are_no_topology(make: object) -> None:
     """There is at least one."""
     with pytest.raises(RoutingError):
         make(0)  # type: ignore[operator]

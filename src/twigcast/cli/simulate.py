@@ -1,4 +1,4 @@
-"""``twigcast simulate``: a network of brokers in virtual time, one strategy beside the other."""
+"""``twigcast simulate``: a network of routers in virtual time, one strategy beside the other."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def command(
     list_names: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Run a network of brokers in virtual time: what each strategy costs, and that all deliver the same.
+    """Run a network of routers in virtual time: what each strategy costs, and that all deliver the same.
 
-    Messages are those that brokers receive; a document that travels as paths counts as so many.
-    False positives are publications that a broker received and nobody behind it had asked for.
+    Messages are those that routers receive; a document that travels as paths counts as so many.
+    False positives are publications that a router received and nobody behind it had asked for.
     The delay follows a stated model, so that the same scenario gives the same figures on any machine.
     The exit code is 1 if something was delivered that flooding does not deliver, or not what it does.
     """
@@ -152,7 +152,7 @@ def _show(scenario: Scenario, reports: list[Report]) -> None:
 def _table(scenario: Scenario, reports: list[Report]) -> Table:
     from rich.table import Table
 
-    title = f"{scenario.name}: {len(scenario.network.brokers):,} brokers"
+    title = f"{scenario.name}: {len(scenario.network.routers):,} routers"
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     table.add_column("strategy", no_wrap=True)
     columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "in vain", "MB",
@@ -182,6 +182,6 @@ def _list() -> None:
 
     for name, scenario in SCENARIOS.items():
         typer.echo(
-            f"{name}\t{len(scenario.network.brokers)} brokers\t"
+            f"{name}\t{len(scenario.network.routers)} routers\t"
             f"{scenario.subscribers.count} subscriptions each\t{scenario.publishers.documents} documents"
         )

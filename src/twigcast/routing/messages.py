@@ -7,7 +7,9 @@ A message is a value; a ``Send`` says to which link it goes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from twigcast.pattern import Pattern
@@ -76,6 +78,10 @@ class Paths:
     paths: tuple[LeafPath, ...]
     publisher: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+
+    def only(self, wanted: Sequence[bool]) -> Paths:
+        """Return the same publication with those of its paths that are wanted."""
+        return self if all(wanted) else replace(self, paths=tuple(compress(self.paths, wanted)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Which brokers there are, how they are joined, and who is at which of them.
+"""Which routers there are, how they are joined, and who is at which of them.
 
-Messages between brokers find their way because there is exactly one: a network is a tree.
+Messages between routers find their way because there is exactly one: a network is a tree.
 """
 
 from __future__ import annotations
@@ -14,43 +14,43 @@ from twigcast.errors import RoutingError
 
 @dataclass(frozen=True)  # without slots: the derived facts below are kept once computed
 class Network:
-    """Brokers by name, links between them, and clients as (client, broker).
+    """Routers by name, links between them, and clients as (client, router).
 
-    Invariant: names are distinct, the links join all brokers and close no cycle.
+    Invariant: names are distinct, the links join all routers and close no cycle.
     """
 
-    brokers: tuple[str, ...]
+    routers: tuple[str, ...]
     links: tuple[tuple[str, str], ...]
     clients: tuple[tuple[str, str], ...] = field(default=())
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
-        for name in (*self.brokers, *(client for client, _ in self.clients)):
+        for name in (*self.routers, *(client for client, _ in self.clients)):
             if name in seen:
-                raise RoutingError(f"the name {name!r} is given twice", code="duplicate-broker", name=name)
+                raise RoutingError(f"the name {name!r} is given twice", code="duplicate-router", name=name)
             seen.add(name)
-        known = set(self.brokers)
+        known = set(self.routers)
         for name in (*(end for link in self.links for end in link), *(at for _, at in self.clients)):
             if name not in known:
-                raise RoutingError(f"there is no broker {name!r}", code="unknown-broker", name=name)
-        if not self.brokers:
-            raise RoutingError("a network needs a broker", code="unknown-broker")
+                raise RoutingError(f"there is no router {name!r}", code="unknown-router", name=name)
+        if not self.routers:
+            raise RoutingError("a network needs a router", code="unknown-router")
         self._check_tree()
 
     def with_clients(self, clients: Mapping[str, str]) -> Network:
-        """The same network with these clients, as client to broker, added."""
+        """The same network with these clients, as client to router, added."""
         return replace(self, clients=(*self.clients, *clients.items()))
 
-    def neighbours(self, broker: str) -> tuple[str, ...]:
-        """The brokers that a broker is joined to."""
-        return self._neighbours[broker]
+    def neighbours(self, router: str) -> tuple[str, ...]:
+        """The routers that a router is joined to."""
+        return self._neighbours[router]
 
-    def clients_of(self, broker: str) -> tuple[str, ...]:
-        """The clients of a broker."""
-        return self._clients[broker]
+    def clients_of(self, router: str) -> tuple[str, ...]:
+        """The clients of a router."""
+        return self._clients[router]
 
     def route(self, start: str, end: str) -> tuple[str, ...]:
-        """The brokers from one to another, both included."""
+        """The routers from one to another, both included."""
         above = self._towards(start)
         route = [end]
         while route[-1] != start:
@@ -59,21 +59,21 @@ class Network:
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """The brokers with one neighbour at most, in order."""
-        return tuple(broker for broker in self.brokers if len(self._neighbours[broker]) <= 1)
+        """The routers with one neighbour at most, in order."""
+        return tuple(router for router in self.routers if len(self._neighbours[router]) <= 1)
 
     @cached_property
     def _neighbours(self) -> dict[str, tuple[str, ...]]:
-        joined: dict[str, list[str]] = {broker: [] for broker in self.brokers}
+        joined: dict[str, list[str]] = {router: [] for router in self.routers}
         for one, other in self.links:
             joined[one].append(other)
             joined[other].append(one)
-        return {broker: tuple(others) for broker, others in joined.items()}
+        return {router: tuple(others) for router, others in joined.items()}
 
     @cached_property
     def _clients(self) -> dict[str, tuple[str, ...]]:
         return {
-            broker: tuple(client for client, at in self.clients if at == broker) for broker in self.brokers
+            router: tuple(client for client, at in self.clients if at == router) for router in self.routers
         }
 
     @cached_property
@@ -81,22 +81,22 @@ class Network:
         return {}
 
     def _towards(self, start: str) -> dict[str, str]:
-        """For each broker, the next one on the way to ``start``."""
+        """For each router, the next one on the way to ``start``."""
         if start not in self._routes:
             above: dict[str, str] = {}
             waiting = [start]
             while waiting:
-                broker = waiting.pop()
-                for other in self._neighbours[broker]:
-                    if other != above.get(broker):
-                        above[other] = broker
+                router = waiting.pop()
+                for other in self._neighbours[router]:
+                    if other != above.get(router):
+                        above[other] = router
                         waiting.append(other)
             self._routes[start] = above
         return self._routes[start]
 
     def _check_tree(self) -> None:
-        joined: dict[str, set[str]] = {broker: {broker} for broker in self.brokers}
-        above: dict[str, list[str]] = {broker: [] for broker in self.brokers}
+        joined: dict[str, set[str]] = {router: {router} for router in self.routers}
+        above: dict[str, list[str]] = {router: [] for router in self.routers}
         for one, other in self.links:
             if joined[one] is joined[other]:
                 cycle = " - ".join([*_way(above, one, other), one])
@@ -104,17 +104,17 @@ class Network:
             above[one].append(other)
             above[other].append(one)
             joined[one] |= joined[other]
-            for broker in joined[other]:
-                joined[broker] = joined[one]
-        apart = [broker for broker in self.brokers if joined[broker] is not joined[self.brokers[0]]]
+            for router in joined[other]:
+                joined[router] = joined[one]
+        apart = [router for router in self.routers if joined[router] is not joined[self.routers[0]]]
         if apart:
             raise RoutingError(
-                f"no link leads from {self.brokers[0]!r} to {apart[0]!r}", code="disconnected", name=apart[0]
+                f"no link leads from {self.routers[0]!r} to {apart[0]!r}", code="disconnected", name=apart[0]
             )
 
 
 def _way(joined: Mapping[str, Iterable[str]], start: str, end: str) -> list[str]:
-    """The brokers from one to another along links that make no cycle."""
+    """The routers from one to another along links that make no cycle."""
     ways = [[start]]
     while ways[0][-1] != end:
         way = ways.pop(0)

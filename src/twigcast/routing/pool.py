@@ -1,93 +1,112 @@
 """The patterns that routers hold, each once, and which of them a document matches.
 
-Tables hold numbers, the pool holds what they stand for.  Routers of one process may share a pool: a pattern
-that stands in a hundred tables is compiled once, a document that passes a hundred routers is matched once,
-and each router looks up in the answer what concerns it.
+Tables hold numbers, and the pool holds the patterns behind them.  Routers of one process may share a pool: a
+pattern in a hundred tables is compiled once, a document that passes a hundred routers is matched once, and
+each router looks up in the answer what concerns it.
 
         tables      link n1: x ─► 0, y ─► 1        link n2: z ─► 1
         pool        0 /a/b    1 //c[@d]
-        answer      {1}                            y and z match
+        answer      [1]                            y and z match
 
-Cost: a set of numbers for each document; the index is built when the first document comes, and brought up to
-date when the next one does.
+A schema can be held as a pattern is; it matches the documents that it describes.
+Cost: the index is brought up to date when the next document comes.  A pattern that is let go of stays in the
+index, and is dropped from answers, until the index is made anew: when half of it is such patterns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
-from twigcast.analysis import overlaps
+import numpy as np
+import numpy.typing as npt
+
+from twigcast.analysis import SchemaAutomaton, overlaps
 from twigcast.errors import DocumentError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 
-ANSWERS = 64
 FEW = 64
+RELEASED = -1
+
+Answer: TypeAlias = npt.NDArray[np.int32]
+"""The numbers of the patterns that a document matches."""
 
 
 class Pool:
-    """Patterns by number, counted by how often they are held; a number means the same until let go of."""
+    """Patterns by number, counted by how often they are held; a number is free when nobody holds it."""
 
-    def __init__(self, answers: int = ANSWERS) -> None:
-        """``answers`` is how many documents are remembered with what they matched."""
-        self._numbers: dict[Pattern, int] = {}
-        self._same: dict[
-            int, int
-        ] = {}  # by the identity of the pattern first: hashing one takes microseconds
-        self._patterns: dict[int, Pattern] = {}
+    def __init__(self, answers: int = 0) -> None:
+        """``answers`` is for how many documents the answer is kept: worth it if routers share the pool."""
+        self._numbers: dict[Pattern | SchemaAutomaton, int] = {}
+        self._by_identity: dict[int, int] = {}  # hashing a pattern takes microseconds
+        self._entries: dict[int, Pattern | SchemaAutomaton] = {}
         self._held: dict[int, int] = {}
+        self._free: list[int] = []
         self._next = 0
-        self._index: Index | None = None
-        self._indexed: set[int] = set()
-        self._changed: set[int] = set()
-        self._answers: dict[bytes, frozenset[int] | DocumentError] = {}
+        self._index = Index()
+        self._number_at = np.zeros(FEW, dtype=np.int32)  # by the index's positions
+        self._position_of: dict[int, int] = {}
+        self._indexed = 0  # positions given out, those of released patterns included
+        self._new: dict[int, None] = {}
+        self._changed = False
+        self._answers: dict[bytes, Answer | DocumentError] = {}
         self._most_answers = answers
-        self._distinct: dict[frozenset[int], frozenset[int]] = {}
         self._overlaps: dict[str, tuple[Advertisement, dict[int, bool]]] = {}
 
-    def hold(self, pattern: Pattern) -> int:
-        """The number of a pattern, which is held once more."""
-        number = self._same.get(id(pattern))
+    def hold(self, entry: Pattern | SchemaAutomaton) -> int:
+        """Return the number of a pattern or schema, which is held once more from now on."""
+        number = self._by_identity.get(id(entry))
         if number is None:
-            number = self._numbers.get(pattern)
+            number = self._numbers.get(entry)
             if number is None:
-                number = self._enter(pattern)
+                number = self._enter(entry)
         self._held[number] += 1
         return number
 
     def release(self, number: int) -> None:
-        """Hold the pattern of a number once less; the last one lets go of it."""
+        """Hold the pattern of a number once less; when nobody holds it, its number may be given again."""
         held = self._held[number] - 1
         if held:
             self._held[number] = held
             return
-        pattern = self._patterns.pop(number)
-        del self._held[number], self._numbers[pattern], self._same[id(pattern)]
-        self._changed.add(number)
+        entry = self._entries.pop(number)
+        del self._held[number], self._numbers[entry], self._by_identity[id(entry)]
+        self._free.append(number)
+        if number in self._new:
+            del self._new[number]
+        else:
+            self._number_at[self._position_of.pop(number)] = RELEASED
+        self._changed = True
         for _, known in self._overlaps.values():
             known.pop(number, None)
 
     def pattern(self, number: int) -> Pattern:
-        """The pattern of a number that is held."""
-        return self._patterns[number]
+        """Return the pattern of a number that is held."""
+        pattern = self._entries[number]
+        assert isinstance(pattern, Pattern)
+        return pattern
 
     def __len__(self) -> int:
-        return len(self._patterns)
+        return len(self._entries)
 
-    def match(self, body: bytes) -> frozenset[int]:
-        """The numbers of all patterns that the document matches; raises ``DocumentError``.
+    @property
+    def capacity(self) -> int:
+        """A size for tables by number that has room for all numbers and for as many more."""
+        return 1 << max(6, self._next.bit_length())
 
-        Equal answers are the same object, so that what follows from one can be remembered by it.
-        """
+    def match(self, body: bytes) -> Answer:
+        """Return the numbers of all patterns that the document matches; raises ``DocumentError``."""
         if self._changed:
             self._update()
-        known = self._answers.get(body)
+        known = self._answers.get(body) if self._answers else None
         if known is None:
             known = self._answer(body)
-            if len(self._answers) >= self._most_answers:
-                del self._answers[next(iter(self._answers))]
-            self._answers[body] = known
+            if self._most_answers:
+                if len(self._answers) >= self._most_answers:
+                    del self._answers[next(iter(self._answers))]
+                self._answers[body] = known
         if isinstance(known, DocumentError):
             raise known.with_traceback(None)
         return known
@@ -100,44 +119,50 @@ class Pool:
             self._overlaps[advertisement.id] = advertisement, known
         answer = known.get(number)
         if answer is None:
-            answer = known[number] = overlaps(advertisement.automaton, self._patterns[number])
+            answer = known[number] = overlaps(advertisement.automaton, self.pattern(number))
         return answer
 
     def forget(self, advertisements: Iterable[str]) -> None:
-        """Drop what is known of these advertisements."""
+        """Drop what is known of the overlaps of these advertisements."""
         for id in advertisements:
             self._overlaps.pop(id, None)
 
-    def _enter(self, pattern: Pattern) -> int:
-        number = self._next
-        self._next += 1
-        self._numbers[pattern] = self._same[id(pattern)] = number
-        self._patterns[number] = pattern
+    def _enter(self, entry: Pattern | SchemaAutomaton) -> int:
+        if self._free:
+            number = self._free.pop()
+        else:
+            number = self._next
+            self._next += 1
+        self._numbers[entry] = self._by_identity[id(entry)] = number
+        self._entries[number] = entry
         self._held[number] = 0
-        self._changed.add(number)
+        self._new[number] = None
+        self._changed = True
         return number
 
-    def _answer(self, body: bytes) -> frozenset[int] | DocumentError:
-        if self._index is None:
-            self._index = Index()
+    def _answer(self, body: bytes) -> Answer | DocumentError:
         match = self._index.match(body)
         if match.error is not None:
             return match.error
-        answer: frozenset[int] = frozenset(match.ids)  # type: ignore[arg-type]
-        return self._distinct.setdefault(answer, answer)
+        numbers = self._number_at[np.asarray(match.positions, dtype=np.uint32)]
+        return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
 
     def _update(self) -> None:
-        """Bring the index to the patterns that are held: a few one by one, else all anew."""
-        if self._index is not None and len(self._changed) <= FEW + len(self._indexed) // 2:
-            gone = self._changed & self._indexed
-            new = self._changed & self._patterns.keys()
-            for number in gone:
-                self._index.remove(number)
-            self._index.add_all((number, self._patterns[number]) for number in new)
-            self._indexed = (self._indexed - gone) | new
-        else:
-            self._index = Index(self._patterns.items())
-            self._indexed = set(self._patterns)
-        self._changed.clear()
+        """Bring the index to the patterns that are held: add the new ones, or make it anew."""
+        if self._indexed > 2 * len(self._position_of) + FEW:
+            self._index = Index()
+            self._position_of.clear()
+            self._indexed = 0
+            self._new = dict.fromkeys(self._entries)
+        entries = [self._entries[number] for number in self._new]
+        self._index.add_all(enumerate(entries, self._indexed))  # positions are given in this order
+        size = self._indexed + len(self._new)
+        if size > len(self._number_at):
+            self._number_at = np.concatenate([self._number_at, np.zeros(size, dtype=np.int32)])
+        for position, number in enumerate(self._new, self._indexed):
+            self._number_at[position] = number
+            self._position_of[number] = position
+        self._indexed = size
+        self._new.clear()
+        self._changed = False
         self._answers.clear()
-        self._distinct.clear()

@@ -1,42 +1,45 @@
-"""A content-based router: messages in, messages out, two tables between.
+"""A content-based router: messages go in, messages come out, and two tables lie between them.
 
             n1 ─────┐                                    ┌──► n2     what is asked for behind it
             n2 ─────┤  Router                            │
-        client ─────┘    publication table   link ─► patterns
-                         subscription table  link ─► advertisements
-                         interest of n       what n is told, for each neighbour n
+        client ─────┘    publication table    link ─► patterns
+                         advertisement table  link ─► advertisements
+                         interest of n        what n is told, for each neighbour n
 
 Links are names: of neighbours, which are routers, and of clients, which subscribe, advertise and publish.
-A subscription goes to each neighbour it did not come from; with advertising, to those alone behind which
-something overlapping is announced; what else holds it back is decided by the stages of ``Interest``.
-A document goes to each neighbour, other than the one it came from, that asks for it, and to each client of
-which a subscription matches it.  What routers ask of one another may be more general than what clients asked
-for, so documents may travel in vain; at a client its own patterns decide.
+A subscription goes to each neighbour it did not come from; with advertising, only to neighbours that announce
+something it overlaps.  The stages of ``Interest`` decide what else is held back.
+A document goes to each neighbour that asks for it, except the one it came from, and to each client that has a
+subscription it matches.  Routers may ask one another for more than clients do, so false positives travel
+between routers; clients receive exactly what their own patterns match.
 
 Invariant: in a network without cycles, once all messages are handled, a document reaches exactly the clients
 that have a subscription it matches.  A document that none of its publisher's advertisements describes is
-flooded, for subscriptions to it may have been held back.
+flooded, since subscriptions to it may have been held back.
 
-There is no clock, lock or socket here.  A batch of messages is refused as a whole, with nothing changed,
-where one of them cannot be handled.
+The router keeps the control plane: subscriptions, advertisements, interests.  Documents go through the frozen
+tables of the data plane (``forwarding``), which are made anew when the first document after a change comes.
+There is no clock, lock or socket here.  If one message of a batch cannot be handled, the batch is refused as
+a whole and nothing changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
-from twigcast.analysis import Selectivity, describes, schema_selectivity
+from twigcast.analysis import Selectivity, schema_selectivity
 from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.change import Change
+from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
 from twigcast.routing.interest import Interest
+from twigcast.routing.message_batch import Part, added, duplicate, in_parts
 from twigcast.routing.messages import (
     Advertise,
-    Deliver,
     Envelope,
     Message,
     Paths,
@@ -46,23 +49,20 @@ from twigcast.routing.messages import (
     Unadvertise,
     Unsubscribe,
     flooded,
-    is_flooded,
 )
-from twigcast.routing.path_publication import branches, leaf_paths, reassemble
-from twigcast.routing.pool import Pool
+from twigcast.routing.path_publication import branches, leaf_paths
+from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.tables import LinkTable, PublicationTable, SubscriptionTable
+from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable
 from twigcast.schema import ElementGraph
 
 RESERVED = ("merge:", "aggregate:", "branch:")
-"""How ids begin that routers make; a client cannot use them."""
-
-Outgoing: TypeAlias = dict[str, list[Message]]
+"""The prefixes of the ids that routers make; clients cannot use them."""
 
 
 class Router:
-    """A node of the overlay; ``exchange`` is what it does, everything else asks it for one thing."""
+    """A node of the overlay.  ``exchange`` handles messages; the other methods wrap one message each."""
 
     def __init__(
         self,
@@ -75,9 +75,9 @@ class Router:
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
     ) -> None:
-        """``schema`` is for merging; for aggregation, too, if there is no ``selectivity``.
+        """Merging needs a ``schema``; aggregation needs a ``selectivity``, or a schema to derive it from.
 
-        A ``pool`` may be shared by routers.
+        Several routers may share a ``pool``.
         """
         self.name = name
         self.neighbours = tuple(neighbours)
@@ -85,107 +85,153 @@ class Router:
         self.pool = pool if pool is not None else Pool()
         if self.strategy.aggregation is not None and selectivity is None and schema is not None:
             selectivity = schema_selectivity(schema)
-        self._clients: dict[str, LinkTable] = {}  # what clients subscribed to, word for word
-        self._interests = {link: Interest(self.strategy, schema, selectivity) for link in self.neighbours}
+        self._new_interest = partial(Interest, self.strategy, schema, selectivity)
+        self._interests = {link: self._new_interest() for link in self.neighbours}
+        clients = tuple(clients)
         _distinct([*self.neighbours, *clients], name)
-        self._asked = PublicationTable(self.neighbours)
-        self._announced = SubscriptionTable(self.neighbours, self.pool)
+        self._asked = PublicationTable(name, self.neighbours)
+        # Routers ask for paths, clients for documents: their patterns are kept beside their branches.
+        self._exact = PublicationTable(name, ()) if self._by_paths else self._asked
+        self._announced = AdvertisementTable(self.neighbours, self.pool)
+        self._schemas: dict[str, int] = {}  # the pool's numbers of the clients' advertisements
         for client in clients:
             self.attach(client)
 
-    # Clients
+    # Links
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The links that are no routers."""
-        return tuple(self._clients)
+        """The links that are not routers."""
+        return tuple(self._asked.clients.values())
 
     def attach(self, client: str) -> None:
-        """A client comes."""
-        if client in self._asked.links or client == self.name:
-            raise RoutingError(
-                f"router {self.name!r} already has a link {client!r}", code="duplicate-link", name=client
-            )
-        table = self._asked.links[client] = LinkTable()
-        # As a client asks for whole documents, and routers for paths, its patterns are kept beside branches.
-        self._clients[client] = LinkTable() if self._by_paths else table
+        """Add a client."""
+        self._check_new(client)
+        self._asked.attach(client)
+        if self._exact is not self._asked:
+            self._exact.attach(client)
         self._announced.links[client] = {}
 
     def detach(self, client: str) -> list[Send]:
-        """A client goes, and with it what it subscribed to and advertised."""
+        """Remove a client with its subscriptions and advertisements; return what to send."""
         self._check_link(client)
-        if client not in self._clients:
+        if not self._is_client(client):
             raise RoutingError(f"{client!r} is a neighbour, not a client", code="unknown-link", name=client)
-        leaving: list[Message] = [Unsubscribe(id) for id in self._clients[client].numbers]
-        leaving += [Unadvertise(id) for id in self._announced[client]]
-        sends = self.handle(leaving, client)
-        del self._clients[client], self._asked.links[client], self._announced.links[client]
+        sends = self._leave(client)
+        self._asked.detach(client)
+        if self._exact is not self._asked:
+            self._exact.detach(client)
         return sends
 
-    def subscribe(self, id: str, pattern: Pattern, link: str) -> list[Send]:
-        """Someone behind the link wants the documents that match the pattern."""
-        return self.handle((Subscribe(id, pattern),), link)
+    def connect(self, neighbour: str) -> list[Send]:
+        """Add a neighbour to a running or restored router; return what to tell it.
 
-    def unsubscribe(self, id: str, link: str) -> list[Send]:
-        """What was subscribed by this id is no longer wanted."""
-        return self.handle((Unsubscribe(id),), link)
+        These are the advertisements of all other links and those of their subscriptions that it has to know.
+        The router at the other end connects to this one in the same way.
+        """
+        self._check_new(neighbour)
+        self.neighbours = (*self.neighbours, neighbour)
+        self._asked.connect(neighbour)
+        self._announced.links[neighbour] = {}
+        interest = self._interests[neighbour] = self._new_interest()
+        said: list[Message] = []
+        if self.strategy.advertising:
+            said += [
+                Advertise(each)
+                for link, announced in self._announced.links.items()
+                if link != neighbour
+                for each in announced.values()
+            ]
+        said += _written(interest.change(self._interest(neighbour), ()))
+        return [Send(neighbour, message) for message in said]
 
-    def advertise(self, advertisement: Advertisement, link: str) -> list[Send]:
-        """Someone behind the link will publish documents of a schema."""
-        return self.handle((Advertise(advertisement),), link)
+    def disconnect(self, neighbour: str) -> list[Send]:
+        """Remove a neighbour with what it asked for and announced; return what to send to the others."""
+        self._check_link(neighbour)
+        if self._is_client(neighbour):
+            raise RoutingError(
+                f"{neighbour!r} is a client, not a neighbour", code="unknown-link", name=neighbour
+            )
+        sends = self._leave(neighbour)
+        self.neighbours = tuple(link for link in self.neighbours if link != neighbour)
+        self._asked.disconnect(neighbour)
+        del self._interests[neighbour]
+        return [send for send in sends if send.link != neighbour]
 
-    def unadvertise(self, id: str, link: str) -> list[Send]:
-        """What was advertised by this id will not come any more."""
-        return self.handle((Unadvertise(id),), link)
-
-    def receive(self, envelope: Envelope, link: str) -> list[Send]:
-        """A document comes; raises ``DocumentError`` where it cannot be read."""
-        return self.handle((Publish(envelope),), link)
+    def _leave(self, link: str) -> list[Send]:
+        leaving: list[Message] = [Unsubscribe(id) for id in self._own(link).numbers]
+        leaving += [Unadvertise(id) for id in self._announced[link]]
+        sends = self.handle(leaving, link)
+        del self._announced.links[link]
+        return sends
 
     # Messages
 
+    def subscribe(self, id: str, pattern: Pattern, link: str) -> list[Send]:
+        """Handle a subscription: someone behind the link wants the documents that match the pattern."""
+        return self.handle((Subscribe(id, pattern),), link)
+
+    def unsubscribe(self, id: str, link: str) -> list[Send]:
+        """Handle the end of a subscription."""
+        return self.handle((Unsubscribe(id),), link)
+
+    def advertise(self, advertisement: Advertisement, link: str) -> list[Send]:
+        """Handle an advertisement: someone behind the link will publish documents of a schema."""
+        return self.handle((Advertise(advertisement),), link)
+
+    def unadvertise(self, id: str, link: str) -> list[Send]:
+        """Handle the end of an advertisement."""
+        return self.handle((Unadvertise(id),), link)
+
+    def receive(self, envelope: Envelope, link: str) -> list[Send]:
+        """Route a document; raises ``DocumentError`` if it cannot be read."""
+        return self.handle((Publish(envelope),), link)
+
     def handle(self, messages: Sequence[Message], link: str) -> list[Send]:
-        """Handle messages of one link together, and tell what to send: of changes, the net change."""
+        """Handle messages of one link together and return what to send; of changes, the net change."""
         return [
             Send(link, message) for link, sent in self.exchange(messages, link).items() for message in sent
         ]
 
     def exchange(self, messages: Sequence[Message], link: str) -> Outgoing:
-        """The same as ``handle``, with what is sent gathered by link."""
+        """Do the same as ``handle``, and return what to send by link."""
         outgoing: Outgoing = {}
+        is_stale = False
         for part in self._checked(messages, link):
             if part.subscriptions:
                 self._change_subscriptions(part.subscriptions, link, outgoing)
             if part.advertisements:
                 self._change_advertisements(part.advertisements, link, outgoing)
-            for publication in part.publications:
-                self._route(publication, link, outgoing)
+            is_stale = is_stale or part.has_changes
+            if is_stale:
+                part.documents = [(each, self.pool.match(each.body)) for each, _ in part.documents]
+            self._route(part, link, outgoing)
         return outgoing
 
     # State
 
     def told(self, neighbour: str) -> dict[str, Pattern]:
-        """What a neighbour has been told of the others' subscriptions."""
+        """Return what a neighbour has been told of the other links' subscriptions."""
         interest = self._interests[neighbour]
         return dict(interest.known if interest.stages else self._interest(neighbour))
 
     def subscriptions(self, link: str) -> dict[str, Pattern]:
-        """What a link has subscribed to."""
+        """Return what a link has subscribed to."""
         table = self._own(link)
         return {id: self.pool.pattern(number) for id, number in table.numbers.items()}
 
     @property
     def table_size(self) -> int:
-        """Rows of the publication table: what documents are matched against."""
+        """The number of rows of the publication table: the patterns that documents are matched against."""
         return len(self._asked)
 
     @property
     def advertisement_count(self) -> int:
-        """Rows of the subscription table."""
+        """The number of rows of the advertisement table."""
         return len(self._announced)
 
     def save(self) -> dict[str, Any]:
-        """The state as JSON can hold it."""
+        """Return the state as plain lists, dictionaries and strings, for JSON."""
         links = (*self.neighbours, *self.clients)
         return RouterState(
             self.name,
@@ -218,7 +264,7 @@ class Router:
             pool=pool,
         )
         for link, announced in state.advertisements.items():
-            router._announced[link].update({each.id: each for each in announced})
+            router._announce(link, announced, ())
         for link, table in state.subscriptions.items():
             router._put(link, table, {})
         for link, interest in router._interests.items():
@@ -231,75 +277,56 @@ class Router:
     def _by_paths(self) -> bool:
         return self.strategy.publication == "paths"
 
+    def _is_client(self, link: str) -> bool:
+        return self._asked[link].is_client
+
     def _own(self, link: str) -> LinkTable:
-        """What a link subscribed to, in its own words."""
-        return self._clients[link] if link in self._clients else self._asked[link]
+        """Return what a link subscribed to; of clients the patterns, not their branches."""
+        return self._exact[link] if link in self._exact.links else self._asked[link]
+
+    def _check_new(self, link: str) -> None:
+        if link in self._asked.links or link == self.name:
+            raise RoutingError(
+                f"router {self.name!r} already has a link {link!r}", code="duplicate-link", name=link
+            )
 
     def _check_link(self, link: str) -> None:
         if link not in self._asked.links:
             raise RoutingError(f"router {self.name!r} has no link {link!r}", code="unknown-link", name=link)
 
-    def _checked(self, messages: Sequence[Message], link: str) -> list[_Part]:
-        """The batch in parts, each with its net change; raises where a message cannot be handled."""
+    def _checked(self, messages: Sequence[Message], link: str) -> list[Part]:
+        """Return the batch in parts, each with its net change; raises if a message cannot be handled."""
         self._check_link(link)
-        table = self._own(link)
-        present: dict[str, Pattern | None] = {}
-        announced: dict[str, Advertisement | None] = {}
-        parts = [_Part()]
-        for message in messages:
-            if isinstance(message, Subscribe):
-                id = message.id
-                if present[id] is not None if id in present else id in table.numbers:
-                    raise _duplicate("subscription", id, link)
-                present[id] = _changing(parts).subscriptions[id] = message.pattern
-            elif isinstance(message, Unsubscribe):
-                id = message.id
-                if present[id] is None if id in present else id not in table.numbers:
-                    raise _unknown("subscription", id, link)
-                present[id] = _changing(parts).subscriptions[id] = None
-            elif isinstance(message, Advertise):
-                id = message.advertisement.id
-                origin = self._announced.origin(id)
-                if announced[id] is not None if id in announced else origin is not None:
-                    raise _duplicate("advertisement", id, origin or link)
-                announced[id] = _changing(parts).advertisements[id] = message.advertisement
-            elif isinstance(message, Unadvertise):
-                id = message.id
-                if announced[id] is None if id in announced else id not in self._announced[link]:
-                    raise _unknown("advertisement", id, link)
-                announced[id] = _changing(parts).advertisements[id] = None
-            elif isinstance(message, Publish):
-                self.pool.match(message.envelope.body)
-                parts[-1].publications.append(message)
-            elif isinstance(message, Paths) and self._by_paths and link not in self._clients:
-                parts[-1].publications.append(message)
-            else:
-                raise RoutingError(
-                    f"router {self.name!r} cannot take {type(message).__name__} from {link!r}",
-                    code="unexpected-message",
-                    name=type(message).__name__,
-                )
-        self._check_ids({id: new for id, new in present.items() if new is not None}, link)
+        parts = in_parts(
+            messages,
+            link,
+            self._own(link).numbers,
+            self._announced,
+            self.pool.match,
+            takes_paths=self._by_paths and not self._is_client(link),
+        )
+        if new := dict(added(parts)):
+            self._check_ids(new, link)
         return parts
 
-    def _check_ids(self, added: Mapping[str, Pattern], link: str) -> None:
-        """An id is new, unless it is one that routers make, and then stands for the same pattern."""
-        if link in self._clients:
-            for id in added:
+    def _check_ids(self, new: Mapping[str, Pattern], link: str) -> None:
+        """Check that the ids are new, or made by routers and given to the same patterns as before."""
+        is_client = self._is_client(link)
+        if is_client:
+            for id in new:
                 if id.startswith(RESERVED):
                     raise RoutingError(
                         f"the id {id!r} begins as those that routers make: {', '.join(RESERVED)}",
                         code="reserved-id",
                         name=id,
                     )
-            for other, table in self._clients.items():
-                if other != link and (taken := added.keys() & table.numbers.keys()):
-                    raise _duplicate("subscription", min(taken), other)
-        for id, links in self._asked.holders(added, link).items():
+            for id, links in self._exact.holders(new, link).items():
+                raise duplicate("subscription", id, links[0])
+        for id, links in self._asked.holders(new, link).items():
             other = links[0]
             number = self._asked[other].numbers[id]
-            if link in self._clients or other in self._clients or self.pool.pattern(number) != added[id]:
-                raise _duplicate("subscription", id, other)
+            if is_client or self._is_client(other) or self.pool.pattern(number) != new[id]:
+                raise duplicate("subscription", id, other)
 
     # Within: subscriptions
 
@@ -326,19 +353,20 @@ class Router:
     def _put(
         self, link: str, added: Mapping[str, Pattern], removed: Mapping[str, Pattern]
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """Change the table of a link; what came into it and what went, the latter still held."""
-        hold = self.pool.hold
-        if self._by_paths and link in self._clients:
-            exact = self._clients[link]
-            gone = [exact.numbers[id] for id in removed]
-            exact.change({id: hold(pattern) for id, pattern in added.items()}, removed)
-            for number in gone:
+        """Change the table of a link; return what came into it and what went, the latter still held."""
+        if link in self._exact.links and self._exact is not self._asked:
+            _, gone = self._replace(self._exact, link, added, removed)
+            for number in gone.values():
                 self.pool.release(number)
             added, removed = _by_branch(added), _by_branch(removed)
-        table = self._asked[link]
-        taken = {id: table.numbers[id] for id in removed}
-        put = {id: hold(pattern) for id, pattern in added.items()}
-        table.change(put, removed)
+        return self._replace(self._asked, link, added, removed)
+
+    def _replace(
+        self, table: PublicationTable, link: str, added: Mapping[str, Pattern], removed: Mapping[str, Pattern]
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        taken = {id: table[link].numbers[id] for id in removed}
+        put = {id: self.pool.hold(pattern) for id, pattern in added.items()}
+        table.change(link, put, removed)
         return put, taken
 
     def _tell(self, link: str, put: Mapping[str, int], taken: Mapping[str, int], outgoing: Outgoing) -> None:
@@ -387,9 +415,7 @@ class Router:
         before = dict(self._announced[link])
         gone = [id for id in changed if id in before]
         new = [each for each in changed.values() if each is not None]
-        for id in gone:
-            del self._announced[link][id]
-        self._announced[link].update({each.id: each for each in new})
+        self._announce(link, new, gone)
         if self.strategy.advertising:
             for neighbour in self.neighbours:
                 if neighbour != link:
@@ -399,6 +425,18 @@ class Router:
             if link in self._interests:
                 self._turn(link, before, outgoing)
         self.pool.forget(gone)
+
+    def _announce(self, link: str, new: Iterable[Advertisement], gone: Iterable[str]) -> None:
+        """Change the advertisements of a link; documents of clients are matched against theirs."""
+        published_here = self.strategy.advertising and self._is_client(link)
+        for id in gone:
+            del self._announced[link][id]
+            if published_here:
+                self.pool.release(self._schemas.pop(id))
+        for each in new:
+            self._announced[link][each.id] = each
+            if published_here:
+                self._schemas[each.id] = self.pool.hold(each.automaton)
 
     def _turn(self, link: str, before: Mapping[str, Advertisement], outgoing: Outgoing) -> None:
         """Tell a neighbour what changes for it now that it announces something else than before."""
@@ -417,71 +455,30 @@ class Router:
 
     # Within: publications
 
-    def _route(self, publication: Publish | Paths, link: str, outgoing: Outgoing) -> None:
-        if isinstance(publication, Paths):
-            self._route_paths(publication, link, outgoing)
+    def _route(self, part: Part, link: str, outgoing: Outgoing) -> None:
+        for publication in part.paths:
+            self._send_paths(publication, link, outgoing)
+        if not part.documents:
             return
-        envelope = publication.envelope
-        if self.strategy.advertising and link in self._clients:
-            envelope = self._entering(envelope, link)
-        if self._by_paths:
+        documents = part.documents
+        if self.strategy.advertising and self._is_client(link):
+            documents = [(self._marked(envelope, answer, link), answer) for envelope, answer in documents]
+        if not self._by_paths:
+            send_documents(documents, link, self._asked, self.pool, outgoing)
+            return
+        for envelope, _ in documents:
             paths = leaf_paths(envelope.doc_id, read(envelope.body))
             whole = Paths(envelope.doc_id, paths, envelope.publisher, envelope.headers)
-            self._route_paths(whole, link, outgoing)
-            return
-        answer = self.pool.match(envelope.body)
-        everywhere = is_flooded(envelope)
-        onward = Publish(envelope)
-        for neighbour in self.neighbours:
-            if neighbour != link and (everywhere or self._asked[neighbour].wants(answer)):
-                outgoing.setdefault(neighbour, []).append(onward)
-        for client, table in self._clients.items():
-            if ids := table.matched(answer):
-                outgoing.setdefault(client, []).append(Deliver(envelope, ids))
+            self._send_paths(whole, link, outgoing)
 
-    def _entering(self, envelope: Envelope, link: str) -> Envelope:
-        """A document as it sets out: to be flooded, unless its publisher has advertised such documents."""
-        if any(describes(each.automaton, envelope.body) for each in self._announced[link].values()):
+    def _send_paths(self, publication: Paths, link: str, outgoing: Outgoing) -> None:
+        send_paths(publication, link, self._asked, self._exact, self.pool, outgoing)
+
+    def _marked(self, envelope: Envelope, answer: Answer, link: str) -> Envelope:
+        """Mark a published document to be flooded if its publisher has not advertised such documents."""
+        if any((answer == self._schemas[id]).any() for id in self._announced[link]):
             return envelope
         return flooded(envelope, "outside its publisher's advertisements")
-
-    def _route_paths(self, publication: Paths, link: str, outgoing: Outgoing) -> None:
-        everywhere = is_flooded(publication)
-        answers = [(path, self.pool.match(path.body)) for path in publication.paths]
-        for other, table in self._asked.links.items():
-            if other == link and other not in self._clients:
-                continue
-            if everywhere and other not in self._clients:
-                outgoing.setdefault(other, []).append(publication)
-                continue
-            wants = table.wants
-            wanted = tuple([path for path, answer in answers if wants(answer)])
-            if not wanted:
-                continue
-            if other not in self._clients:
-                part = Paths(publication.doc_id, wanted, publication.publisher, publication.headers)
-                outgoing.setdefault(other, []).append(part)
-                continue
-            body = reassemble(wanted)
-            if ids := self._clients[other].matched(self.pool.match(body)):
-                envelope = Envelope(publication.doc_id, body, publication.publisher, publication.headers)
-                outgoing.setdefault(other, []).append(Deliver(envelope, ids))
-
-
-@dataclass(slots=True)
-class _Part:
-    """A part of a batch: changes that can be made together, then publications that see them."""
-
-    subscriptions: dict[str, Pattern | None] = field(default_factory=dict)
-    advertisements: dict[str, Advertisement | None] = field(default_factory=dict)
-    publications: list[Publish | Paths] = field(default_factory=list)
-
-
-def _changing(parts: list[_Part]) -> _Part:
-    """The part that a change belongs to: a new one where publications have come since."""
-    if parts[-1].publications:
-        parts.append(_Part())
-    return parts[-1]
 
 
 def _by_branch(patterns: Mapping[str, Pattern]) -> dict[str, Pattern]:
@@ -511,11 +508,3 @@ def _distinct(links: Sequence[str], name: str) -> None:
                 f"router {name!r} has two links {link!r}, or one to itself", code="duplicate-link", name=link
             )
         seen.add(link)
-
-
-def _duplicate(what: str, id: str, link: str) -> RoutingError:
-    return RoutingError(f"the {what} {id!r} is already there, from {link!r}", code="duplicate-id", name=id)
-
-
-def _unknown(what: str, id: str, link: str) -> RoutingError:
-    return RoutingError(f"{link!r} has no {what} {id!r}", code="unknown-id", name=id)

@@ -1,4 +1,4 @@
-"""What time things take, and how large they are: on links, and in brokers by a model.
+"""What time things take, and how large they are: on links, and in routers by a model.
 
 The model is stated, so that a run gives the same figures anywhere.  Its default for a row of the table is the
 paper's (R, Table 1): 13.96 ms for a publication against 100,000 expressions.
@@ -35,7 +35,7 @@ class LinkModel:
 
 @dataclass(frozen=True, slots=True)
 class CostModel:
-    """How long a broker takes for a message, in seconds."""
+    """How long a router takes for a message, in seconds."""
 
     control: float = 2e-5
     """For a subscription or an advertisement, come or gone."""
@@ -45,7 +45,7 @@ class CostModel:
     """For a publication and one row of the table."""
 
     def seconds(self, controls: int, publications: int, rows: int) -> float:
-        """The time for so many messages of each sort at a broker with so many rows in its table."""
+        """The time for so many messages of each sort at a router with so many rows in its table."""
         return controls * self.control + publications * (self.publication + rows * self.row)
 
 

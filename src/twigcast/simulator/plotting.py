@@ -31,9 +31,9 @@ def plot(reports: Sequence[Report], path: Path, title: str = "") -> tuple[Path, 
     figure.suptitle(title)
     names = [report.name for report in reports]
     _stacked(messages, names, reports)
-    messages.set_title("messages received by brokers")
+    messages.set_title("messages received by routers")
     rows.barh(names, [report.rows for report in reports], color="#9467bd")
-    rows.set_title("table rows, all brokers")
+    rows.set_title("table rows, all routers")
     delay.barh(names, [1000 * report.delay.mean for report in reports], color="#ff7f0e")
     delay.set_title("mean delay (ms)")
     for axes in (messages, rows, delay):

@@ -32,22 +32,22 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One strategy on one network: what brokers received, what their tables held, what clients got."""
+    """One strategy on one network: what routers received, what their tables held, what clients got."""
 
     name: str
     strategy: Strategy
-    brokers: int
+    routers: int
     messages: dict[str, int]
-    """Received by brokers, by kind; a path of a document counts as a publication."""
+    """Received by routers, by kind; a path of a document counts as a publication."""
     bytes: int
     """Of these messages."""
     rows: int
-    """Of the publication tables of all brokers, once all have subscribed."""
+    """Of the publication tables of all routers, once all have subscribed."""
     largest_table: int
     advertised: int
-    """Rows of the subscription tables of all brokers."""
+    """Rows of the subscription tables of all routers."""
     false_positives: int
-    """Publications that a broker received and no client behind it had asked for."""
+    """Publications that a router received and no client behind it had asked for."""
     deliveries: int
     missing: int
     """Deliveries that flooding makes and this strategy did not; 0, or something is wrong."""
@@ -59,7 +59,7 @@ class Report:
 
     @property
     def total(self) -> int:
-        """All messages received by brokers."""
+        """All messages received by routers."""
         return sum(self.messages.values())
 
     @property

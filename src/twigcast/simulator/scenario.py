@@ -134,12 +134,12 @@ class Scenario:
         """The network with its clients, and who of them subscribes and who publishes."""
         random = Random(f"scenario/{self.seed}")
         at = self.subscribers.at
-        named = {"leaves": self.network.leaves, "all": self.network.brokers}
+        named = {"leaves": self.network.leaves, "all": self.network.routers}
         brokers = named.get(at, (at,)) if isinstance(at, str) else at
         subscribers = {f"subscriber {broker}": broker for broker in brokers}
         at = self.publishers.at
         if at == "random":
-            at = tuple(random.choice(self.network.brokers) for _ in range(self.publishers.number))
+            at = tuple(random.choice(self.network.routers) for _ in range(self.publishers.number))
         elif isinstance(at, str):
             at = (at,)
         publishers = {f"publisher {number}": broker for number, broker in enumerate(at, 1)}

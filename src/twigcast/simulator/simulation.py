@@ -1,11 +1,11 @@
-"""A network in virtual time: the real routers, with links that take time and brokers that do.
+"""A network in virtual time: the real routers, with links and processing that take time.
 
     clients advertise ─► clients subscribe, one after the other ─► documents, at intervals ─► report
                                                      (some subscriptions are taken back halfway)
 
-A broker takes what arrives in order, one batch at a time, for as long as the cost model says or as the router
-really took.  A link carries one message after the other.  Nothing is random: the same network, load and cost
-model give the same report.
+A router handles batches in the order they arrive, one at a time; each takes as long as the cost model says,
+or as long as the router really took.  A link carries one message after the other.  Nothing is random: the
+same network, load and cost model give the same report.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def simulate(network: Network, load: Load, strategy: Strategy, **options: Any) -
 
 
 class Simulation:
-    """One strategy on one network; ``steps`` runs it bit by bit, so that someone can watch."""
+    """Runs one strategy on one network; ``steps`` runs it piece by piece, so that progress can be shown."""
 
     def __init__(
         self,
@@ -73,11 +73,12 @@ class Simulation:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
     ) -> None:
-        """``cost`` None measures the routers; ``interval`` is between documents, in seconds: by
-        default so long that none has to wait for another.
+        """Without a ``cost`` model the routers are measured.
 
-        ``batch`` is how many subscriptions a client sends at once, all of them if None.  With a cost model
-        the routers share a pool of patterns, which is much faster; to be measured, each has its own.
+        ``interval`` is the time between two documents in seconds, by default so long that no document has to
+        wait for another.  ``batch`` is how many subscriptions a client sends at once, all of them if None.
+        With a cost model the routers share a pool of patterns, which is much faster; to be measured, each
+        router has a pool of its own.
         """
         self.network, self.load, self.strategy = network, load, strategy
         self.name = name or str(strategy)
@@ -95,9 +96,9 @@ class Simulation:
         self._sizes = Sizes()
         self._environment = simpy.Environment()
         self._free: dict[tuple[str, str], float] = {}
-        self._inboxes = {broker: simpy.Store(self._environment) for broker in network.brokers}
-        for broker in network.brokers:
-            self._environment.process(self._broker(broker))
+        self._inboxes = {name: simpy.Store(self._environment) for name in network.routers}
+        for name in network.routers:
+            self._environment.process(self._work(name))
         self._received: Counter[str] = Counter()
         self._bytes = 0
         self._false_positives = 0
@@ -113,7 +114,7 @@ class Simulation:
         return len(self.load.subscriptions) + len(self.load.documents) + 1
 
     def steps(self) -> Iterator[None]:
-        """Run: one step for the advertisements, for each client that subscribes, and for each document."""
+        """Run the load in steps: the advertisements, then each client that subscribes, then each document."""
         start = time.perf_counter()
         if self.strategy.advertising:
             for client, announced in self.load.advertisements.items():
@@ -139,7 +140,7 @@ class Simulation:
         self._wall = time.perf_counter() - start
 
     def report(self) -> Report:
-        """What was found so far."""
+        """Report what was found so far."""
         return Report(
             self.name,
             self.strategy,
@@ -160,7 +161,7 @@ class Simulation:
     # Within
 
     def _settle(self) -> None:
-        """Go on until nothing is under way."""
+        """Run until no message is under way."""
         self._environment.run()
 
     def _leave(self) -> None:
@@ -180,7 +181,7 @@ class Simulation:
         self._send(client, self._at[client], [message])
 
     def _send(self, source: str, target: str, messages: Sequence[Message]) -> None:
-        """Put messages on a link, after what is on it already."""
+        """Put messages on a link, behind those that are on it."""
         size = self._sizes.total(messages)
         now = self._environment.now
         self._free[source, target] = free = (
@@ -200,12 +201,12 @@ class Simulation:
             self._owed[target, doc_id, message.subscriptions] -= 1
             self._delays.append(self._environment.now - self._published[doc_id].at)
 
-    def _broker(self, broker: str) -> Generator[simpy.Event, Any, None]:
-        """A broker at work."""
-        router, inbox, cost = self.routers[broker], self._inboxes[broker], self._cost
+    def _work(self, name: str) -> Generator[simpy.Event, Any, None]:
+        """Let a router handle one batch after the other."""
+        router, inbox, cost = self.routers[name], self._inboxes[name], self._cost
         while True:
             source, messages = yield inbox.get()
-            controls, publications = self._count(broker, source, messages)
+            controls, publications = self._count(name, source, messages)
             if cost is not None:
                 yield self._environment.timeout(cost.seconds(controls, publications, router.table_size))
                 outgoing = router.exchange(messages, source)
@@ -214,19 +215,19 @@ class Simulation:
                 outgoing = router.exchange(messages, source)
                 yield self._environment.timeout(time.perf_counter() - start)
             for target, sent in outgoing.items():
-                self._send(broker, target, sent)
+                self._send(name, target, sent)
 
-    def _count(self, broker: str, source: str, messages: Sequence[Message]) -> tuple[int, int]:
-        """Take down what a broker received; how many of it were publications, and how many were not."""
+    def _count(self, name: str, source: str, messages: Sequence[Message]) -> tuple[int, int]:
+        """Record what a router received; return how many messages were control messages and publications."""
         publications = 0
         for message in messages:
             if isinstance(message, Publish):
-                publications += self._count_document(broker, source, message)
+                publications += self._count_document(name, source, message)
             elif isinstance(message, Paths):
                 publications += len(message.paths)
                 publisher = self._published[message.doc_id].client
                 needed = self._truth.needed_path
-                self._false_positives += sum(broker not in needed(path, publisher) for path in message.paths)
+                self._false_positives += sum(name not in needed(path, publisher) for path in message.paths)
         kinds = Counter(map(type, messages))
         controls = 0
         for kind, name in KINDS.items():
@@ -237,17 +238,17 @@ class Simulation:
             self._received["publication"] += publications
         return controls, publications
 
-    def _count_document(self, broker: str, source: str, message: Publish) -> int:
-        """Of a whole document, as how many publications it counts."""
+    def _count_document(self, name: str, source: str, message: Publish) -> int:
+        """Record a whole document; return as how many publications it counts."""
         published = self._published[message.envelope.doc_id]
         if source in self._inboxes:
             needed = self._truth.needed(message.envelope.body, published.client)
-            self._false_positives += broker not in needed
+            self._false_positives += name not in needed
         return published.paths or 1
 
 
 class _Published(NamedTuple):
-    """A document as it was published; ``paths`` is as how many it travels, 0 as a whole."""
+    """A document as it was published; ``paths`` is the number of paths it travels as, 0 if whole."""
 
     client: str
     at: float

@@ -254,9 +254,9 @@ class NetworkTable(_Table):
             if end not in self.routers:
                 raise _wrong("links", f"there is no router {end!r}: expected {', '.join(self.routers)}")
         try:
-            known = set(self.network.brokers)
+            known = set(self.network.routers)
         except RoutingError as error:
-            key = "routers" if error.code == "duplicate-broker" else "links"
+            key = "routers" if error.code == "duplicate-router" else "links"
             raise _wrong(key, error.message) from None
         from twigcast.routing import STRATEGIES
 

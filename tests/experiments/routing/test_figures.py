@@ -23,7 +23,7 @@ def findings() -> dict[str, Findings]:
 
 @pytest.fixture(autouse=True)
 def _small_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """127 brokers take seconds before the first message."""
+    """127 routers take seconds before the first message."""
     monkeypatch.setattr(table_3, "LARGE", SEVEN)
 
 
@@ -63,7 +63,7 @@ def test_table_3_has_both_loads(findings: dict[str, Findings]) -> None:
 
 
 def test_table_3_floods_every_subscription_without_any_technique(findings: dict[str, Findings]) -> None:
-    """At each of the brokers, seven here, each of the XPEs is received once."""
+    """At each of the routers, seven here, each of the XPEs is received once."""
     first, _ = found("routing/table-3", findings).tables
     assert first.rows[0][first.columns.index("controls")] == 4 * 2 * 7
 

@@ -104,7 +104,7 @@ class Forwarding:
 
 def forwarding(overlay: Overlay, ids: Sequence[str], homes: Mapping[str, str]) -> Forwarding:
     """The tables of an overlay; ``ids`` are its subscriptions by position, ``homes`` their routers by id."""
-    routers = overlay.network.brokers
+    routers = overlay.network.routers
     number_of = {name: number for number, name in enumerate(routers)}
     columns = {id: position for position, id in enumerate(ids)}
     made: dict[str, Pattern] = {}

@@ -1,0 +1,137 @@
+"""Which clients' subscriptions stand behind a pattern: where a matched document is delivered.
+
+Rows are subscriptions of clients in the order they came; those with the same pattern form a chain:
+
+    position   0   1   2              row     0     1     2     3
+    first      0   3   -              id      x     y     z     w
+                                      client  ada   bob   ada   cyd
+                                      after   2     -     -     1        position 1: w, then y
+
+Invariant: the rows of a position are those reached from ``first`` along ``after``; ``before`` leads back, so
+that a row is taken out without a search.  A table never changes: ``with_changes`` makes another one.
+Cost: finding the rows of an answer takes as many array operations as the longest chain in it has rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from twigcast.routing.forwarding import Numbers
+
+Rows: TypeAlias = npt.NDArray[np.int32]
+
+NO_ROW = -1
+
+
+class ClientRow(NamedTuple):
+    """A subscription of a client: the position of its pattern, the client's number, its id."""
+
+    position: int
+    client: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeliveryTable:
+    """Subscriptions of clients by row, and the rows of each position."""
+
+    first: Rows
+    after: Rows
+    before: Rows
+    """The row before this one in its chain; of a first row, ``NO_ROW - 1`` less its position."""
+    client: Rows
+    ids: npt.NDArray[np.object_]
+    has_chains: bool = False
+    """Whether some position has, or had, several rows."""
+
+    @classmethod
+    def of(cls, rows: Sequence[ClientRow] = (), size: int = 0) -> DeliveryTable:
+        """Make the table of these subscriptions, for at least ``size`` positions."""
+        none = np.zeros(0, dtype=np.int32)
+        return cls(none, none, none, none, np.zeros(0, dtype=np.object_)).with_changes(rows, (), size)
+
+    def __len__(self) -> int:
+        """The number of rows, those that were taken out included."""
+        return len(self.client)
+
+    def with_changes(
+        self, added: Sequence[ClientRow], removed: Iterable[int], size: int = 0
+    ) -> DeliveryTable:
+        """Return a table without the rows of these numbers and with others at its end."""
+        size = max(size, len(self.first), max([row.position for row in added], default=-1) + 1)
+        first = _grown(self.first, size)
+        count = len(self) + len(added)
+        after, before = _grown(self.after, count), _grown(self.before, count)
+        client = _grown(self.client, count)
+        ids = np.concatenate([self.ids, np.empty(len(added), dtype=np.object_)])
+        for row in removed:
+            ahead, behind = int(before[row]), int(after[row])
+            if ahead >= 0:
+                after[ahead] = behind
+            else:
+                first[NO_ROW - 1 - ahead] = behind
+            if behind != NO_ROW:
+                before[behind] = ahead
+            client[row] = NO_ROW
+            ids[row] = None
+        has_chains = self.has_chains
+        for row, (position, number, id) in enumerate(added, len(self)):
+            behind = int(first[position])
+            first[position], after[row], before[row] = row, behind, NO_ROW - 1 - position
+            if behind != NO_ROW:
+                before[behind] = row
+                has_chains = True
+            client[row] = number
+            ids[row] = id
+        return DeliveryTable(first, after, before, client, ids, has_chains)
+
+    def rows(self, positions: Numbers) -> Rows:
+        """Return the rows of these positions, in the order they came."""
+        rows = self.first[positions]
+        rows = rows[rows >= 0]
+        if self.has_chains:
+            parts = [rows]
+            while len(parts[-1]):
+                after = self.after[parts[-1]]
+                parts.append(after[after >= 0])
+            rows = np.concatenate(parts)
+        rows.sort()
+        return rows
+
+    def pairs(self, items: Numbers, positions: Numbers) -> tuple[Numbers, Rows]:
+        """Return each item with each row of its position, ``items[i]`` being at ``positions[i]``."""
+        found = self.first[positions]
+        parts: list[tuple[Numbers, Rows]] = []
+        while True:
+            there = np.flatnonzero(found >= 0)
+            items, found = items[there], found[there]
+            parts.append((items, found))
+            if not len(found):
+                break
+            found = self.after[found]
+        return np.concatenate([each for each, _ in parts]), np.concatenate([each for _, each in parts])
+
+    def by_client(self, rows: Rows) -> Iterable[tuple[int, tuple[str, ...]]]:
+        """Yield the clients of these rows, in order, each with the ids of its rows in their order."""
+        if not len(rows):
+            return
+        clients = self.client[rows]
+        if (clients[0] == clients).all():
+            yield int(clients[0]), tuple(self.ids[rows].tolist())
+            return
+        order = np.argsort(clients, kind="stable")
+        rows, clients = rows[order], clients[order]
+        starts = np.flatnonzero(np.diff(clients, prepend=NO_ROW)).tolist()
+        for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
+            yield int(clients[start]), tuple(self.ids[rows[start:end]].tolist())
+
+
+def _grown(rows: Rows, size: int) -> Rows:
+    grown = np.full(size, NO_ROW, dtype=np.int32)
+    grown[: len(rows)] = rows
+    return grown
