@@ -101,7 +101,7 @@ def traffic(
             "paper, of the first",
             "controls",
             "publications",
-            "in vain %",
+            "false positives %",
             "rows",
             "delay ms",
             "paper ms",

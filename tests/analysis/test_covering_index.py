@@ -50,6 +50,7 @@ def test_what_left_leaves_no_trace() -> None:
     items = [Summary(parse(f"/a/b{number}//c")) for number in range(2 * FEW)]
     for item in items:
         index.add(item)
+    assert index.covered(Summary(parse("//c"))) == items
     for item in items:
         index.discard(item)
     assert list(index) == []

@@ -21,6 +21,7 @@ from twigcast.routing.messages import (
     Envelope,
     Message,
     Publish,
+    Send,
     Subscribe,
     Unadvertise,
     Unsubscribe,
@@ -65,6 +66,23 @@ class Overlay:
         self.routers[name] = Router.restore(
             self.routers[name].save(), schema=self.schema, selectivity=self.selectivity
         )
+
+    def reconnect(self, one: str, other: str, *, restarted: bool) -> None:
+        """Cut the link between two routers, restart one of them perhaps, and join them again."""
+        self._pass_on(one, self.routers[one].disconnect(other))
+        self._pass_on(other, self.routers[other].disconnect(one))
+        if restarted:
+            self.restart(one)
+        sends = self.routers[one].connect(other), self.routers[other].connect(one)
+        self._pass_on(one, sends[0])
+        self._pass_on(other, sends[1])
+
+    def _pass_on(self, name: str, sends: Iterable[Send]) -> None:
+        waiting = [(name, send) for send in sends]
+        for source, (target, message) in waiting:  # grows while it is walked
+            if target in self.routers:
+                answers = self.routers[target].handle((message,), source)
+                waiting += [(target, answer) for answer in answers]
 
     def take(self) -> list[Delivery]:
         """What has been delivered since the last time, in order of client and document."""

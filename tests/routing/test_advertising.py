@@ -34,8 +34,8 @@ def test_a_prefix_that_is_not_bound_admits_any_namespace() -> None:
     """What a schema does not say is not held against a subscription."""
     found = advertisement("x", element_graph([Element("p:a")]))
     assert found.roots == (NameTest(None, "a"),)
-    assert overlaps(found, parse("/Q{urn:u}a"))
-    assert not overlaps(found, parse("/b"))
+    assert overlaps(found.automaton, parse("/Q{urn:u}a"))
+    assert not overlaps(found.automaton, parse("/b"))
 
 
 def test_an_advertisement_of_nothing_is_refused() -> None:
@@ -48,16 +48,16 @@ def test_an_advertisement_of_nothing_is_refused() -> None:
 def test_branches_may_lie_on_different_expressions() -> None:
     """A twig overlaps if each of its branches does, below one element: that is why they are one value."""
     paths = [parse_path_expression("/a/b/c"), parse_path_expression("/a/b/d")]
-    assert overlaps(advertisement("x", paths), parse("/a/b[c]/d"))
-    assert not any(overlaps(advertisement("x", [path]), parse("/a/b[c]/d")) for path in paths)
+    assert overlaps(advertisement("x", paths).automaton, parse("/a/b[c]/d"))
+    assert not any(overlaps(advertisement("x", [path]).automaton, parse("/a/b[c]/d")) for path in paths)
 
 
 def test_expressions_keep_their_elements_apart() -> None:
     """Elements of one name at different places have children of their own."""
     found = advertisement("x", [parse_path_expression("/a/c/b"), parse_path_expression("/a/d/c/e")])
-    assert overlaps(found, parse("/a/c/b"))
-    assert not overlaps(found, parse("//c[b]/e"))
-    assert not overlaps(found, parse("/a/c/e"))
+    assert overlaps(found.automaton, parse("/a/c/b"))
+    assert not overlaps(found.automaton, parse("//c[b]/e"))
+    assert not overlaps(found.automaton, parse("/a/c/e"))
 
 
 @given(graphs())

@@ -44,7 +44,7 @@ def test_after_a_restart_the_neighbour_keeps_what_it_knows() -> None:
     """Until its interest changes; then it is told the difference."""
     interest = Interest(Strategy())
     told = patterns(w="//b", x="/a")  # not what this stage would have told
-    interest.restore(patterns(x="/a", y="/a/b"), told)
+    interest.restore(patterns(x="/a", y="/a/b"), told, ())
     assert interest.known == told
     assert not interest.change(patterns(z="/a/c"), ())
     assert interest.change(patterns(v="/c"), ()) == Change((("v", parse("/c")),), ("w",))
@@ -54,7 +54,7 @@ def test_after_a_restart_the_neighbour_keeps_what_it_knows() -> None:
 def test_of_equal_patterns_the_one_that_was_told_is_told_again() -> None:
     """A restart alone makes no difference."""
     interest = Interest(Strategy())
-    interest.restore(patterns(x="/a", y="/a"), patterns(y="/a"))
+    interest.restore(patterns(x="/a", y="/a"), patterns(y="/a"), ())
     assert interest.change({}, ["x"]) == Change()
 
 

@@ -38,7 +38,7 @@ COMBINATIONS = list(Strategy.all_combinations())
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_every_combination_delivers_what_flooding_delivers(strategy: Strategy, random: Random) -> None:
-    """Whatever happens in whatever order, with routers restarted in between."""
+    """Whatever happens in whatever order, with routers restarted and links cut and joined in between."""
     tell(story(random), strategy, random)
 
 
@@ -50,6 +50,8 @@ def tell(story: Story, strategy: Strategy, random: Random) -> None:
     for client, messages in story.events:
         if random.randint(0, 9) == 0:
             overlay.restart(random.choice(list(overlay.routers)))
+        if story.edges and random.randint(0, 9) == 0:
+            overlay.reconnect(*random.choice(story.edges), restarted=random.random() < 0.5)
         overlay.do(client, *messages)
         for message in messages:
             if isinstance(message, Subscribe):
@@ -163,6 +165,38 @@ def test_a_client_that_leaves_takes_its_subscriptions_with_it() -> None:
     router.subscribe("s", parse("/a"), "c")
 
 
+@pytest.mark.parametrize("strategy", [FLOODING, Strategy(advertising=False), Strategy()], ids=str)
+def test_a_new_neighbour_of_a_restored_router_is_told_what_it_must_know(strategy: Strategy) -> None:
+    """Advertisements and subscriptions of the other links; afterwards documents come as by flooding."""
+    old = Router("r", ["n"], ["c"], strategy=strategy)
+    old.advertise(announced("/a/b"), "c")
+    old.subscribe("s", parse("/a"), "c")
+    old.subscribe("t", parse("/a/b"), "n")
+    router, new = Router.restore(old.save()), Router("new", [], ["d"], strategy=strategy)
+    new.advertise(announced("/a/b", id="y"), "d")
+    waiting = [("r", send) for send in router.connect("new")] + [("new", send) for send in new.connect("r")]
+    for source, (target, message) in waiting:  # grows while it is walked
+        if target in ("r", "new"):
+            answers = (router if target == "r" else new).handle((message,), source)
+            waiting += [(target, answer) for answer in answers]
+    assert new.subscriptions("r") == {
+        "s": parse("/a"),
+        **({} if strategy.covering else {"t": parse("/a/b")}),
+    }
+    (onward,) = new.receive(Envelope("d", b"<a><b/></a>"), "d")
+    assert [send.link for send in router.handle((onward.message,), "new")] == ["n", "c"]
+    assert router.neighbours == ("n", "new")
+
+
+def test_a_neighbour_that_leaves_takes_what_it_asked_for_with_it() -> None:
+    """The others are told that it is no longer wanted."""
+    router = Router("r", ["n", "m"], ["c"], strategy=FLOODING)
+    router.subscribe("s", parse("/a"), "n")
+    assert router.disconnect("n") == [Send("m", Unsubscribe("s"))]
+    assert router.receive(Envelope("d", b"<a/>"), "m") == []
+    assert Router.restore(router.save()).neighbours == ("m",)
+
+
 # What is refused
 
 
@@ -191,6 +225,8 @@ Refused = Callable[[Router], object]
         (lambda r: r.attach("n"), "duplicate-link", "n"),
         (lambda r: r.detach("n"), "unknown-link", "n"),
         (lambda r: r.detach("z"), "unknown-link", "z"),
+        (lambda r: r.connect("c"), "duplicate-link", "c"),
+        (lambda r: r.disconnect("c"), "unknown-link", "c"),
         (lambda r: r.handle([Paths("d", ())], "n"), "unexpected-message", "Paths"),
         (lambda r: r.handle([Subscribe("u", parse("/a")), Unsubscribe("v")], "c"), "unknown-id", "v"),
         (lambda r: Router("r", ["n", "n"]), "duplicate-link", "n"),

@@ -42,7 +42,14 @@ def test_a_restored_router_behaves_as_the_saved_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"version": 2}, {"strategy": {"merging": 7}}, {"subscriptions": {"n": {"s": "///"}}}]
+    "change",
+    [
+        {"version": 1},
+        {"strategy": {"merging": 7}},
+        {"subscriptions": {"n": {"s": "///"}}},
+        {"neighbours": ["n", "m", "new"]},
+        {"trees": {"n": [["s"]]}},
+    ],
 )
 def test_what_is_no_state_is_refused(change: dict[str, object]) -> None:
     """By its version, or by what is wrong in it."""

@@ -40,7 +40,7 @@ class CoveringIndex:
 
     def __init__(self) -> None:
         self._items: dict[Summary, int] = {}  # with numbers that say which came first
-        self._trie: _Place | None = None  # and what goes with it, made when there are more than a few
+        self._trie: _Place | None = None  # and what goes with it, made by the first search among many
         self._speaking: dict[Hashable, set[Summary]] = _NOTHING
         self._added = 0
         self._most = 0
@@ -61,11 +61,6 @@ class CoveringIndex:
         self._most = max(self._most, item.most)
         if self._trie is not None:
             self._file(item)
-        elif len(self._items) > FEW:
-            self._trie = _Place()
-            self._speaking = {}
-            for each in self._items:
-                self._file(each)
 
     def discard(self, item: Summary) -> None:
         del self._items[item]
@@ -85,6 +80,8 @@ class CoveringIndex:
         One is found if there is one; others only as long as ``patience`` lasts, in places looked at.
         """
         covering: list[Summary] = []
+        if self._trie is None and len(self._items) > FEW:
+            self._build()
         if self._trie is None:
             missing, deepest, rank = ~q.says, q.deepest, q.most
             for item in self._items:
@@ -163,6 +160,8 @@ class CoveringIndex:
         """The patterns that ``p`` covers and that do not cover ``p``."""
         if p.least >= self._most:
             return []
+        if self._trie is None and len(self._items) > FEW:
+            self._build()
         if self._trie is None or not p.asked:
             return [item for item in self._items if summary_covers(p, item)]
         speaking = []
@@ -173,6 +172,13 @@ class CoveringIndex:
         speaking.sort(key=len)
         found = [item for item in speaking[0].intersection(*speaking[1:]) if summary_covers(p, item)]
         return sorted(found, key=self._items.__getitem__)
+
+    def _build(self) -> None:
+        """Make the trie, at the first search among more than a few patterns."""
+        self._trie = _Place()
+        self._speaking = {}
+        for item in self._items:
+            self._file(item)
 
     def _file(self, item: Summary) -> None:
         assert self._trie is not None

@@ -63,9 +63,6 @@ class Route:
     guards: tuple[Condition, ...] = ()
 
 
-HERE = Route()
-
-
 def restricted(route: Route, condition: Condition, limit: int, *, absolute: bool) -> list[Route]:
     """The routes whose last element also satisfies ``condition``; ``absolute`` ones start at the document."""
     if condition is True:

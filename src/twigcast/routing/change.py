@@ -1,4 +1,4 @@
-"""What a neighbour must be told when a set of subscriptions has changed; what stages of a router share."""
+"""How a set of subscriptions changes: what the stages of a router pass on, and what a neighbour is told."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from twigcast.filtering import duplicate_id, unknown_id
 from twigcast.pattern import Pattern
+from twigcast.routing.messages import Message, Subscribe, Unsubscribe
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Patterns to forward and ids to withdraw, so that a copy of the outgoing set is right again.
+    """Patterns to forward and ids to withdraw.
 
-    Withdrawals come first: an id in both stands from now on for the forwarded pattern.
+    Withdrawals come first: an id in both stands for the forwarded pattern from now on.
     """
 
     forward: tuple[tuple[str, Pattern], ...] = ()
@@ -24,7 +25,7 @@ class Change:
 
 
 def net_change(before: Mapping[str, Pattern | None], now: Mapping[str, Pattern]) -> Change:
-    """How the ids of ``before``, each with what it stood for, or with None, differ from what they are now."""
+    """Return the change from ``before``, where None stands for an id that was not there, to ``now``."""
     different = [id for id, pattern in before.items() if now.get(id) != pattern]
     return Change(
         tuple((id, now[id]) for id in different if id in now),
@@ -33,7 +34,7 @@ def net_change(before: Mapping[str, Pattern | None], now: Mapping[str, Pattern])
 
 
 def check_ids(added: Iterable[tuple[str, Pattern]], removed: Iterable[str], held: Container[str]) -> None:
-    """Raises ``SubscriptionError`` unless what is removed is held, and what is added then is not."""
+    """Raise ``SubscriptionError`` if an id to remove is not held, or an id to add is held after that."""
     gone: set[str] = set()
     for id in removed:
         if id not in held or id in gone:
@@ -44,3 +45,10 @@ def check_ids(added: Iterable[tuple[str, Pattern]], removed: Iterable[str], held
         if (id in held and id not in gone) or id in new:
             raise duplicate_id(id)
         new.add(id)
+
+
+def written(change: Change) -> list[Message]:
+    """Return a change as messages; withdrawals come first, since the same id may be forwarded again."""
+    said: list[Message] = [Unsubscribe(id) for id in change.withdraw]
+    said += [Subscribe(id, pattern) for id, pattern in change.forward]
+    return said

@@ -120,10 +120,10 @@ class Overlay:
             if isinstance(message, Subscribe):
                 self.asked.setdefault(message.id, Asked(message.pattern, set())).links.add(link)
                 self._changed[message.id] = None
-            elif isinstance(message, Unsubscribe):
-                asked = self.asked[message.id]
-                asked.links.discard(link)
-                if not asked.links:
+            elif isinstance(message, Unsubscribe) and message.id in self.asked:
+                links = self.asked[message.id].links
+                links.discard(link)
+                if not links:
                     del self.asked[message.id]
                 self._changed[message.id] = None
 

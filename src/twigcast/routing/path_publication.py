@@ -19,7 +19,7 @@ matches, along with all that is below it; and what no path selects cannot matter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -143,6 +143,18 @@ def branches(pattern: Pattern) -> tuple[Pattern, ...]:
         for branch in _path_branches((), alternative):
             found[branch] = None
     return tuple(Pattern((branch,)) for branch in found)
+
+
+def by_branch(patterns: Mapping[str, Pattern]) -> dict[str, Pattern]:
+    """Return the branches of subscriptions by id; a subscription that is its own branch keeps its id."""
+    found: dict[str, Pattern] = {}
+    for id, pattern in patterns.items():
+        parts = branches(pattern)
+        if parts == (pattern,):
+            found[id] = pattern
+        else:
+            found.update({f"branch:{number}:{id}": part for number, part in enumerate(parts)})
+    return found
 
 
 # Branches

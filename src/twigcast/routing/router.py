@@ -34,7 +34,7 @@ from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.change import Change
+from twigcast.routing.change import written
 from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
 from twigcast.routing.interest import Interest
 from twigcast.routing.message_batch import Part, added, duplicate, in_parts
@@ -50,12 +50,13 @@ from twigcast.routing.messages import (
     Unsubscribe,
     flooded,
 )
-from twigcast.routing.path_publication import branches, leaf_paths
+from twigcast.routing.path_publication import by_branch, leaf_paths
 from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable
 from twigcast.schema import ElementGraph
+from twigcast.system import garbage_collection_paused
 
 RESERVED = ("merge:", "aggregate:", "branch:")
 """The prefixes of the ids that routers make; clients cannot use them."""
@@ -142,7 +143,7 @@ class Router:
                 if link != neighbour
                 for each in announced.values()
             ]
-        said += _written(interest.change(self._interest(neighbour), ()))
+        said += written(interest.change(self._interest(neighbour), ()))
         return [Send(neighbour, message) for message in said]
 
     def disconnect(self, neighbour: str) -> list[Send]:
@@ -241,6 +242,7 @@ class Router:
             {link: self.subscriptions(link) for link in links},
             {link: tuple(self._announced[link].values()) for link in links},
             {link: dict(interest.known) for link, interest in self._interests.items()},
+            {link: interest.tree for link, interest in self._interests.items()},
         ).to_json()
 
     @classmethod
@@ -252,23 +254,27 @@ class Router:
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
     ) -> Router:
-        """The router that was saved, as its neighbours know it; raises ``RoutingError``."""
-        state = RouterState.from_json(saved)
-        router = cls(
-            state.name,
-            state.neighbours,
-            state.clients,
-            strategy=state.strategy,
-            schema=schema,
-            selectivity=selectivity,
-            pool=pool,
-        )
-        for link, announced in state.advertisements.items():
-            router._announce(link, announced, ())
-        for link, table in state.subscriptions.items():
-            router._put(link, table, {})
-        for link, interest in router._interests.items():
-            interest.restore(router._interest(link), state.told.get(link, {}))
+        """Return the router that was saved, as its neighbours know it; raises ``RoutingError``.
+
+        Its neighbours are those of the saved state; ``connect`` and ``disconnect`` change them afterwards.
+        """
+        with garbage_collection_paused():
+            state = RouterState.from_json(saved)
+            router = cls(
+                state.name,
+                state.neighbours,
+                state.clients,
+                strategy=state.strategy,
+                schema=schema,
+                selectivity=selectivity,
+                pool=pool,
+            )
+            for link, announced in state.advertisements.items():
+                router._announce(link, announced, ())
+            for link, table in state.subscriptions.items():
+                router._put(link, table, {})
+            for link, interest in router._interests.items():
+                interest.restore(router._interest(link), state.told[link], state.trees.get(link, ()))
         return router
 
     # Within: checking
@@ -358,7 +364,7 @@ class Router:
             _, gone = self._replace(self._exact, link, added, removed)
             for number in gone.values():
                 self.pool.release(number)
-            added, removed = _by_branch(added), _by_branch(removed)
+            added, removed = by_branch(added), by_branch(removed)
         return self._replace(self._asked, link, added, removed)
 
     def _replace(
@@ -382,7 +388,7 @@ class Router:
                 news = self._among(put, neighbour, held)
                 olds = self._among(taken, neighbour, held)
                 change = interest.change({id: pattern(number) for id, number in news.items()}, olds)
-                said = _written(change)
+                said = written(change)
             if said:
                 outgoing.setdefault(neighbour, []).extend(said)
 
@@ -450,7 +456,7 @@ class Router:
                 added[id] = self.pool.pattern(number)
             elif was and not now:
                 removed.append(id)
-        if said := _written(self._interests[link].change(added, removed)):
+        if said := written(self._interests[link].change(added, removed)):
             outgoing.setdefault(link, []).extend(said)
 
     # Within: publications
@@ -479,25 +485,6 @@ class Router:
         if any((answer == self._schemas[id]).any() for id in self._announced[link]):
             return envelope
         return flooded(envelope, "outside its publisher's advertisements")
-
-
-def _by_branch(patterns: Mapping[str, Pattern]) -> dict[str, Pattern]:
-    """Subscriptions as what they ask for of a document's paths; one that is its own branch keeps its id."""
-    found: dict[str, Pattern] = {}
-    for id, pattern in patterns.items():
-        parts = branches(pattern)
-        if parts == (pattern,):
-            found[id] = pattern
-        else:
-            found.update({f"branch:{number}:{id}": part for number, part in enumerate(parts)})
-    return found
-
-
-def _written(change: Change) -> list[Message]:
-    """A change as messages: what is withdrawn first, for the same id may be forwarded anew."""
-    said: list[Message] = [Unsubscribe(id) for id in change.withdraw]
-    said += [Subscribe(id, pattern) for id, pattern in change.forward]
-    return said
 
 
 def _distinct(links: Sequence[str], name: str) -> None:

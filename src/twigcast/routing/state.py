@@ -1,22 +1,28 @@
-"""What a router must remember to go on where it was: plain lists and strings, with a version."""
+"""The state of a router as plain lists, dictionaries and strings: what a router is restored from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern, parse, render
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.strategy import Strategy
+from twigcast.routing.subscription_tree import SavedNode
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RouterState:
-    """A router as a value: its links, what each asks for and announces, what each neighbour was told."""
+    """A router as a value: its links, what each asks for and announces, what each neighbour was told.
+
+    ``trees`` are the covering trees of the neighbours, so that a restored router need not search for the
+    place of each subscription.
+    """
 
     name: str
     neighbours: tuple[str, ...]
@@ -25,9 +31,10 @@ class RouterState:
     subscriptions: dict[str, dict[str, Pattern]]
     advertisements: dict[str, tuple[Advertisement, ...]]
     told: dict[str, dict[str, Pattern]]
+    trees: dict[str, tuple[SavedNode, ...]]
 
     def to_json(self) -> dict[str, Any]:
-        """The state as JSON can hold it."""
+        """Return the state as JSON can hold it."""
         return {
             "version": VERSION,
             "name": self.name,
@@ -40,11 +47,15 @@ class RouterState:
                 for link, announced in self.advertisements.items()
             },
             "told": {link: _texts(table) for link, table in self.told.items()},
+            "trees": {
+                link: [[list(ids), parent, list(above)] for ids, parent, above in tree]
+                for link, tree in self.trees.items()
+            },
         }
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> RouterState:
-        """The state that ``to_json`` wrote; raises ``RoutingError``."""
+        """Read what ``to_json`` wrote; raises ``RoutingError``."""
         version = fields.get("version")
         if version != VERSION:
             raise RoutingError(
@@ -53,27 +64,43 @@ class RouterState:
                 name="version",
             )
         try:
-            return cls(
+            parsed = lru_cache(maxsize=None)(parse)  # most patterns that were told stand in the tables, too
+            state = cls(
                 str(fields["name"]),
                 tuple(fields["neighbours"]),
                 tuple(fields["clients"]),
                 Strategy(**fields["strategy"]),
-                {link: _patterns(table) for link, table in fields["subscriptions"].items()},
+                {link: _patterns(table, parsed) for link, table in fields["subscriptions"].items()},
                 {
                     link: tuple(map(Advertisement.from_json, announced))
                     for link, announced in fields["advertisements"].items()
                 },
-                {link: _patterns(table) for link, table in fields["told"].items()},
+                {link: _patterns(table, parsed) for link, table in fields["told"].items()},
+                {link: tuple(map(_node, tree)) for link, tree in fields["trees"].items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError, TwigcastError) as error:
             raise RoutingError(
                 f"the state of a router cannot be read: {type(error).__name__}: {error}", code="router-state"
             ) from error
+        strangers = set(state.neighbours) - state.told.keys()
+        if strangers:
+            raise RoutingError(
+                f"the state does not say what {min(strangers)!r} has been told: restore the router without "
+                "it, then connect it",
+                code="router-state",
+                name="neighbours",
+            )
+        return state
 
 
 def _texts(table: Mapping[str, Pattern]) -> dict[str, str]:
     return {id: render(pattern) for id, pattern in table.items()}
 
 
-def _patterns(table: Mapping[str, str]) -> dict[str, Pattern]:
-    return {id: parse(text) for id, text in table.items()}
+def _patterns(table: Mapping[str, str], parsed: Callable[[str], Pattern]) -> dict[str, Pattern]:
+    return {id: parsed(text) for id, text in table.items()}
+
+
+def _node(fields: tuple[list[str], int, list[int]]) -> SavedNode:
+    ids, parent, above = fields
+    return SavedNode(tuple(ids), int(parent), tuple(above))

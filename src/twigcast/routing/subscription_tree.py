@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from twigcast.analysis import CoveringIndex, Summary, Witness, summary, summary_covers
 from twigcast.filtering import unknown_id
@@ -33,6 +34,14 @@ SUPERS = 2
 
 DEEPEST = 32
 """So many levels down is a place looked for; below that, siblings may cover each other."""
+
+
+class SavedNode(NamedTuple):
+    """A node of a saved tree: its ids, the number of its parent or -1, and those of its ``above``."""
+
+    ids: tuple[str, ...]
+    parent: int
+    above: tuple[int, ...]
 
 
 class Node:
@@ -119,7 +128,70 @@ class SubscriptionTree:
                     self._place(node, self._shelter(node))
         return self._net()
 
+    def save(self) -> tuple[SavedNode, ...]:
+        """Return the nodes, each after its parent, so that ``restore`` need not search for their places."""
+        nodes = self.roots
+        for node in nodes:  # grows while it is walked
+            nodes += self.children(node)
+        numbers = {node: number for number, node in enumerate(nodes)}
+        return tuple(
+            SavedNode(
+                tuple(node.members),
+                -1 if node.parent is None else numbers[node.parent],
+                tuple([numbers[other] for other in node.above if other in numbers]),
+            )
+            for node in nodes
+        )
+
+    def restore(self, subscriptions: Mapping[str, Pattern], saved: Iterable[SavedNode]) -> Change:
+        """Subscribe many at once, at the places that an earlier tree had found for them.
+
+        A saved place is taken if the parent covers the node, which is checked.  Subscriptions without a saved
+        place are placed by a search.
+        Cost: one containment for each pattern, where a search takes a hundred.
+        """
+        saved = list(saved)
+        nodes: dict[int, Node] = {}
+        with garbage_collection_paused():
+            for number, (ids, parent, _) in enumerate(saved):
+                if parent < 0 or parent in nodes:
+                    node = self._restored(ids, nodes.get(parent), subscriptions)
+                    if node is not None:
+                        nodes[number] = node
+            for number, node in nodes.items():
+                node.above = tuple([nodes[other] for other in saved[number].above if other in nodes])
+        return self.change([item for item in subscriptions.items() if item[0] not in self._by_id], ())
+
     # The tree
+
+    def _restored(
+        self, ids: Iterable[str], parent: Node | None, subscriptions: Mapping[str, Pattern]
+    ) -> Node | None:
+        """Take in a node at its saved place; None if it cannot stand there."""
+        members = {id: subscriptions[id] for id in ids if id in subscriptions and id not in self._by_id}
+        if not members:
+            return None
+        patterns = list(members.values())
+        if len(patterns) > 1:
+            patterns = list(dict.fromkeys(patterns))
+        first, *others = map(summary, patterns)
+        if parent is not None and not summary_covers(parent.summary, first):
+            return None
+        if not all(summary_covers(first, other) and summary_covers(other, first) for other in others):
+            return None
+        if others and any(pattern in self._by_pattern for pattern in patterns):
+            return None
+        node = Node(first)
+        if any(self._by_pattern.setdefault(pattern, node) is not node for pattern in patterns):
+            return None
+        self._nodes[first] = node
+        node.members, node.aliases, node.parent = members, patterns, parent
+        for id in members:
+            self._by_id[id] = node
+        (self._roots if parent is None else parent.children).add(first)
+        if parent is None:
+            self._forward(node)
+        return node
 
     def _taken_in(self, id: str, pattern: Pattern) -> Iterator[Node]:
         """The node to be placed, unless one with the same pattern has its place."""

@@ -68,7 +68,7 @@ def test_table_3_floods_every_subscription_without_any_technique(findings: dict[
     assert first.rows[0][first.columns.index("controls")] == 4 * 2 * 7
 
 
-def test_fig_9_delivers_nothing_in_vain(findings: dict[str, Findings]) -> None:
+def test_fig_9_delivers_no_false_positive(findings: dict[str, Findings]) -> None:
     """Whatever the degree, subscribers get what flooding gives them."""
     network = found("routing/fig-9", findings).tables[1]
     assert {row[network.columns.index("wrong deliveries")] for row in network.rows} == {0}
