@@ -3,6 +3,7 @@
 matching   nitf-linear-10k …     unseen (or repeated) documents, as a ratio to a bare parse
 building   building-linear-100k … from text to a file, and what can be done with the file
 threads    two-threads           two threads against one
+routing    receiving-10k …       what a router adds to matching
 rivals     rival-lxml …          what one would use instead
 pipeline   pipeline-throughput … the pipeline on Spark: minutes, so only when named
 """
@@ -18,6 +19,7 @@ from benchmarks.matching import measure
 from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
 from benchmarks.rivals import rivals
+from benchmarks.routing import conformance, receiving, restoring
 from benchmarks.workloads import KINDS, MISSING_DATA, SIZES
 from twigcast.errors import SourceError
 
@@ -25,6 +27,7 @@ GROUPS = {
     "matching": "Matching, in times of a bare parse of the same documents",
     "building": "Building, opening, changing and sharing",
     "threads": "Threads",
+    "routing": "Routers, in times of matching by the index alone",
     "rivals": "Rivals, in times of a bare parse of the same documents",
     "pipeline": "The pipeline on Spark, on two cores",
 }
@@ -63,6 +66,8 @@ OF_THREADS = Bar("≥", 0.75)
 MAPPED_PERCENT = Bar("≤", 105)
 """Of the file, in all workers together: a copy in each of two would be 200."""
 GROWTH = ("10k", "100k", "1m")
+RECEIVING = Bar("≤", 1.3)
+ROUTED = {"1k": 1_000, "10k": 10_000, "50k": 50_000}
 
 RIVALS = {
     "pyexpat": "parse only: pyexpat with Python callbacks that do nothing",
@@ -117,6 +122,7 @@ def _catalogue() -> Iterator[Benchmark]:
         "two-threads", "threads", "match_batch on two threads against one", _of(two_threads, CHANGED),
         "speedup", "×", SPEEDUP, ("documents_per_second_on_one", "documents_per_second_on_two", "cpu_ratio"),
     )  # fmt: skip
+    yield from _routing()
     for name, description in RIVALS.items():
         yield Benchmark(
             f"rival-{name}", "rivals", description, _rival(name), "ratio", "×",
@@ -177,6 +183,27 @@ def _building() -> Iterator[Benchmark]:
     )  # fmt: skip
 
 
+def _routing() -> Iterator[Benchmark]:
+    for size, count in ROUTED.items():
+        yield Benchmark(
+            f"receiving-{size}", "routing", "Router.receive against Index.match with ids",
+            _sized(receiving, count), "receive_ratio", "×", RECEIVING,
+            (
+                "receive_ratio_to_positions", "receive_microseconds", "match_ids_microseconds",
+                "match_microseconds",
+            ),
+        )  # fmt: skip
+    yield Benchmark(
+        "conformance-10k", "routing", "what an advertisement in the index adds to a document",
+        _sized(conformance, ROUTED["10k"]), "added_microseconds", "µs", None,
+        ("match_microseconds", "second_parse_microseconds"),
+    )  # fmt: skip
+    yield Benchmark(
+        "restoring-50k", "routing", "Router.restore with two neighbours and covering",
+        _sized(restoring, ROUTED["50k"]), "seconds", "s", None, ("subscribing_seconds",), optional=True,
+    )  # fmt: skip
+
+
 def _pipeline() -> Iterator[Benchmark]:
     yield Benchmark(
         "pipeline-throughput", "pipeline",
@@ -218,6 +245,10 @@ def _pipeline() -> Iterator[Benchmark]:
 
 def _of(function: Callable[[str, Progress], Outcome], name: str) -> Callable[[Progress], Outcome]:
     return lambda progress: function(name, progress)
+
+
+def _sized(function: Callable[[int, Progress], Outcome], count: int) -> Callable[[Progress], Outcome]:
+    return lambda progress: function(count, progress)
 
 
 def _changed(change: str) -> Callable[[Progress], Outcome]:

@@ -50,6 +50,12 @@ LABELS = {
     "seconds": "s",
     "records": "records",
     "deliveries": "deliveries",
+    "receive_ratio_to_positions": "× of matching without ids",
+    "receive_microseconds": "µs to receive",
+    "match_ids_microseconds": "µs to match with ids",
+    "match_microseconds": "µs to match",
+    "second_parse_microseconds": "µs for a parse of its own",
+    "subscribing_seconds": "s to subscribe",
 }
 """What figures beside the headline are called when people read them; matches and paths are per document."""
 

@@ -172,5 +172,5 @@ def test_a_table_does_not_change() -> None:
     table = ForwardingTable.of(("r", "n"), [(0, 1)], [Demand((0,), 0)])
     other = table.with_changes({0: Demand(()), 3: Demand((0,))})
     assert (table.asked.tolist(), table.home.tolist()) == ([[1]], [0])
-    assert other.asked.tolist() == [[0], [0], [0], [1]]
+    assert other.asked.tolist() == [[0, 0, 0, 1]]
     assert other.home.tolist() == [NOWHERE] * 4

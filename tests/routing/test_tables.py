@@ -90,7 +90,7 @@ def _compare(
     assert list(table.neighbours) == [link for link in links if link[0] == "n"]
     for number in range(6):
         asked = [link for link in table.neighbours if number in held[link].values()]
-        bits = int(forwarding.asked[number, 0]) if table.neighbours else 0
+        bits = int(forwarding.asked[0, number])
         assert [link for n, link in enumerate(table.neighbours) if bits >> n & 1] == asked
         at_clients = any(number in held[link].values() for link in links if link[0] == "c")
         assert forwarding.home[number] == (SELF if at_clients else NOWHERE)

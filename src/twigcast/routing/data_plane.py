@@ -11,7 +11,6 @@ patterns matches that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
@@ -35,14 +34,13 @@ def send_documents(
 ) -> None:
     """Send documents that came over a link on to neighbours and clients."""
     answers = [answer for _, answer in documents]
-    floods = [is_flooded(envelope) for envelope, _ in documents]
-    carried = _carried(answers, floods, link, asked, pool)
+    carried = _carried(answers, [is_flooded(envelope) for envelope, _ in documents], link, asked, pool)
     deliveries = asked.deliveries(pool.capacity)
-    for (envelope, answer), taken in zip(documents, carried.taken.tolist(), strict=True):
-        if True in taken:
+    for row, (envelope, answer) in enumerate(documents):
+        if links := carried.out_of_entry(row):
             onward = Publish(envelope)
-            for neighbour in compress(asked.neighbours, taken):
-                outgoing.setdefault(neighbour, []).append(onward)
+            for number in links:
+                outgoing.setdefault(asked.neighbours[number], []).append(onward)
         for client, ids in deliveries.by_client(deliveries.rows(answer)):
             outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope, ids))
 
@@ -84,7 +82,7 @@ def _carried(
 ) -> Carried:
     """Carry documents, or the paths of one, out of a router."""
     if len(answers) == 1:
-        rows, positions = np.zeros(len(answers[0]), dtype=np.int64), answers[0]
+        rows, positions = np.zeros_like(answers[0]), answers[0]
     else:
         rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
         positions = np.concatenate(answers) if answers else np.zeros(0, dtype=np.int32)

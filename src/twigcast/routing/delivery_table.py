@@ -48,6 +48,8 @@ class DeliveryTable:
     ids: npt.NDArray[np.object_]
     has_chains: bool = False
     """Whether some position has, or had, several rows."""
+    only_client: int = NO_ROW
+    """The client of all rows, if there is only one."""
 
     @classmethod
     def of(cls, rows: Sequence[ClientRow] = (), size: int = 0) -> DeliveryTable:
@@ -88,11 +90,13 @@ class DeliveryTable:
                 has_chains = True
             client[row] = number
             ids[row] = id
-        return DeliveryTable(first, after, before, client, ids, has_chains)
+        living = client[client != NO_ROW]
+        only = int(living[0]) if len(living) and (living == living[0]).all() else NO_ROW
+        return DeliveryTable(first, after, before, client, ids, has_chains, only)
 
     def rows(self, positions: Numbers) -> Rows:
         """Return the rows of these positions, in the order they came."""
-        rows = self.first[positions]
+        rows = self.first.take(positions)
         rows = rows[rows >= 0]
         if self.has_chains:
             parts = [rows]
@@ -120,10 +124,10 @@ class DeliveryTable:
         """Yield the clients of these rows, in order, each with the ids of its rows in their order."""
         if not len(rows):
             return
-        clients = self.client[rows]
-        if (clients[0] == clients).all():
-            yield int(clients[0]), tuple(self.ids[rows].tolist())
+        if self.only_client != NO_ROW:
+            yield self.only_client, tuple(self.ids.take(rows).tolist())
             return
+        clients = self.client.take(rows)
         order = np.argsort(clients, kind="stable")
         rows, clients = rows[order], clients[order]
         starts = np.flatnonzero(np.diff(clients, prepend=NO_ROW)).tolist()

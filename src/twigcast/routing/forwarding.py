@@ -35,6 +35,7 @@ NOWHERE = -1
 """As a home: no subscriber has this pattern.  As a link of arrival: the documents were published here."""
 
 WORD = 64
+ALL = 0xFFFFFFFFFFFFFFFF
 
 
 class Link(NamedTuple):
@@ -58,7 +59,7 @@ class ForwardingTable:
     routers: tuple[str, ...]
     links: tuple[Link, ...]
     asked: Words
-    """A row for each position, with a bit for each link."""
+    """Words × positions: a bit for each link, 64 links in a word."""
     home: npt.NDArray[np.int32]
     """For each position the number of a router, or ``NOWHERE``."""
 
@@ -68,23 +69,24 @@ class ForwardingTable:
     ) -> ForwardingTable:
         """Make the table of these routers and links, with the demand for each position."""
         joined = tuple(Link(*link) for link in links)
-        asked = np.zeros((0, -(-len(joined) // WORD)), dtype=np.uint64)
+        asked = np.zeros((max(1, -(-len(joined) // WORD)), 0), dtype=np.uint64)
         empty = cls(tuple(routers), joined, asked, np.zeros(0, dtype=np.int32))
         return empty.with_changes(dict(enumerate(demands)))
 
     def with_changes(self, changes: Mapping[int, Demand], size: int = 0) -> ForwardingTable:
         """Return a table in which these positions have another demand, of at least ``size`` positions."""
         size = max(size, len(self.home), max(changes, default=-1) + 1)
-        asked = np.zeros((size, self.asked.shape[1]), dtype=np.uint64)
+        asked = np.zeros((len(self.asked), size), dtype=np.uint64)
         home = np.full(size, NOWHERE, dtype=np.int32)
-        asked[: len(self.asked)] = self.asked
+        asked[:, : len(self.home)] = self.asked
         home[: len(self.home)] = self.home
         for position, demand in changes.items():
             bits = 0
             for link in demand.links:
                 bits |= 1 << link
-            for word in range(asked.shape[1]):
-                asked[position, word] = bits >> WORD * word & 0xFFFFFFFFFFFFFFFF
+            for word in asked:
+                word[position] = bits & ALL
+                bits >>= WORD
             home[position] = demand.home
         return ForwardingTable(self.routers, self.links, asked, home)
 
@@ -120,16 +122,34 @@ class ForwardingTable:
         return {}
 
 
-@dataclass(frozen=True, eq=False)  # without slots: what few callers need is computed when it is asked for
 class Carried:
-    """The routes of a batch of documents, with the pairs of a document and a pattern that it matches."""
+    """The routes of a batch of documents, with the pairs of a document and a pattern that it matches.
 
-    table: ForwardingTable
-    entry: Numbers
-    rows: Numbers
-    positions: Numbers
-    taken: Flags
-    """Documents × links: which links each document takes."""
+    What few callers need is computed when it is asked for.
+    """
+
+    def __init__(
+        self, table: ForwardingTable, entry: Numbers, rows: Numbers, positions: Numbers, wanted: Words
+    ) -> None:
+        self.table = table
+        self.entry = entry
+        self.rows = rows
+        self.positions = positions
+        self.wanted = wanted
+        """Documents × words: the links that ask for each document, wherever they are."""
+
+    def out_of_entry(self, document: int) -> list[int]:
+        """Return the links that one document takes in the table of one router."""
+        numbers = range(len(self.table.links))
+        words = self.wanted[document].tolist()
+        return [number for number in numbers if words[number // WORD] >> number % WORD & 1]
+
+    @cached_property
+    def taken(self) -> Flags:
+        """Documents × links: which links each document takes."""
+        bits = np.unpackbits(self.wanted.view(np.uint8), 1, len(self.table.links), "little")
+        wanted: Flags = bits.view(np.bool_)
+        return wanted if self.table.is_local else _reachable(self.table, self.entry, wanted)
 
     @cached_property
     def reached(self) -> Flags:
@@ -181,34 +201,28 @@ def carry(
     whatever they match; ``arrived`` is the link that leads back to where the batch came from, which none of
     them takes.
     """
-    documents = len(entry)
-    asked = table.asked[positions]
-    if documents == 1:
-        wanted = np.bitwise_or.reduce(asked, axis=0, keepdims=True)
-    else:
-        wanted = np.zeros((documents, table.asked.shape[1]), dtype=np.uint64)
-        if len(rows):
-            first = np.flatnonzero(np.diff(rows, prepend=-1))
-            wanted[rows[first]] = np.bitwise_or.reduceat(asked, first, axis=0)
-    bits = np.unpackbits(wanted.view(np.uint8), axis=1, count=len(table.links), bitorder="little")
-    taken = bits.view(np.bool_)
+    wanted = np.zeros((len(entry), len(table.asked)), dtype=np.uint64)
+    if len(entry) == 1:
+        for number, word in enumerate(table.asked):
+            wanted[0, number] = np.bitwise_or.reduce(word.take(positions))
+    elif len(rows):
+        first = np.flatnonzero(np.diff(rows, prepend=-1))
+        for number, word in enumerate(table.asked):
+            wanted[rows[first], number] = np.bitwise_or.reduceat(word.take(positions), first)
     if flooded is not None:
-        taken |= flooded[:, np.newaxis]
+        wanted[flooded] = ALL
     if arrived != NOWHERE:
-        taken[:, arrived] = False
-    if not table.is_local:
-        _follow(table, entry, taken)
-    return Carried(table, entry, rows, positions, taken)
+        wanted[:, arrived // WORD] &= np.uint64(ALL ^ 1 << arrived % WORD)
+    return Carried(table, entry, rows, positions, wanted)
 
 
-def _follow(table: ForwardingTable, entry: Numbers, taken: Flags) -> None:
-    """Clear the links that a document wants but does not come to."""
+def _reachable(table: ForwardingTable, entry: Numbers, wanted: Flags) -> Flags:
+    """Drop the links that a document wants but does not come to."""
+    taken = np.zeros_like(wanted)
     for start in set(entry.tolist()):
-        here = np.flatnonzero(entry == start)
-        wanted = taken[here]
-        reached = np.zeros_like(wanted)
+        here = np.flatnonzero(entry == start)[:, np.newaxis]
         for links, before in table.hops(start):
-            reached[:, links] = wanted[:, links]
+            taken[here, links] = wanted[here, links]
             if before[0] != NOWHERE:
-                reached[:, links] &= reached[:, before]
-        taken[here] = reached
+                taken[here, links] &= taken[here, before]
+    return taken

@@ -8,7 +8,7 @@ A part is what can be handled together: first its changes, then the publications
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
 from twigcast.errors import RoutingError
@@ -95,12 +95,11 @@ def in_parts(
     return parts
 
 
-def added(parts: Sequence[Part]) -> Iterator[tuple[str, Pattern]]:
-    """Yield the subscriptions that a batch adds, those that it removes again included."""
-    for part in parts:
-        for id, pattern in part.subscriptions.items():
-            if pattern is not None:
-                yield id, pattern
+def added(parts: Sequence[Part]) -> dict[str, Pattern]:
+    """Return the subscriptions that a batch adds, those that it removes again included."""
+    return {
+        id: pattern for part in parts for id, pattern in part.subscriptions.items() if pattern is not None
+    }
 
 
 def duplicate(what: str, id: str, link: str) -> RoutingError:

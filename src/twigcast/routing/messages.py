@@ -104,7 +104,7 @@ class Send(NamedTuple):
 
 def is_flooded(publication: Envelope | Paths) -> bool:
     """Whether the document goes to every router, because no advertisement speaks of it."""
-    return any(key == FLOODED for key, _ in publication.headers)
+    return bool(publication.headers) and any(key == FLOODED for key, _ in publication.headers)
 
 
 def flooded(envelope: Envelope, reason: str) -> Envelope:

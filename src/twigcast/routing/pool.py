@@ -144,7 +144,7 @@ class Pool:
         match = self._index.match(body)
         if match.error is not None:
             return match.error
-        numbers = self._number_at[np.asarray(match.positions, dtype=np.uint32)]
+        numbers = self._number_at.take(np.asarray(match.positions, dtype=np.uint32))
         return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
 
     def _update(self) -> None:

@@ -43,7 +43,6 @@ from twigcast.routing.messages import (
     Envelope,
     Message,
     Paths,
-    Publish,
     Send,
     Subscribe,
     Unadvertise,
@@ -186,13 +185,14 @@ class Router:
 
     def receive(self, envelope: Envelope, link: str) -> list[Send]:
         """Route a document; raises ``DocumentError`` if it cannot be read."""
-        return self.handle((Publish(envelope),), link)
+        self._check_link(link)
+        outgoing: Outgoing = {}
+        self._route([(envelope, self.pool.match(envelope.body))], link, outgoing)
+        return _sends(outgoing)
 
     def handle(self, messages: Sequence[Message], link: str) -> list[Send]:
         """Handle messages of one link together and return what to send; of changes, the net change."""
-        return [
-            Send(link, message) for link, sent in self.exchange(messages, link).items() for message in sent
-        ]
+        return _sends(self.exchange(messages, link))
 
     def exchange(self, messages: Sequence[Message], link: str) -> Outgoing:
         """Do the same as ``handle``, and return what to send by link."""
@@ -206,7 +206,10 @@ class Router:
             is_stale = is_stale or part.has_changes
             if is_stale:
                 part.documents = [(each, self.pool.match(each.body)) for each, _ in part.documents]
-            self._route(part, link, outgoing)
+            for publication in part.paths:
+                self._send_paths(publication, link, outgoing)
+            if part.documents:
+                self._route(part.documents, link, outgoing)
         return outgoing
 
     # State
@@ -311,7 +314,7 @@ class Router:
             self.pool.match,
             takes_paths=self._by_paths and not self._is_client(link),
         )
-        if new := dict(added(parts)):
+        if new := added(parts):
             self._check_ids(new, link)
         return parts
 
@@ -461,12 +464,7 @@ class Router:
 
     # Within: publications
 
-    def _route(self, part: Part, link: str, outgoing: Outgoing) -> None:
-        for publication in part.paths:
-            self._send_paths(publication, link, outgoing)
-        if not part.documents:
-            return
-        documents = part.documents
+    def _route(self, documents: list[tuple[Envelope, Answer]], link: str, outgoing: Outgoing) -> None:
         if self.strategy.advertising and self._is_client(link):
             documents = [(self._marked(envelope, answer, link), answer) for envelope, answer in documents]
         if not self._by_paths:
@@ -485,6 +483,10 @@ class Router:
         if any((answer == self._schemas[id]).any() for id in self._announced[link]):
             return envelope
         return flooded(envelope, "outside its publisher's advertisements")
+
+
+def _sends(outgoing: Outgoing) -> list[Send]:
+    return [Send(link, message) for link, sent in outgoing.items() for message in sent]
 
 
 def _distinct(links: Sequence[str], name: str) -> None:
