@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast.filtering.skeleton import Twig, skeleton, twigs
+from twigcast.analysis import Twig
+from twigcast.filtering.skeleton import skeleton, twigs
 from twigcast.pattern import ANY, Axis, NameTest, parse
 
 
@@ -51,9 +52,9 @@ def test_skeletons(expression: str, left: str) -> None:
 def test_twigs_do_not_distinguish_steps_from_predicates() -> None:
     """The path goes on where predicates branch off."""
     child, a, b, c = Axis.CHILD, NameTest("", "a"), NameTest("", "b"), NameTest("", "c")
-    twig = Twig(child, a, (Twig(child, b), Twig(Axis.DESCENDANT, ANY, (Twig(child, c),))))
+    twig = Twig(child, a, (), (Twig(child, b), Twig(Axis.DESCENDANT, ANY, (), (Twig(child, c),))))
     assert twigs(parse("/a[b]//*/c")) == ((twig,),)
-    assert twigs(parse("/a[.//*/c]/b")) == ((Twig(child, a, twig.children[::-1]),),)
+    assert twigs(parse("/a[.//*/c]/b")) == ((Twig(child, a, (), twig.branches[::-1]),),)
 
 
 def test_twigs_that_are_alike_are_one() -> None:

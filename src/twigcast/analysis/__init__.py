@@ -10,11 +10,7 @@ from twigcast.analysis.conformance import describes
 from twigcast.analysis.covering import Summary, covers, equivalent, summary, summary_covers
 from twigcast.analysis.covering_index import CoveringIndex
 from twigcast.analysis.generalization import common_pattern, shortened
-from twigcast.analysis.merge_rules import (
-    merge_one_difference,
-    merge_two_differences,
-    merge_with_descendant,
-)
+from twigcast.analysis.merge_rules import Key, MergeRules, Order
 from twigcast.analysis.overlap import admissible_paths, overlaps
 from twigcast.analysis.path_counts import DEPTH, Measure, PathCounter, degree
 from twigcast.analysis.path_expression import (
@@ -30,7 +26,7 @@ from twigcast.analysis.path_expression import (
 )
 from twigcast.analysis.schema_expressions import path_expressions
 from twigcast.analysis.selectivity import Selectivity, sample_selectivity, schema_selectivity
-from twigcast.analysis.twig import Twig, step_count
+from twigcast.analysis.twig import Twig, step_count, twig
 from twigcast.analysis.witness import Witness
 
 __all__ = [
@@ -38,9 +34,12 @@ __all__ = [
     "DOCUMENT",
     "CoveringIndex",
     "Either",
+    "Key",
     "Kind",
     "Label",
     "Measure",
+    "MergeRules",
+    "Order",
     "PathCounter",
     "PathExpression",
     "Repeat",
@@ -58,9 +57,6 @@ __all__ = [
     "equivalent",
     "kind",
     "members",
-    "merge_one_difference",
-    "merge_two_differences",
-    "merge_with_descendant",
     "overlaps",
     "parse_path_expression",
     "path_expressions",
@@ -72,4 +68,5 @@ __all__ = [
     "step_count",
     "summary",
     "summary_covers",
+    "twig",
 ]

@@ -9,12 +9,12 @@ the rest of the fact's path have to prove:
     q   /a[@k=5]//b[c]/d          facts at a: @k=5, .//b[c]/d       at b: c, d
     p   /a[@k<9]//*[c]            goals: @k<9 at a, c at b
 
-Paths without predicates are decided by an automaton (``linear``), the same way with bits only.
+Paths without predicates are decided by an automaton (``linear_containment``), in the same way with bits.
 
-Sound for the whole language; complete for unions of linear paths; of facts only one at a time is used for a
-goal on a value, and an alternative of facts is resolved by cases, one ``or`` at a time.
-Cost: the summary of a pattern (its names, its lengths, its automaton) is made once; most pairs fail on it in
-under a microsecond, linear ones are decided in a few, others in tens to hundreds and then remembered.
+Sound for the whole language; complete for unions of linear paths.  A goal on a value is proved from one fact
+at a time, and a disjunction of facts is resolved by cases, one ``or`` at a time.
+Cost: the summary of a pattern is made once; most pairs fail on it in under a microsecond, linear ones are
+decided in a few, others in tens to hundreds and then cached.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ from twigcast.pattern import (
 )
 
 REMEMBERED = 1 << 17
-"""So many summaries and so many verdicts are kept."""
+"""The most summaries, and the most verdicts, that are cached."""
+
+_RANKS = 1 << 12
 
 
 def covers(p: Pattern, q: Pattern) -> bool:
@@ -119,8 +121,11 @@ class Summary:
             self.most = _RANKS * self.deepest + 1
 
 
+_summaries: dict[int, Summary] = {}
+
+
 def summary(pattern: Pattern) -> Summary:
-    """The summary of a pattern, remembered for the same object: hashing one costs more than most verdicts."""
+    """Return the summary of a pattern, cached by identity: hashing costs more than most verdicts."""
     found = _summaries.get(id(pattern))
     if found is None:
         if len(_summaries) >= REMEMBERED:
@@ -130,20 +135,15 @@ def summary(pattern: Pattern) -> Summary:
 
 
 def summary_covers(p: Summary, q: Summary) -> bool:
-    """``covers`` for those who keep summaries."""
+    """Decide ``covers`` for callers that keep summaries."""
     if p.asks & ~q.says or p.shortest > q.deepest or p.least > q.most:
         return False
     if p.automaton is not None and q.chains is not None:
-        covered = p.automaton.covers
         for steps in q.chains:  # noqa: SIM110 (a generator costs as much as the answer)
-            if not covered(steps):
+            if not p.automaton.covers(steps):
                 return False
         return True
     return _proved(p, q)
-
-
-_RANKS = 1 << 12
-_summaries: dict[int, Summary] = {}
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -4,7 +4,7 @@
     /a/b//e[f]                                   skeleton: holds wherever the pattern holds
 
 Engines that know structure only find the skeleton and confirm with the evaluator what it left out.
-A ``Twig`` is the same as a tree of elements, without the difference between a step and a predicate.
+As a ``Twig`` it is a tree of elements, in which a step and a predicate are branches alike.
 
 Invariant: ``skeleton(pattern) == pattern`` exactly where the pattern is structure only: its elements are
 named in full or ``*``, and its predicates are existences of single paths of such elements.
@@ -13,12 +13,12 @@ named in full or ``*``, and its predicates are existences of single paths of suc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from twigcast.analysis import Twig, twig
 from twigcast.pattern import (
     ANY,
     And,
-    Axis,
     Exists,
     NameTest,
     Path,
@@ -31,26 +31,17 @@ from twigcast.pattern import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Twig:
-    """An element of a skeleton with everything below it; leaves are the ends of root-to-leaf paths."""
-
-    axis: Axis
-    test: NameTest
-    children: tuple[Twig, ...] = ()
-
-
 def skeleton(pattern: Pattern) -> Pattern:
-    """The structural pattern implied by ``pattern``."""
+    """Return the structural pattern that ``pattern`` implies."""
     return union(_path(path) for path in pattern.alternatives)
 
 
 def twigs(structure: Pattern) -> tuple[tuple[Twig, ...], ...]:
-    """For each alternative of a skeleton, the twigs below the document node that must all be there.
+    """Return for each alternative of a skeleton the twigs below the document node that must all be there.
 
-    There is one, but for ``/``, which asks for none, and for conditions on the document node itself.
+    There is one, except for ``/``, which asks for none, and for conditions on the document node itself.
     """
-    return tuple(_below(path.filters, path.steps) for path in structure.alternatives)
+    return tuple(twig(path).branches for path in structure.alternatives)
 
 
 def _path(path: Path) -> Path:
@@ -75,16 +66,3 @@ def _implied(predicate: Predicate) -> Iterator[Predicate]:
         yield from path.filters
         if path.steps:
             yield Exists((replace(path, filters=()),))
-
-
-def _below(predicates: Iterable[Predicate], steps: tuple[Step, ...]) -> tuple[Twig, ...]:
-    children = [
-        twig
-        for predicate in predicates
-        if isinstance(predicate, Exists)
-        for twig in _below((), predicate.paths[0].steps)
-    ]
-    if steps:
-        first, rest = steps[0], steps[1:]
-        children.append(Twig(first.axis, first.test, _below(first.predicates, rest)))
-    return tuple(dict.fromkeys(children))

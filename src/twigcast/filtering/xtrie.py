@@ -29,10 +29,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from twigcast.analysis import Twig
 from twigcast.document import Document, DocumentLimits
 from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
 from twigcast.filtering.events import Name, tell
-from twigcast.filtering.skeleton import Twig, twigs
+from twigcast.filtering.skeleton import twigs
 from twigcast.pattern import Axis, Pattern
 
 
@@ -226,8 +227,8 @@ def _bits(count: int) -> int:
 def _append_rows(rows: list[Row], query: int, parent_row: int, children: tuple[Twig, ...]) -> None:
     for rank, child in enumerate(children, 1):
         substring, level, end = _first_substring(child)
-        rows.append(Row(query, substring, parent_row, level, rank, len(end.children), 0))
-        _append_rows(rows, query, len(rows), end.children)
+        rows.append(Row(query, substring, parent_row, level, rank, len(end.branches), 0))
+        _append_rows(rows, query, len(rows), end.branches)
 
 
 def _first_substring(twig: Twig) -> tuple[tuple[Name, ...], RelativeLevel, Twig]:
@@ -240,9 +241,9 @@ def _first_substring(twig: Twig) -> tuple[tuple[Name, ...], RelativeLevel, Twig]
         name = _name(twig)
         if name is not None:
             names.append(name)
-        if len(twig.children) != 1:
+        if len(twig.branches) != 1:
             break
-        below = twig.children[0]
+        below = twig.branches[0]
         if names and (below.axis is Axis.DESCENDANT or _name(below) is None):
             break
         twig = below

@@ -27,10 +27,11 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from twigcast.analysis import Twig
 from twigcast.document import Document, DocumentLimits
 from twigcast.filtering.engine import DEFAULT_LIMITS, ReferenceEngine, Subscriptions
 from twigcast.filtering.events import Name, tell
-from twigcast.filtering.skeleton import Twig, twigs
+from twigcast.filtering.skeleton import twigs
 from twigcast.pattern import Axis, NameTest, Pattern
 
 Label: TypeAlias = Name | Literal["*", "ε"]
@@ -166,11 +167,11 @@ def _leaves(
     twig: Twig, above: tuple[tuple[Axis, NameTest], ...], branching: frozenset[int]
 ) -> Iterator[Leaf]:
     steps = (*above, (twig.axis, twig.test))
-    if not twig.children:
+    if not twig.branches:
         yield Leaf(steps, branching)
-    if len(twig.children) > 1:
+    if len(twig.branches) > 1:
         branching |= {len(above)}
-    for child in twig.children:
+    for child in twig.branches:
         yield from _leaves(child, steps, branching)
 
 
@@ -211,9 +212,9 @@ def _join(query: Query, bindings: dict[Leaf, set[Binding]]) -> bool:
     accepted = iter([bindings.get(leaf, set()) for leaf in query.leaves])
 
     def below(twig: Twig) -> set[Binding]:
-        if not twig.children:
+        if not twig.branches:
             return next(accepted)
-        parts = [below(child) for child in twig.children]
+        parts = [below(child) for child in twig.branches]
         if len(parts) == 1:
             return parts[0]
         return {binding[:-1] for binding in set.intersection(*parts)}

@@ -24,27 +24,27 @@ tried first: patterns of nine steps have hundreds of equally good mergers each, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from twigcast.analysis import DEPTH, DOCUMENT, Measure, PathCounter, schema_automaton
-from twigcast.pattern import ANY, Axis, Path, Pattern, Position, Step, render_absolute
+from twigcast.analysis import (
+    DEPTH,
+    DOCUMENT,
+    Key,
+    Measure,
+    MergeRules,
+    Order,
+    PathCounter,
+    schema_automaton,
+)
+from twigcast.pattern import Pattern
 from twigcast.routing.change import Change, check_ids, net_change
 from twigcast.routing.subscription_tree import SubscriptionTree
 from twigcast.schema import ElementGraph
 
-Key: TypeAlias = tuple[int, ...]
-"""A pattern as numbers: that of what is beside its steps, and those of its steps."""
-
 Error: TypeAlias = tuple[int, ...]
 """What a merger selects too much, by each measure."""
-
-Order: TypeAlias = tuple[int, int, str, Key]
-"""Where a merger stands in the fixed order: after all that can be below it."""
-
-DROPPED = 2
-"""The most steps that a merger leaves out for ``//``: its parts are to be alike for the most part."""
 
 COUNTED = 24
 """The most parts of a merger that its degree is computed from."""
@@ -72,7 +72,7 @@ class Merging:
         self._counts: list[dict[Key, int]] = [{} for _ in self._counters]
         self._none: Error = (0,) * len(self._counters)
         self._automaton = schema_automaton(graph)
-        self._steps = _Steps()
+        self._rules = MergeRules()
         self._inputs: dict[str, _Node] = {}
         self._nodes: dict[Key, _Node] = {}
         self._alone: dict[Key, _Node] = {}  # by merger, where there is one part only: by far the most
@@ -112,7 +112,7 @@ class Merging:
             del node.ids[id]
             touched[node.key] = node
         for id, pattern in coming:
-            node = self._node(self._steps.key(pattern), pattern)
+            node = self._node(self._rules.key(pattern), pattern)
             node.ids[id] = None
             self._inputs[id] = node
             touched[node.key] = node
@@ -125,13 +125,13 @@ class Merging:
 
         What is decided for one merger concerns later ones only, so each is looked at once.
         """
-        waiting = _Waiting(self._steps)
+        waiting = _Waiting(self._rules)
         for each in touched.values():
             self._announce(each, waiting)
         for key in waiting:
             parts = self._parts.get(key, {})
             node = self._nodes.get(key)
-            order = self._steps.order(key)
+            order = self._rules.order(key)
             free = [part for part in parts.values() if part.taker is None or part.taker.order >= order]
             error = self._error(key, parts) if len(free) > 1 else None
             if error is None and (node is None or not node.merged):
@@ -151,7 +151,7 @@ class Merging:
     def _announce(self, node: _Node, waiting: _Waiting) -> None:
         """Enter a node that has come, gone or changed below its mergers, which are looked at again."""
         here = bool(node.ids) or node.merged
-        for key in self._steps.above(node.key):
+        for key in self._rules.above(node.key):
             parts = self._parts.get(key)
             if parts is not None:
                 if here:
@@ -183,8 +183,8 @@ class Merging:
         part.taker = taker
         touched[part.key] = part
         after = min(each.order for each in (before, taker) if each is not None)
-        for key in self._steps.above(part.key):
-            if key in self._parts and self._steps.order(key) > after:
+        for key in self._rules.above(part.key):
+            if key in self._parts and self._rules.order(key) > after:
                 waiting.push(key)
 
     def _error(self, key: Key, parts: dict[Key, _Node]) -> Error | None:
@@ -201,9 +201,9 @@ class Merging:
             error.append(excess)
         if self.budget == 0.0:
             patterns = [part.pattern for part in largest]
-            if not self._steps.is_linear(key):
+            if not self._rules.is_linear(key):
                 return None
-            if not self._counters[0].includes(patterns, self._steps.pattern(key)):
+            if not self._counters[0].includes(patterns, self._rules.pattern(key)):
                 return None
         return tuple(error)
 
@@ -224,12 +224,12 @@ class Merging:
         for part in parts.values():
             if len(part.key) == len(key):
                 places = [place for place, number in enumerate(part.key) if number != key[place]]
-                if len(places) == 1 and self._steps.generalised(part.key[places[0]]) == key[places[0]]:
+                if len(places) == 1 and self._rules.generalised(part.key[places[0]]) == key[places[0]]:
                     by_place.setdefault(places[0], []).append(part)
         for place, variants in by_place.items():
             named = 0
             for part in variants:
-                named |= self._automaton.admitted(self._steps.steps[part.key[place]].test)
+                named |= self._automaton.admitted(self._rules.steps[part.key[place]].test)
             if not self._standing(key, place) & ~named:
                 errors = [part.error for part in variants if part.error is not None]
                 return tuple(map(sum, zip(*errors, strict=True))) if errors else self._none
@@ -237,7 +237,7 @@ class Merging:
 
     def _standing(self, key: Key, place: int) -> int:
         """The positions of the schema at which a step of a pattern can stand where the pattern matches."""
-        steps = [self._steps.steps[number] for number in key[1:]]
+        steps = [self._rules.steps[number] for number in key[1:]]
         automaton = self._automaton
         above = DOCUMENT
         for step in steps[:place]:
@@ -260,15 +260,15 @@ class Merging:
         if found is None:
             if len(known) > MEMORY:
                 known.clear()
-            found = known[key] = self._counters[measure].count([self._steps.pattern(key)])
+            found = known[key] = self._counters[measure].count([self._rules.pattern(key)])
         return found
 
     def _node(self, key: Key, pattern: Pattern | None = None) -> _Node:
         node = self._nodes.get(key)
         if node is None:
             if pattern is None:
-                pattern = self._steps.pattern(key)
-            node = self._nodes[key] = _Node(key, pattern, self._steps.order(key))
+                pattern = self._rules.pattern(key)
+            node = self._nodes[key] = _Node(key, pattern, self._rules.order(key))
         return node
 
     def _told(self, touched: dict[Key, _Node]) -> Change:
@@ -314,113 +314,18 @@ class _Node:
 class _Waiting:
     """Mergers to look at, each once, in the fixed order; more may come while it is walked."""
 
-    def __init__(self, steps: _Steps) -> None:
-        self._steps = steps
+    def __init__(self, rules: MergeRules) -> None:
+        self._rules = rules
         self._heap: list[Order] = []
         self._keys: set[Key] = set()
 
     def push(self, key: Key) -> None:
         if key not in self._keys:
             self._keys.add(key)
-            heappush(self._heap, self._steps.order(key))
+            heappush(self._heap, self._rules.order(key))
 
     def __iter__(self) -> Iterator[Key]:
         while self._heap:
             key = heappop(self._heap)[-1]
             self._keys.discard(key)
             yield key
-
-
-class _Steps:
-    """Steps by number, so that patterns are short tuples; and the rules of merging as they act on those."""
-
-    def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self._numbers: dict[Step, int] = {}
-        self._texts: list[str] = []
-        self._any: list[int] = []
-        self._below: list[int] = []
-        self._frames: list[Path] = []
-        self._frame_numbers: dict[Path, int] = {}
-        self._fixed: list[Pattern] = []
-        self._fixed_numbers: dict[Pattern, int] = {}
-
-    def key(self, pattern: Pattern) -> Key:
-        """The numbers of a pattern; one that is merged with none has one number only, below zero."""
-        path = pattern.alternatives[0]
-        if len(pattern.alternatives) > 1 or not path.steps:
-            number = self._fixed_numbers.setdefault(pattern, len(self._fixed))
-            if number == len(self._fixed):
-                self._fixed.append(pattern)
-            return (-1 - number,)
-        frame = Path((), path.tail, path.filters)
-        number = self._frame_numbers.setdefault(frame, len(self._frames))
-        if number == len(self._frames):
-            self._frames.append(frame)
-        return (number, *map(self._number, path.steps))
-
-    def pattern(self, key: Key) -> Pattern:
-        """The pattern with these numbers."""
-        if key[0] < 0:
-            return self._fixed[-1 - key[0]]
-        steps = tuple([self.steps[number] for number in key[1:]])
-        return Pattern((replace(self._frames[key[0]], steps=steps),))
-
-    def order(self, key: Key) -> Order:
-        """Where a pattern stands in the fixed order: after longer ones, and after less vague ones."""
-        if key[0] < 0 or self._frames[key[0]] != _PLAIN:
-            text = str(self.pattern(key))
-        else:
-            text = "".join([self._texts[number] for number in key[1:]])
-        vague = 0
-        for number in key[1:]:
-            vague += (self._any[number] == number) + (self._below[number] == number)
-        return -len(key), vague, text, key
-
-    def is_linear(self, key: Key) -> bool:
-        """Whether a pattern is nothing but steps without predicates."""
-        return self._frames[key[0]] == _PLAIN and not any(self.steps[n].predicates for n in key[1:])
-
-    def generalised(self, number: int) -> int:
-        """The step with any name in place of its own."""
-        return self._any[number]
-
-    def above(self, key: Key) -> Iterator[Key]:
-        """The patterns that the rules of merging can make of this one, with whatever others.
-
-        One name becomes any; one axis becomes ``//``, and a name beside it any; up to ``DROPPED`` steps
-        without predicates are left out for ``//``.
-        """
-        last = len(key) - 1
-        for place in range(1, last + 1):
-            number = key[place]
-            if self._any[number] != number:
-                yield (*key[:place], self._any[number], *key[place + 1 :])
-            below = self._below[number]
-            if below != number:
-                deeper = (*key[:place], below, *key[place + 1 :])
-                yield deeper
-                for near in range(max(place - 1, 1), min(place + 1, last) + 1):
-                    vaguer = self._any[deeper[near]]
-                    if vaguer != deeper[near]:
-                        yield (*deeper[:near], vaguer, *deeper[near + 1 :])
-            for after in range(place + 1, min(place + DROPPED, last) + 1):
-                if self.steps[key[after - 1]].predicates:
-                    break
-                yield (*key[:place], self._below[key[after]], *key[after + 1 :])
-
-    def _number(self, step: Step) -> int:
-        number = self._numbers.get(step)
-        if number is None:
-            number = self._numbers[step] = len(self.steps)
-            self.steps.append(step)
-            self._texts.append(render_absolute(Path((step,))))
-            self._any.append(number)
-            self._below.append(number)
-            if not any(isinstance(each, Position) and each.test != ANY for each in step.predicates):
-                self._any[number] = self._number(replace(step, test=ANY))
-            self._below[number] = self._number(replace(step, axis=Axis.DESCENDANT))
-        return number
-
-
-_PLAIN = Path(())
