@@ -61,7 +61,7 @@ def test_carries_as_the_routers_do(strategy: Strategy, random: Random) -> None:
     tables = forwarding(overlay, list(owners), {id: clients[owner] for id, owner in owners.items()})
     for number in range(4):
         body = valid_document(random, schema) if number % 2 else any_document(random)
-        flooded = strategy.advertising and not describes(announced, body)
+        flooded = strategy.advertising and not describes(announced.automaton, body)
         before = overlay.received["Publish"]
         delivered = overlay.send("writer", Publish(Envelope("d", body)))
         found = carried(tables, patterns, clients["writer"], body, flooded)
