@@ -63,7 +63,6 @@ def test_patterns_that_differ_more_have_none(parts: Sequence[str]) -> None:
     assert mergers([parse(part) for part in parts]) == set()
 
 
-@pytest.mark.slow
 @given(st.lists(patterns(), min_size=1, max_size=3), st.lists(documents(), max_size=4))
 @settings(max_examples=100, deadline=None)
 def test_a_merger_covers_its_parts(expressions: Sequence[object], bodies: Sequence[bytes]) -> None:

@@ -7,7 +7,7 @@ merges patterns.
 
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, members, schema_automaton
 from twigcast.analysis.conformance import describes
-from twigcast.analysis.covering import Summary, covers, equivalent, summary, summary_covers
+from twigcast.analysis.covering import Summary, covers, summary, summary_covers
 from twigcast.analysis.covering_index import CoveringIndex
 from twigcast.analysis.generalization import common_pattern, shortened
 from twigcast.analysis.merge_rules import Key, MergeRules, Order
@@ -54,7 +54,6 @@ __all__ = [
     "covers",
     "degree",
     "describes",
-    "equivalent",
     "kind",
     "members",
     "overlaps",

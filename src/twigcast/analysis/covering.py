@@ -61,11 +61,6 @@ def covers(p: Pattern, q: Pattern) -> bool:
     return summary_covers(summary(p), summary(q))
 
 
-def equivalent(p: Pattern, q: Pattern) -> bool:
-    """Whether two patterns cover each other."""
-    return covers(p, q) and covers(q, p)
-
-
 class Summary:
     """What is worth knowing of a pattern before it is compared with others.
 

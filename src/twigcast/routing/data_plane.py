@@ -24,6 +24,9 @@ from twigcast.routing.tables import PublicationTable
 Outgoing: TypeAlias = dict[str, list[Message]]
 """Messages by the link that they are to be sent over."""
 
+_FIRST = np.zeros(4096, dtype=np.int64)
+_FIRST.flags.writeable = False  # the rows of a batch of one document
+
 
 def send_documents(
     documents: Sequence[tuple[Envelope, Answer]],
@@ -82,14 +85,16 @@ def _carried(
 ) -> Carried:
     """Carry documents, or the paths of one, out of a router."""
     if len(answers) == 1:
-        rows, positions = np.zeros_like(answers[0]), answers[0]
+        rows, positions = _FIRST[: len(answers[0])], answers[0]
+        if len(rows) < len(positions):
+            rows = np.zeros_like(positions)
     else:
         rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
         positions = np.concatenate(answers) if answers else np.zeros(0, dtype=np.int32)
     came = asked[link]
     return carry(
         asked.forwarding(pool.capacity),
-        np.zeros(len(answers), dtype=np.int64),
+        np.zeros(len(answers), dtype=np.int64) if len(answers) > 1 else _FIRST[: len(answers)],
         rows,
         positions,
         flooded=np.array(floods) if True in floods else None,

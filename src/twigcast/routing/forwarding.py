@@ -108,6 +108,11 @@ class ForwardingTable:
         return self._hops[start]
 
     @cached_property
+    def words(self) -> tuple[Words, ...]:
+        """The words of ``asked``, each an array by position."""
+        return tuple(self.asked)
+
+    @cached_property
     def targets(self) -> Numbers:
         """The router at the end of each link."""
         return np.array([link.target for link in self.links], dtype=np.int64)
@@ -129,27 +134,37 @@ class Carried:
     """
 
     def __init__(
-        self, table: ForwardingTable, entry: Numbers, rows: Numbers, positions: Numbers, wanted: Words
+        self,
+        table: ForwardingTable,
+        entry: Numbers,
+        rows: Numbers,
+        positions: Numbers,
+        wanted: Words | list[int],
     ) -> None:
+        """``wanted`` are the links that ask for each document, as rows of words or as one integer each."""
         self.table = table
         self.entry = entry
         self.rows = rows
         self.positions = positions
-        self.wanted = wanted
-        """Documents × words: the links that ask for each document, wherever they are."""
+        self._wanted = wanted
 
     def out_of_entry(self, document: int) -> list[int]:
         """Return the links that one document takes in the table of one router."""
-        numbers = range(len(self.table.links))
-        words = self.wanted[document].tolist()
-        return [number for number in numbers if words[number // WORD] >> number % WORD & 1]
+        wanted = self._wanted[document]
+        bits = wanted if isinstance(wanted, int) else int.from_bytes(wanted.tobytes(), "little")
+        return [number for number in range(len(self.table.links)) if bits >> number & 1]
 
     @cached_property
     def taken(self) -> Flags:
         """Documents × links: which links each document takes."""
-        bits = np.unpackbits(self.wanted.view(np.uint8), 1, len(self.table.links), "little")
-        wanted: Flags = bits.view(np.bool_)
-        return wanted if self.table.is_local else _reachable(self.table, self.entry, wanted)
+        if isinstance(self._wanted, list):
+            size = 8 * len(self.table.asked)
+            raw = b"".join([bits.to_bytes(size, "little") for bits in self._wanted])
+            wanted = np.frombuffer(raw, dtype=np.uint8).reshape(len(self._wanted), size)
+        else:
+            wanted = self._wanted.view(np.uint8)
+        bits = np.unpackbits(wanted, 1, len(self.table.links), "little").view(np.bool_)
+        return bits if self.table.is_local else _reachable(self.table, self.entry, bits)
 
     @cached_property
     def reached(self) -> Flags:
@@ -201,13 +216,19 @@ def carry(
     whatever they match; ``arrived`` is the link that leads back to where the batch came from, which none of
     them takes.
     """
+    if len(entry) == 1:  # integers of Python cost less than arrays of one element
+        bits = 0
+        for number, word in enumerate(table.words):
+            bits |= int(np.bitwise_or.reduce(word.take(positions))) << WORD * number
+        if flooded is not None and flooded[0]:
+            bits = (1 << len(table.links)) - 1
+        if arrived != NOWHERE:
+            bits &= ~(1 << arrived)
+        return Carried(table, entry, rows, positions, [bits])
     wanted = np.zeros((len(entry), len(table.asked)), dtype=np.uint64)
-    if len(entry) == 1:
-        for number, word in enumerate(table.asked):
-            wanted[0, number] = np.bitwise_or.reduce(word.take(positions))
-    elif len(rows):
+    if len(rows):
         first = np.flatnonzero(np.diff(rows, prepend=-1))
-        for number, word in enumerate(table.asked):
+        for number, word in enumerate(table.words):
             wanted[rows[first], number] = np.bitwise_or.reduceat(word.take(positions), first)
     if flooded is not None:
         wanted[flooded] = ALL

@@ -29,7 +29,7 @@ from twigcast.routing.tables import AdvertisementTable
 
 
 @dataclass(slots=True)
-class Part:
+class BatchPart:
     """Changes that are made together, and the publications that see them; None stands for a removal."""
 
     subscriptions: dict[str, Pattern | None] = field(default_factory=dict)
@@ -51,12 +51,12 @@ def in_parts(
     match: Callable[[bytes], Answer],
     *,
     takes_paths: bool,
-) -> list[Part]:
+) -> list[BatchPart]:
     """Put a batch of one link into parts; raises ``RoutingError`` or ``DocumentError`` if it must be refused.
 
     ``subscribed`` are the ids that the link has; every document is matched, and so known to be readable.
     """
-    parts = [Part()]
+    parts = [BatchPart()]
     present: dict[str, bool] = {}  # of ids in this batch: whether they are there at its end
     known: dict[str, bool] = {}
     for message in messages:
@@ -95,7 +95,7 @@ def in_parts(
     return parts
 
 
-def added(parts: Sequence[Part]) -> dict[str, Pattern]:
+def added(parts: Sequence[BatchPart]) -> dict[str, Pattern]:
     """Return the subscriptions that a batch adds, those that it removes again included."""
     return {
         id: pattern for part in parts for id, pattern in part.subscriptions.items() if pattern is not None
@@ -112,8 +112,8 @@ def unknown(what: str, id: str, link: str) -> RoutingError:
     return RoutingError(f"{link!r} has no {what} {id!r}", code="unknown-id", name=id)
 
 
-def _changing(parts: list[Part]) -> Part:
+def _changing(parts: list[BatchPart]) -> BatchPart:
     """Return the part that a change belongs to: a new one if publications have come since the last."""
     if parts[-1].documents or parts[-1].paths:
-        parts.append(Part())
+        parts.append(BatchPart())
     return parts[-1]

@@ -35,7 +35,7 @@ from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
-from twigcast.routing.message_batch import Part, added, duplicate, in_parts
+from twigcast.routing.message_batch import BatchPart, added, duplicate, in_parts
 from twigcast.routing.messages import (
     Advertise,
     Envelope,
@@ -303,7 +303,7 @@ class Router:
         if link not in self._asked.links:
             raise RoutingError(f"router {self.name!r} has no link {link!r}", code="unknown-link", name=link)
 
-    def _checked(self, messages: Sequence[Message], link: str) -> list[Part]:
+    def _checked(self, messages: Sequence[Message], link: str) -> list[BatchPart]:
         """Return the batch in parts, each with its net change; raises if a message cannot be handled."""
         self._check_link(link)
         parts = in_parts(
