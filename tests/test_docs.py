@@ -127,7 +127,7 @@ def test_every_target_is_explained() -> None:
     """``make help`` and the page for contributors know every target."""
     phony = re.search(r"^\.PHONY: (.*)", MAKEFILE, re.MULTILINE)
     assert phony
-    explained = set(re.findall(r"^([a-z]+):.*## ", MAKEFILE, re.MULTILINE))
+    explained = set(re.findall(r"^([a-z-]+):.*## ", MAKEFILE, re.MULTILINE))
     assert set(phony[1].split()) == explained
 
 
@@ -192,7 +192,7 @@ def is_known(command: str) -> bool:
                 importlib.util.find_spec(module) is not None
             )
         case ["make", target, *_]:
-            return "=" in target or target in re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE)
+            return "=" in target or target in re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE)
         case ["pip", "install", *packages]:
             named = {extra for each in packages for extra in re.findall(r"[\w-]+", each.partition("[")[2])}
             return named <= set(PROJECT["optional-dependencies"])

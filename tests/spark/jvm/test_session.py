@@ -13,7 +13,7 @@ from twigcast.spark.jvm.session import LOCAL_SETTINGS, SETTINGS
 
 VERSION = tuple(map(int, pyspark.__version__.split(".")[:2]))
 SINCE = {
-    "spark.sql.execution.arrow.maxBytesPerBatch": (4, 1),
+    "spark.sql.execution.arrow.maxBytesPerBatch": (4, 0),
     "spark.python.unix.domain.socket.enabled": (4, 1),
 }
 
@@ -27,7 +27,7 @@ def test_settings_are_set(spark: SparkSession) -> None:
     assert spark.sparkContext.appName == "twigcast tests"
 
 
-@pytest.mark.skipif(VERSION < (4, 1), reason="before Spark 4.1 only the number of rows is bounded")
+@pytest.mark.skipif(VERSION < (4, 0), reason="before Spark 4.0 only the number of rows is bounded")
 def test_batches_are_bounded(spark: SparkSession) -> None:
     """Documents reach a worker in batches of a few megabytes, however many they are."""
     docs = spark.sql("select repeat('x', 100000) body from range(200)").coalesce(1)

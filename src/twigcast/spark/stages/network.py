@@ -167,7 +167,7 @@ class NetworkTables:
     def _write(self, folder: Path, positions: Any) -> str:
         buffer = io.BytesIO()
         table = self._forwarding
-        np.savez(buffer, positions=positions, asked=table.asked[positions], home=table.home[positions])
+        np.savez(buffer, positions=positions, asked=table.asked[:, positions], home=table.home[positions])
         name = blake2b(buffer.getvalue(), digest_size=16).hexdigest() + SUFFIX
         if not (folder / name).exists():
             write_atomically(folder / name, buffer.getvalue())
@@ -246,7 +246,7 @@ def _opened_table(network: ShippedNetwork) -> ForwardingTable:
     table = ForwardingTable.of(network.routers, network.links).with_changes({}, network.size)
     for file in network.files:
         with np.load(local_file(file, network.by)) as saved:
-            table.asked[saved["positions"]] = saved["asked"]
+            table.asked[:, saved["positions"]] = saved["asked"]
             table.home[saved["positions"]] = saved["home"]
     return table
 
