@@ -36,6 +36,7 @@ LABELS = {
     "documents_per_second": "documents/s",
     "documents_per_second_plain": "documents/s in a plain session",
     "documents_per_second_ours": "in a session of twigcast",
+    "milliseconds_99th": "ms at the 99th percentile",
     "bytes_per_change": "bytes written for one change",
     "first_seconds": "s for the first version",
     "bytes_for_1": "bytes for 1",

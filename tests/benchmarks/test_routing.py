@@ -9,6 +9,7 @@ from benchmarks.routing import conformance, receiving, restoring
 pytestmark = pytest.mark.data
 
 
+@pytest.mark.slow
 def test_a_router_delivers_what_the_index_answers() -> None:
     """For every document that is measured."""
     outcome = receiving(50)

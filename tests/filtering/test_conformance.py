@@ -98,6 +98,7 @@ def test_an_automaton_in_which_a_name_leads_to_two_positions_is_refused() -> Non
             SchemaAutomaton((ANY, a, a), follow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tuning", [Tuning(), TINY], ids=["warm", "forgetful"])
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False))

@@ -176,6 +176,7 @@ spark.stop()
 """
 
 
+@pytest.mark.spark
 def test_a_session_starts_without_any_part(tmp_path: Path) -> None:
     """A session on Spark's own worker daemon has the same answers."""
     environment = {**os.environ, "PYTHONPATH": str(Path(twigcast.__file__).parent.parent)}

@@ -76,6 +76,7 @@ def answers(feed: Path, other_python: Path, *hidden: str, **variables: str) -> l
     return answer.stdout.splitlines()
 
 
+@pytest.mark.spark
 def test_workers_run_the_python_of_the_driver(feed: Path, other_python: Path) -> None:
     """Neither ``PYSPARK_PYTHON`` nor ``PYTHONPATH`` is set, and another Python is first on the path."""
     assert answers(feed, other_python) == [
@@ -85,6 +86,7 @@ def test_workers_run_the_python_of_the_driver(feed: Path, other_python: Path) ->
     ]
 
 
+@pytest.mark.spark
 def test_a_python_that_lacks_twigcast_is_named(feed: Path, other_python: Path) -> None:
     """One sentence says which Python the workers run, and what to set."""
     (sentence,) = answers(feed, other_python, PYSPARK_PYTHON=str(other_python))
@@ -94,6 +96,7 @@ def test_a_python_that_lacks_twigcast_is_named(feed: Path, other_python: Path) -
     )
 
 
+@pytest.mark.spark
 def test_without_the_private_part_the_sentence_is_the_same(feed: Path, other_python: Path) -> None:
     """The Python on the path cannot be replaced then."""
     (sentence,) = answers(feed, other_python, "worker-interpreter")
