@@ -177,14 +177,18 @@ spark.stop()
 
 
 @pytest.mark.spark
-def test_a_session_starts_without_any_part(tmp_path: Path) -> None:
-    """A session on Spark's own worker daemon has the same answers."""
+@pytest.mark.parametrize(
+    "hidden", [[*PROBES], ["worker-daemon"], ["worker-interpreter"], ["submitted-settings"]], ids="-".join
+)
+def test_a_session_starts_without_a_part(tmp_path: Path, hidden: list[str]) -> None:
+    """What is used when a session starts, hidden each in turn and all together: the same answers."""
     environment = {**os.environ, "PYTHONPATH": str(Path(twigcast.__file__).parent.parent)}
-    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), *PROBES]
+    command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), *hidden]
     answer = subprocess.run(
         command, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=environment, check=False
     )
-    assert (answer.returncode, answer.stdout) == (0, "default\n"), answer.stderr[-4000:]
+    daemon = "default" if "worker-daemon" in hidden else "twigcast.spark.jvm.daemon"
+    assert (answer.returncode, answer.stdout) == (0, f"{daemon}\n"), answer.stderr[-4000:]
 
 
 def test_the_lock_of_a_process_excludes_others(
