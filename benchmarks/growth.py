@@ -77,7 +77,7 @@ def measure(
             times.append(time.perf_counter() - began)
             if found.documents != documents or found.errors:
                 wrong.append(f"{found.documents} of {documents} documents, {found.errors} of them errors")
-    file = version.path / "index.tci"
+    (file,) = version.paths
     workers = workers_with(file)
     if len(workers) < CORES:
         wrong.append(f"{len(workers)} workers have the index mapped, not {CORES}")

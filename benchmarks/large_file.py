@@ -74,7 +74,7 @@ def large_file(progress: Progress, size: Size = OFFICIAL) -> Outcome:
     with TemporaryDirectory(prefix="twigcast-bench-") as folder:
         progress(f"pipeline-records: writing {size.bytes / 1e6:,.0f} MB of records")
         written = write_records(Path(folder) / "records.xml", documents.to_pylist(), size.bytes)
-        matches = Index.open(version.path / "index.tci").match_batch(documents).matches
+        matches = version.open_index().match_batch(documents).matches
         deliveries = sum(
             times * found
             for times, found in zip(written.repeats, matches.value_lengths().to_pylist(), strict=True)

@@ -96,7 +96,7 @@ def measure(
     docs = tc.read(spark, glob(paths), format="parquet")
     arrays = list(bodies(paths))
     halves = in_halves(arrays, batch_rows(docs))
-    index = Index.open(version.path / "index.tci")
+    index = version.open_index()
     threads = Way("threads", lambda: by_threads(index, halves))
     first = in_turns(progress, size, [Way("pipeline", lambda: by_pipeline(docs, version)), threads])
     kept = docs.repartition(size.partitions).persist()  # not before: it takes the heap that others use

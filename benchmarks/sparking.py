@@ -64,7 +64,7 @@ def on_plain_spark(
 def _our_session(conf: Mapping[str, str]) -> SparkSession:
     from twigcast.spark import session
 
-    return session("twigcast bench", master=MASTER, conf=conf)
+    return session("twigcast benchmarks", master=MASTER, conf=conf)
 
 
 def _plain_session(conf: Mapping[str, str]) -> SparkSession:

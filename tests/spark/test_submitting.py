@@ -28,7 +28,7 @@ def test_what_is_submitted_stands_above_what_is_asked_for(tmp_path: Path) -> Non
         "spark.sql.shuffle.partitions": "7",
         "delivered": ["ada"],
     }
-    assert len(list((tmp_path / "home" / "work").glob("*/0/twigcast-*-index.tci"))) == 1
+    assert len(list((tmp_path / "home" / "work").glob("*/0/twigcast-*.tci"))) == 1
 
 
 def submit(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
