@@ -24,7 +24,6 @@ from benchmarks.corpus import available, bodies, corpus
 from benchmarks.results import Outcome, Progress
 from benchmarks.sparking import Memory, index_version, on_spark, require_spark, watched
 from benchmarks.workloads import schema
-from twigcast import Index
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
