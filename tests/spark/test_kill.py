@@ -75,6 +75,7 @@ class World:
         (self.folder / "feed").mkdir()
         (self.folder / "pipeline.toml").write_text(PIPELINE.replace("PER_BATCH", str(PER_BATCH)))
         self.table = SubscriptionStore(self.folder / "subscriptions.db")
+        self.table.hold("test", 0)  # every version is listed again at the end
         self.journal = Journal(self.folder / "work" / "journal")
         for id, xpath in self.fixed.items():
             self.table.subscribe(id, xpath, subscriber=f"fixed/{id}")
@@ -136,7 +137,7 @@ class World:
         """The subscriptions at a version, and a plain index of them."""
         if version not in self.plain:
             rows = {row.id: row for row in self.table.subscriptions(version)}
-            self.plain[version] = rows, Index((row.id, row.xpath, row.namespaces) for row in rows.values())
+            self.plain[version] = rows, Index(rows.values())
         return self.plain[version]
 
 

@@ -15,11 +15,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 from zlib import crc32
 
-from twigcast.errors import IndexFileError, SourceError, StageError
+from twigcast.errors import IndexFileError, PatternError, SourceError, StageError
 from twigcast.filtering import Index, RefusedSubscription, read_segment
 from twigcast.pattern import Subscription
 from twigcast.subscriptions.store import SubscriptionSource, SubscriptionStore
@@ -116,6 +117,8 @@ class VersionBuilder:
             index = self._home(id)
             if id in index:  # else it was refused
                 index.remove(id)
+        if self._extension is not None:
+            _parse(came)
         refused: list[RefusedSubscription] = []
         for number, index in enumerate(self._indexes):
             refused += index.add_all(
@@ -221,6 +224,13 @@ class VersionBuilder:
         for file in (self._root / SEGMENTS).iterdir():
             if file.name not in used and _is_older(file, horizon):
                 file.unlink(missing_ok=True)
+
+
+def _parse(subscriptions: Iterable[Subscription]) -> None:
+    """Parse what an extension will need as patterns, so that the index uses these and not the texts."""
+    for each in subscriptions:
+        with suppress(PatternError):  # the index refuses it
+            _ = each.pattern
 
 
 def _files_of(manifest: Path) -> set[str]:

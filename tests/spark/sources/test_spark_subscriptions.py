@@ -18,7 +18,7 @@ def test_any_table_of_spark_will_do(spark: SparkSession, tmp_path: Path) -> None
     table = SparkSubscriptions(spark, "parquet", {"path": path})
     spark.createDataFrame(rows, schema).coalesce(1).write.parquet(path)
     version = table.version()
-    assert table.rows() == [
+    assert table.subscriptions() == [
         Subscription("a", "//x", "a", "document"),
         Subscription("b", "//n:y", "b", "document", {"n": "urn:n"}),
     ]
