@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from twigcast.routing.forwarding import NOWHERE, Carried, carry
+from twigcast.routing.forwarding import NOWHERE, Carried, carry, wanted_links
 from twigcast.routing.messages import Deliver, Envelope, Message, Paths, Publish, is_flooded
 from twigcast.routing.path_publication import reassemble
 from twigcast.routing.pool import Answer, Pool
@@ -23,9 +23,6 @@ from twigcast.routing.tables import PublicationTable
 
 Outgoing: TypeAlias = dict[str, list[Message]]
 """Messages by the link that they are to be sent over."""
-
-_FIRST = np.zeros(4096, dtype=np.int64)
-_FIRST.flags.writeable = False  # the rows of a batch of one document
 
 
 def send_documents(
@@ -36,14 +33,16 @@ def send_documents(
     outgoing: Outgoing,
 ) -> None:
     """Send documents that came over a link on to neighbours and clients."""
-    answers = [answer for _, answer in documents]
-    carried = _carried(answers, [is_flooded(envelope) for envelope, _ in documents], link, asked, pool)
-    deliveries = asked.deliveries(pool.capacity)
-    for row, (envelope, answer) in enumerate(documents):
-        if links := carried.out_of_entry(row):
+    came = asked[link]
+    arrived = NOWHERE if came.is_client else came.number
+    table, deliveries = asked.forwarding(pool.capacity), asked.deliveries(pool.capacity)
+    for envelope, answer in documents:
+        links = wanted_links(table, answer, flooded=is_flooded(envelope), arrived=arrived)
+        if links:
             onward = Publish(envelope)
-            for number in links:
-                outgoing.setdefault(asked.neighbours[number], []).append(onward)
+            for number, neighbour in enumerate(asked.neighbours):
+                if links >> number & 1:
+                    outgoing.setdefault(neighbour, []).append(onward)
         for client, ids in deliveries.by_client(deliveries.rows(answer)):
             outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope, ids))
 
@@ -61,7 +60,7 @@ def send_paths(
     ``asked`` has the branches of the clients' patterns, ``exact`` the patterns themselves.
     """
     answers = [pool.match(path.body) for path in publication.paths]
-    carried = _carried(answers, [is_flooded(publication)] * len(answers), link, asked, pool)
+    carried = _carried(answers, is_flooded(publication), link, asked, pool)
     for neighbour, taken in zip(asked.neighbours, carried.taken.T.tolist(), strict=True):
         if True in taken:
             outgoing.setdefault(neighbour, []).append(publication.only(taken))
@@ -81,22 +80,17 @@ def send_paths(
 
 
 def _carried(
-    answers: Sequence[Answer], floods: Sequence[bool], link: str, asked: PublicationTable, pool: Pool
+    answers: Sequence[Answer], flooded: bool, link: str, asked: PublicationTable, pool: Pool
 ) -> Carried:
-    """Carry documents, or the paths of one, out of a router."""
-    if len(answers) == 1:
-        rows, positions = _FIRST[: len(answers[0])], answers[0]
-        if len(rows) < len(positions):
-            rows = np.zeros_like(positions)
-    else:
-        rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
-        positions = np.concatenate(answers) if answers else np.zeros(0, dtype=np.int32)
+    """Carry the paths of a document out of a router."""
+    rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
+    positions = np.concatenate(answers) if answers else np.zeros(0, dtype=np.int32)
     came = asked[link]
     return carry(
         asked.forwarding(pool.capacity),
-        np.zeros(len(answers), dtype=np.int64) if len(answers) > 1 else _FIRST[: len(answers)],
+        np.zeros(len(answers), dtype=np.int64),
         rows,
         positions,
-        flooded=np.array(floods) if True in floods else None,
+        flooded=np.ones(len(answers), dtype=np.bool_) if flooded else None,
         arrived=NOWHERE if came.is_client else came.number,
     )

@@ -139,30 +139,19 @@ class Carried:
         entry: Numbers,
         rows: Numbers,
         positions: Numbers,
-        wanted: Words | list[int],
+        wanted: Words,
     ) -> None:
-        """``wanted`` are the links that ask for each document, as rows of words or as one integer each."""
+        """``wanted`` are the links that ask for each document, as rows of words."""
         self.table = table
         self.entry = entry
         self.rows = rows
         self.positions = positions
         self._wanted = wanted
 
-    def out_of_entry(self, document: int) -> list[int]:
-        """Return the links that one document takes in the table of one router."""
-        wanted = self._wanted[document]
-        bits = wanted if isinstance(wanted, int) else int.from_bytes(wanted.tobytes(), "little")
-        return [number for number in range(len(self.table.links)) if bits >> number & 1]
-
     @cached_property
     def taken(self) -> Flags:
         """Documents × links: which links each document takes."""
-        if isinstance(self._wanted, list):
-            size = 8 * len(self.table.asked)
-            raw = b"".join([bits.to_bytes(size, "little") for bits in self._wanted])
-            wanted = np.frombuffer(raw, dtype=np.uint8).reshape(len(self._wanted), size)
-        else:
-            wanted = self._wanted.view(np.uint8)
+        wanted = self._wanted.view(np.uint8)
         bits = np.unpackbits(wanted, 1, len(self.table.links), "little").view(np.bool_)
         return bits if self.table.is_local else _reachable(self.table, self.entry, bits)
 
@@ -216,15 +205,6 @@ def carry(
     whatever they match; ``arrived`` is the link that leads back to where the batch came from, which none of
     them takes.
     """
-    if len(entry) == 1:  # integers of Python cost less than arrays of one element
-        bits = 0
-        for number, word in enumerate(table.words):
-            bits |= int(np.bitwise_or.reduce(word.take(positions))) << WORD * number
-        if flooded is not None and flooded[0]:
-            bits = (1 << len(table.links)) - 1
-        if arrived != NOWHERE:
-            bits &= ~(1 << arrived)
-        return Carried(table, entry, rows, positions, [bits])
     wanted = np.zeros((len(entry), len(table.asked)), dtype=np.uint64)
     if len(rows):
         first = np.flatnonzero(np.diff(rows, prepend=-1))
@@ -235,6 +215,20 @@ def carry(
     if arrived != NOWHERE:
         wanted[:, arrived // WORD] &= np.uint64(ALL ^ 1 << arrived % WORD)
     return Carried(table, entry, rows, positions, wanted)
+
+
+def wanted_links(table: ForwardingTable, positions: Numbers, *, flooded: bool, arrived: int) -> int:
+    """The links that one document takes from where it is, as the bits of an integer.
+
+    It is ``carry`` for one document and one router: integers of Python cost less than arrays of one element.
+    """
+    if flooded:
+        bits = (1 << len(table.links)) - 1
+    else:
+        bits = 0
+        for number, word in enumerate(table.words):
+            bits |= int(np.bitwise_or.reduce(word.take(positions))) << WORD * number
+    return bits if arrived == NOWHERE else bits & ~(1 << arrived)
 
 
 def _reachable(table: ForwardingTable, entry: Numbers, wanted: Flags) -> Flags:
