@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         TwigcastError,
     )
     from twigcast.filtering import BatchMatch, Index, Match, Selected, Stats, Tuning
-    from twigcast.pattern import Pattern, PatternLimits, parse, render
+    from twigcast.pattern import Pattern, PatternLimits, Subscription, parse, render
 
 __version__ = "0.1.0"
 
@@ -36,6 +36,7 @@ __all__ = [
     "PatternLimits",
     "Selected",
     "Stats",
+    "Subscription",
     "SubscriptionError",
     "Tuning",
     "TwigcastError",
@@ -56,7 +57,7 @@ __getattr__ = lazy_names(
             "TwigcastError",
         ),
         "twigcast.filtering": ("BatchMatch", "Index", "Match", "Selected", "Stats", "Tuning"),
-        "twigcast.pattern": ("Pattern", "PatternLimits", "parse", "render"),
+        "twigcast.pattern": ("Pattern", "PatternLimits", "Subscription", "parse", "render"),
     },
 )
 
