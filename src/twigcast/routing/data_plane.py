@@ -1,11 +1,11 @@
-"""What a router does with documents: to which neighbours they go, and to which clients.
+"""Sends the documents that a router has received to neighbours and clients.
 
-    document ──match──► numbers of patterns ──carry──► neighbours          Publish, or Paths
-                                            └────────► rows of clients     Deliver
+    document ──match──► numbers of patterns ──carry──► neighbours                  Publish or Paths
+                                            └────────► subscriptions of clients    Deliver
 
-Whole documents and documents as paths go through the same tables; a path is matched as a document of its own.
-A client whose branches matched some paths gets the document that these paths make up, if one of its own
-patterns matches that.
+Whole documents and documents that travel as paths go through the same tables; each path is matched like a
+document of its own.  The paths that match branches of a client's patterns are reassembled into a document;
+the client receives this document if one of its patterns matches it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.tables import PublicationTable
 
 Outgoing: TypeAlias = dict[str, list[Message]]
-"""Messages by the link that they are to be sent over."""
+"""The messages to send, by link."""
 
 _FIRST = np.zeros(4096, dtype=np.int64)
-_FIRST.flags.writeable = False  # the rows of a batch of one document
+_FIRST.flags.writeable = False  # the row numbers of a batch of one document, which are all 0
 
 
 def send_documents(
@@ -35,7 +35,7 @@ def send_documents(
     pool: Pool,
     outgoing: Outgoing,
 ) -> None:
-    """Send documents that came over a link on to neighbours and clients."""
+    """Add to ``outgoing`` the messages that carry documents from ``link`` on to neighbours and clients."""
     answers = [answer for _, answer in documents]
     carried = _carried(answers, [is_flooded(envelope) for envelope, _ in documents], link, asked, pool)
     deliveries = asked.deliveries(pool.capacity)
@@ -56,9 +56,9 @@ def send_paths(
     pool: Pool,
     outgoing: Outgoing,
 ) -> None:
-    """Send the paths of a document on to those who ask for them, and documents to clients.
+    """Add to ``outgoing`` the paths that neighbours subscribe to, and the deliveries to clients.
 
-    ``asked`` has the branches of the clients' patterns, ``exact`` the patterns themselves.
+    ``asked`` holds the branches of the clients' patterns, ``exact`` the patterns themselves.
     """
     answers = [pool.match(path.body) for path in publication.paths]
     carried = _carried(answers, [is_flooded(publication)] * len(answers), link, asked, pool)
@@ -83,7 +83,7 @@ def send_paths(
 def _carried(
     answers: Sequence[Answer], floods: Sequence[bool], link: str, asked: PublicationTable, pool: Pool
 ) -> Carried:
-    """Carry documents, or the paths of one, out of a router."""
+    """Find the links that each document, or each path of one, takes out of this router."""
     if len(answers) == 1:
         rows, positions = _FIRST[: len(answers[0])], answers[0]
         if len(rows) < len(positions):
@@ -91,12 +91,12 @@ def _carried(
     else:
         rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
         positions = np.concatenate(answers) if answers else np.zeros(0, dtype=np.int32)
-    came = asked[link]
+    origin = asked[link]
     return carry(
         asked.forwarding(pool.capacity),
         np.zeros(len(answers), dtype=np.int64) if len(answers) > 1 else _FIRST[: len(answers)],
         rows,
         positions,
         flooded=np.array(floods) if True in floods else None,
-        arrived=NOWHERE if came.is_client else came.number,
+        arrived=NOWHERE if origin.is_client else origin.number,
     )
