@@ -113,7 +113,7 @@ def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionStore, nam
     [
         ("", "needs at least one character"),
         ("a\tb", "has a control character"),
-        ("\ud800", "half of a surrogate pair"),
+        ("\ud800", "lone surrogate"),
         (" a", "begins or ends with white space"),
         ("#a", "begins with #"),
     ],

@@ -146,7 +146,7 @@ def test_an_empty_version(tmp_path: Path) -> None:
 
 def test_what_is_no_version_is_refused(tmp_path: Path) -> None:
     """A folder that is none, a name that cannot be one, and no index at all."""
-    with pytest.raises(StageError, match="is no index version"):
+    with pytest.raises(StageError, match="is not a valid index version"):
         IndexVersion.open(tmp_path)
     for name in ("", "a/b", ".v"):
         with pytest.raises(StageError, match="cannot name an index version"):
