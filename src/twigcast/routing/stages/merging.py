@@ -9,10 +9,10 @@ Each pattern is below the mergers that a merge rule can make of it, which are be
  /a/b/x  /a/b/y  /a/c/x
 
 Possible mergers are examined in a fixed order, special ones before general ones.  A merger is made if at
-least two patterns below it are not taken and its degree (the share of its label paths that no pattern below it
-selects) is within the budget.  It takes these patterns, and can then be taken itself.  The output is the set
-of patterns that are not taken, without those that a merger happens to cover; a subscription tree removes the
-latter, which is most of the gain.
+least two patterns below it are not taken and its degree (the share of its label paths that no pattern below
+it selects) is within the budget.  It takes these patterns, and can then be taken itself.  The output is the
+set of patterns that are not taken, without those that a merger happens to cover; a subscription tree removes
+the latter, which is most of the gain.
 
 Invariant: the output depends only on the input patterns, not on the order in which they were added (except
 for the ids of patterns that cover each other).  So removing a part undoes exactly the mergers that need it.
