@@ -88,13 +88,13 @@ class VersionBuilder:
                 return version
 
     def at(self, version: str) -> tuple[IndexVersion, ...]:
-        """Return the shards of a version, built if need be; raises ``SourceError`` or ``StageError`` if pruned."""
+        """Return the shards of a version, built if need be; raises an error if its rows were pruned."""
         return self._opened(version) or self._make(version)
 
     def release(self, needed: Callable[[], Iterable[str]]) -> None:
-        """Delete all versions except those ``needed`` returns; call this after each batch, every 16th deletes.
+        """Delete all versions except those ``needed`` returns; callers call it after each batch.
 
-        The newest version is kept, too.  The store is also told, so that it deletes rows of older versions.
+        Only one call in ``SWEEP_EVERY`` deletes.  The newest version is kept; the store deletes old rows.
         """
         self._released += 1
         if self._released % SWEEP_EVERY:
