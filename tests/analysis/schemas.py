@@ -1,4 +1,4 @@
-"""Random small schemas, and documents that have the paths of a schema and nothing else to them."""
+"""Random small schemas, and documents that conform to them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NAMES = ("a", "b", "c", "p:a", "d")
 
 
 def graphs(names: tuple[str, ...] = NAMES) -> st.SearchStrategy[ElementGraph]:
-    """Schemas of up to five elements, recursive ones among them, some of whose elements need children."""
+    """Draw schemas of up to five elements; some are recursive, and some elements have required children."""
     return st.randoms(use_true_random=False).map(lambda random: graph(random, names))
 
 
 def graph(random: Random, names: tuple[str, ...] = NAMES) -> ElementGraph:
-    """One schema."""
+    """Draw one schema."""
     declared = names[: random.randint(1, len(names))]
     elements = []
     for name in declared:
@@ -31,7 +31,7 @@ def graph(random: Random, names: tuple[str, ...] = NAMES) -> ElementGraph:
 
 
 def simple_graph(children: Mapping[str, str], root: str = "a") -> ElementGraph:
-    """A schema from the names of the children of each element; all may be missing, and repeated."""
+    """Make a schema from the child names of each element; all children are optional and repeatable."""
     names = dict.fromkeys([*children, *(child for each in children.values() for child in each.split())])
     elements = []
     for name in names:
@@ -42,7 +42,7 @@ def simple_graph(children: Mapping[str, str], root: str = "a") -> ElementGraph:
 
 
 def conforming(random: Random, graph: ElementGraph, depth: int = 6, width: int = 3) -> bytes:
-    """A document in which each element is a child that its parent admits; order and number are free."""
+    """Draw a document in which each parent admits its children; their order and number are free."""
     declared = "".join([f' xmlns:{prefix}="{uri}"' for prefix, uri in graph.namespaces])
 
     def element(name: str, levels: int, attributes: str) -> str:

@@ -1,4 +1,4 @@
-"""Random documents and patterns that meet often: few names, few values, short paths with every predicate."""
+"""Random documents and patterns that match often: few names, few values, short paths, every predicate."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def linear_pattern(random: Random) -> Pattern:
 
 
 def twig_pattern(random: Random) -> Pattern:
-    """One of those that are inside the language; one in some hundred that are written is not."""
+    """Draw a twig; one in some hundred drawn texts is not in the language and is drawn again."""
     while True:
         with suppress(PatternError):
             return parse(_twig(random), NAMESPACES)
 
 
 def small_document(random: Random, depth: int = 4) -> Document:
-    """A document that such patterns often match."""
+    """Draw a document that such patterns often match."""
     return read(f'<?xml version="1.0"?>{_element(random, depth)}'.encode())
 
 

@@ -1,4 +1,4 @@
-"""Positions, and the sets of them that steps lead to."""
+"""The positions of a schema automaton, and the sets of positions that steps lead to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ A, B = NameTest("", "a"), NameTest("", "b")
 
 
 def test_meet_is_the_test_for_what_both_admit() -> None:
-    """The narrower of two tests, or one narrower than both, or none."""
+    """It is the narrower of two tests, or narrower than both, or None."""
     assert A.meet(ANY) == ANY.meet(A) == A
     assert NameTest(None, "a").meet(NameTest("u", None)) == NameTest("u", "a")
     assert A.meet(B) is None
@@ -21,12 +21,12 @@ def test_meet_is_the_test_for_what_both_admit() -> None:
 
 
 def test_members_are_the_bits() -> None:
-    """A set of positions is an integer."""
+    """A set of positions is an integer with a bit for each position."""
     assert list(members(0b10110)) == [1, 2, 4]
 
 
 def test_steps_go_to_children_and_descendants() -> None:
-    """/ leads to what follows, // to what follows at any distance."""
+    """``/`` leads to the positions that follow, ``//`` to those that follow at any distance."""
     chain = SchemaAutomaton((ANY, A, B, A), (0b10, 0b100, 0b1000, 0))
     assert chain.step(0b1, Axis.CHILD, A) == 0b10
     assert chain.step(0b1, Axis.DESCENDANT, A) == 0b1010
@@ -35,14 +35,14 @@ def test_steps_go_to_children_and_descendants() -> None:
 
 
 def test_a_name_belongs_to_the_narrowest_test() -> None:
-    """Where a name and * both follow, the name leads to one position only."""
+    """If both a name and ``*`` can follow, the name leads only to its own position."""
     both = deterministic((ANY, A, ANY), (0b110, 0, 0))
     assert both.admitted(A).bit_count() == 1
     assert both.admitted(B) == both.admitted(ANY) & ~both.admitted(A)
 
 
 def test_positions_of_one_name_become_one() -> None:
-    """Two positions that one name leads to are one, with what follows either."""
+    """Two positions that one name leads to become one, which has the followers of both."""
     split = deterministic((ANY, A, A, B, ANY), (0b110, 0b1000, 0b10000, 0, 0))
     [number] = members(split.step(0b1, Axis.CHILD, A))
     assert split.follow[number].bit_count() == 3  # a and b by name, and any other
@@ -50,14 +50,14 @@ def test_positions_of_one_name_become_one() -> None:
 
 @pytest.mark.parametrize("asked", [NameTest(None, "a"), NameTest("u", None), NameTest("u", "a"), ANY])
 def test_vague_tests_meet_vague_positions(asked: NameTest) -> None:
-    """*:a, u:*, and what belongs to both are told apart."""
+    """``*:a``, ``u:*`` and their intersection are different positions."""
     vague = deterministic((ANY, NameTest(None, "a"), NameTest("u", None)), (0b110, 0, 0))
     assert vague.admitted(asked)
     assert not vague.admitted(B)
 
 
 def test_a_pickled_automaton_is_the_same() -> None:
-    """What was derived is not written along."""
+    """Cached values are not pickled."""
     chain = SchemaAutomaton((ANY, A, B), (0b10, 0b100, 0))
     chain.step(1, Axis.DESCENDANT, B)
     copy = pickle.loads(pickle.dumps(chain))

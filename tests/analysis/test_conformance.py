@@ -1,4 +1,4 @@
-"""Whether a document is one that was advertised."""
+"""Whether a document conforms to an advertised schema."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from twigcast.schema import ElementGraph
     ],
 )
 def test_each_path_must_be_the_beginning_of_an_advertised_one(body: bytes, expected: bool) -> None:
-    """Branches end anywhere, and go on only as announced."""
+    """A branch may end anywhere, but may continue only as advertised."""
     announced = schema_automaton([parse_path_expression("/a/b(/c/d)+/e")])
     assert describes(announced, body) is expected
 
 
 def test_names_are_those_of_their_namespaces_and_entities_are_followed() -> None:
-    """Prefixes do not matter; what an entity brings in stands where its reference does."""
+    """Prefixes make no difference; the elements of an entity are where its reference is."""
     announced = schema_automaton([parse_path_expression("/a/b")])
     assert not describes(announced, b"<a xmlns='urn:p'/>")
     assert not describes(announced, b"<!DOCTYPE a [<!ENTITY e '<c/>'>]><a>&e;</a>")
@@ -42,7 +42,7 @@ def test_names_are_those_of_their_namespaces_and_entities_are_followed() -> None
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_schema_describes_what_it_admits(random: Random) -> None:
-    """Each child is one that its parent's declaration names."""
+    """Each child is one that the declaration of its parent names."""
     schema = graph(random)
     announced = schema_automaton(schema)
     assert describes(announced, valid_document(random, schema))
@@ -51,7 +51,7 @@ def test_a_schema_describes_what_it_admits(random: Random) -> None:
 
 
 def admitted(schema: ElementGraph, document: Document) -> bool:
-    """The same, declaration by declaration."""
+    """The naive definition: check each element against the declaration of its parent."""
 
     def below(element: Element) -> bool:
         names = {child.name for child in schema.children(element.local)}

@@ -1,4 +1,4 @@
-"""Covering: never refuted by a document, complete for linear paths, and what people would expect."""
+"""Covering: sound on all documents, complete for linear paths, and correct on examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twigcast.pattern import Pattern, matches, parse
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=150, deadline=None)
 def test_no_document_refutes_covering(seed: int) -> None:
-    """A document that a covered pattern matches is matched by its coverer."""
+    """A document that matches a covered pattern matches its coverer."""
     random = Random(seed)
     patterns = [twig_pattern(random) for _ in range(10)]
     for document in [small_document(random) for _ in range(6)]:
@@ -31,14 +31,14 @@ def test_no_document_refutes_covering(seed: int) -> None:
 @given(twig_patterns())
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_pattern_covers_itself(pattern: Pattern) -> None:
-    """Also where it was made anew."""
+    """This holds also for an equal pattern that is another object."""
     assert covers(pattern, parse(str(pattern)))
 
 
 @given(linear_patterns(), linear_patterns())
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 def test_linear_paths_are_covered_or_refuted(p: Pattern, q: Pattern) -> None:
-    """If a linear path does not cover another, a document with new names and long gaps shows it."""
+    """If a linear path does not cover another, a document with new names and long gaps refutes it."""
     refuted = any(matches(q, chain) and not matches(p, chain) for chain in chains(q))
     assert covers(p, q) is not refuted
 
@@ -46,7 +46,7 @@ def test_linear_paths_are_covered_or_refuted(p: Pattern, q: Pattern) -> None:
 @given(linear_patterns(), linear_patterns())
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 def test_ranks_grow_along_covering(p: Pattern, q: Pattern) -> None:
-    """Of linear paths, a coverer has the lower rank, and an equal one if they are equivalent."""
+    """A linear coverer has a lower rank, or the same rank if both paths are equivalent."""
     if covers(p, q):
         assert summary(p).least <= summary(q).most
         assert (summary(p).least == summary(q).most) is covers(q, p)
@@ -70,7 +70,7 @@ def test_ranks_grow_along_covering(p: Pattern, q: Pattern) -> None:
     ],
 )
 def test_structure(p: str, q: str) -> None:
-    """Steps may lie along steps or branches, wherever what they ask for is said."""
+    """Steps can be mapped to steps or branches at which their predicates are implied."""
     assert covers(parse(p), parse(q))
     assert not covers(parse(q), parse(p))
 
@@ -101,7 +101,7 @@ def test_structure(p: str, q: str) -> None:
     ],
 )
 def test_values(p: str, q: str) -> None:
-    """A range covers a smaller one and the points in it; so do parts of texts, lengths and counts."""
+    """A range covers its subranges and points; substrings, lengths and counts are similar."""
     assert covers(parse(p), parse(q))
     assert not covers(parse(q), parse(p))
 
@@ -119,7 +119,7 @@ def test_values(p: str, q: str) -> None:
     ],
 )
 def test_conditions(p: str, q: str) -> None:
-    """Alternatives are resolved by cases, negations turned around."""
+    """Alternatives are resolved by case analysis, and negations are reversed."""
     assert covers(parse(p), parse(q))
     assert not covers(parse(q), parse(p))
 
@@ -139,12 +139,12 @@ def test_conditions(p: str, q: str) -> None:
     ],
 )
 def test_not_covered(p: str, q: str) -> None:
-    """What only looks alike: the first node is not any node, a text not a number, two nodes not one."""
+    """Similar patterns are told apart: the first node or any node, a text or a number, two nodes or one."""
     assert not covers(parse(p), parse(q))
 
 
 def test_equivalent_patterns_cover_each_other() -> None:
-    """Equal meaning is covering in both directions."""
+    """Patterns with the same meaning cover each other."""
     one, other = parse("/a[b]/c"), parse("/a[c]/b")
     assert covers(one, other)
     assert covers(other, one)
@@ -158,7 +158,7 @@ def test_the_document_covers_everything() -> None:
 
 
 def test_summaries_answer_as_patterns_do() -> None:
-    """Whoever keeps summaries gets the same verdicts."""
+    """Verdicts from kept summaries are the same."""
     p, q = parse("//a"), parse("//a[b]")
     assert summary(p) is summary(p)
     assert summary_covers(summary(p), summary(q))
@@ -166,13 +166,13 @@ def test_summaries_answer_as_patterns_do() -> None:
 
 
 def test_facts_are_taken_apart() -> None:
-    """A conjunction says what its parts say; a place in a row, what those in the row have."""
+    """A conjunction implies its parts; a position implies the conditions of the counted elements."""
     (step,) = parse("//a[b][2][c and not(d or e)]").alternatives[0].steps
     assert len(known(step.predicates)) == 5
 
 
 def chains(pattern: Pattern) -> list[Document]:
-    """Documents of one chain that match a linear path: new names for ``*`` and in gaps of some lengths."""
+    """Yield chains that match a linear path, with new names for ``*`` and in gaps of several lengths."""
     pieces = []
     for step in pattern.alternatives[0].steps:
         name = step.test.local or "new"

@@ -1,4 +1,4 @@
-"""Searching many patterns for coverers and for what is covered, against trying them all."""
+"""The search for coverers and covered patterns, against a comparison with all patterns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from twigcast.pattern import parse
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=60, deadline=None)
 def test_nothing_is_missed(seed: int) -> None:
-    """The index finds whatever trying all finds, also after some have left."""
+    """The index finds all that a comparison with each pattern finds, also after removals."""
     random = Random(seed)
     make = random.choice([linear_pattern, twig_pattern])
     items = [Summary(make(random)) for _ in range(random.choice([FEW, 4 * FEW]))]
@@ -35,7 +35,7 @@ def test_nothing_is_missed(seed: int) -> None:
 
 
 def test_not_more_are_looked_for_than_asked() -> None:
-    """Whoever needs one coverer waits for one."""
+    """The search stops when it has found as many coverers as requested."""
     index = CoveringIndex()
     for number in range(3 * FEW):
         index.add(Summary(parse(f"//*[@k<{number + 2}]")))
@@ -45,7 +45,7 @@ def test_not_more_are_looked_for_than_asked() -> None:
 
 
 def test_what_left_leaves_no_trace() -> None:
-    """Places of the trie that lead nowhere go with the last pattern."""
+    """Empty nodes of the trie are removed with their last pattern."""
     index = CoveringIndex()
     items = [Summary(parse(f"/a/b{number}//c")) for number in range(2 * FEW)]
     for item in items:

@@ -1,4 +1,4 @@
-"""What two patterns have in common."""
+"""The common pattern of two patterns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twigcast.pattern import matches, parse
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=120, deadline=None)
 def test_what_is_common_covers_both(seed: int) -> None:
-    """No document that either matches is lost, and covering can prove it."""
+    """Each document that matches one of them matches it, and ``covers`` can prove it."""
     random = Random(seed)
     p, q = twig_pattern(random), twig_pattern(random)
     common = common_pattern(p, q)
@@ -32,7 +32,7 @@ def test_what_is_common_covers_both(seed: int) -> None:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=100, deadline=None)
 def test_a_shorter_pattern_covers_the_longer(seed: int) -> None:
-    """Each has fewer steps, and only one branch or condition less."""
+    """Each result has fewer steps, and lacks one branch or one condition."""
     pattern = twig_pattern(Random(seed))
     for shorter in shortened(pattern):
         assert covers(shorter, pattern)
@@ -59,13 +59,13 @@ def test_a_shorter_pattern_covers_the_longer(seed: int) -> None:
     ],
 )
 def test_common_patterns(p: str, q: str, common: str) -> None:
-    """Names, conditions and depths that both have stay; what differs becomes ``*`` or ``//`` or goes."""
+    """Common names, conditions and depths are kept; differences become ``*`` or ``//`` or are dropped."""
     assert common_pattern(parse(p), parse(q)) == parse(common)
     assert common_pattern(parse(q), parse(p)) == parse(common)
 
 
 def test_shorter_patterns() -> None:
-    """Any leaf may go, but not the last element; a condition goes if it has steps."""
+    """Any leaf except the last element can be dropped, and any condition with steps."""
     assert {str(each) for each in shortened(parse("/a[b]/c/d"))} == {"/a/c/d", "/a[b]/c"}
     assert {str(each) for each in shortened(parse("/a[not(b)][@k]"))} == {"/a[@k]"}
     assert list(shortened(parse("/a"))) == []

@@ -1,4 +1,4 @@
-"""Conditions on values that imply others."""
+"""Conditions on values that imply other conditions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ conditions = st.one_of(
 @given(conditions, conditions)
 @settings(max_examples=500, deadline=None)
 def test_what_is_implied_holds(fact: ValueTest, goal: ValueTest) -> None:
-    """No value with the one condition lacks the other."""
+    """Each value that satisfies the first condition satisfies the second."""
     if implies(fact, goal):
         assert [text for text in TEXTS if value_has(text, fact) and not value_has(text, goal)] == []
 
 
 @given(conditions.filter(lambda each: isinstance(each, Comparison)), st.sampled_from(TEXTS))
 def test_what_is_denied_does_not_hold(goal: Comparison, text: str) -> None:
-    """A value with the opposite of a comparison does not have it."""
+    """No value satisfies a comparison and its opposite."""
     if value_has(text, denied(goal)):
         assert not value_has(text, goal)
 
@@ -46,7 +46,7 @@ def test_what_is_denied_does_not_hold(goal: Comparison, text: str) -> None:
 @given(operators := st.sampled_from(OPERATORS), numbers := st.sampled_from(NUMBERS), operators, numbers)
 @settings(max_examples=300, deadline=None)
 def test_whole_numbers_are_implied_exactly(one: str, a: float, other: str, b: float) -> None:
-    """Of numbers that can be counted, the implication is decided, but where nothing is as the fact says."""
+    """For whole numbers the answer is exact, except if no number satisfies the fact."""
     counted = [n for n in range(-9, 15) if compare(n, one, a)]
     implied = whole_number_implies(Count(CONTEXT, one, a), Count(CONTEXT, other, b))
     expected = all(compare(n, other, b) for n in counted)
@@ -77,6 +77,6 @@ def test_whole_numbers_are_implied_exactly(one: str, a: float, other: str, b: fl
     ],
 )
 def test_implications(fact: ValueTest, goal: ValueTest) -> None:
-    """Ranges, points, parts and lengths imply one another."""
+    """These are examples of ranges, points, substrings and lengths."""
     assert implies(fact, goal)
     assert not implies(goal, fact)

@@ -1,4 +1,4 @@
-"""Chains of steps: the automaton against all words, and the pairs that a homomorphism gets wrong."""
+"""Chains of steps: the automaton against all words, and pairs for which a homomorphism is wrong."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def covers(*expressions: str) -> bool:
 @given(st.lists(chains, min_size=1, max_size=2), chains)
 @settings(max_examples=400, deadline=None)
 def test_chains_cover_exactly_what_they_match_in_all_words(general: list[Chain], special: Chain) -> None:
-    """A chain is covered if each word that it matches, with gaps of any length, is matched."""
+    """A chain is covered if all its words, with gaps of any length, are matched."""
     longest = sum(len(each) for each in general) + 1
     words = instances(special, longest)
     expected = all(any(matches(each, word) for each in general) for word in words)
@@ -40,13 +40,13 @@ def test_chains_cover_exactly_what_they_match_in_all_words(general: list[Chain],
     [("/a//*/b", "/a/*//b"), ("/a//*", "/a/*"), ("//*//a", "/*//a"), ("//*/*/a", "/*/*//a"), ("//*", "/*")],
 )
 def test_wildcards_move_along_a_gap(one: str, other: str) -> None:
-    """Where ``//`` stands among wildcards makes no difference."""
+    """The position of ``//`` among wildcards makes no difference."""
     assert covers(one, other)
     assert covers(other, one)
 
 
 def test_section_4_2_descendant_operators() -> None:
-    """The routing paper's examples of DesCov; the second it takes for not covered, which it is."""
+    """The routing paper's examples of DesCov; the paper takes the second one for not covered, but it is."""
     assert covers("/*/a//*//c", "/a/a/*//c/e/c/d")
     assert covers("/*/a//*/c", "/a/a/*//c/b/d")
     assert not covers("/*/c", "/*//c")
@@ -54,7 +54,7 @@ def test_section_4_2_descendant_operators() -> None:
 
 
 def test_a_union_covers_what_none_of_its_parts_does() -> None:
-    """Each length of a gap may be matched by another alternative."""
+    """Different lengths of a gap may be matched by different alternatives."""
     assert covers("/a/b", "/a/*//b", "/a//b")
     assert not covers("/a/b", "/a/*/b", "/a//b")
 
@@ -74,18 +74,18 @@ def test_a_union_covers_what_none_of_its_parts_does() -> None:
     ],
 )
 def test_names_in_part(general: str, special: str, expected: bool) -> None:
-    """A test of only a namespace or a local name admits what it can of the other's names."""
+    """A test of only a namespace or only a local name includes all full names with it."""
     assert covers(general, special) is expected
 
 
 def test_many_gaps_are_not_many_masks() -> None:
-    """Gaps multiply, and what they lead to does not: a long chain is decided at once."""
+    """Many gaps lead to few masks, so that a long chain is decided fast."""
     assert covers("//a/*/*/b//a/*/*/b", "//a/*/*/b" * 12)
     assert not covers("//a/*/*/b//c", "//a//*//*//b" * 12)
 
 
 def test_tests_include_what_admits_less() -> None:
-    """Inclusion of name tests is by parts."""
+    """A name test includes another if its namespace and its local name do."""
     assert ANY.includes(A)
     assert A.includes(A)
     assert not A.includes(ANY)
@@ -93,7 +93,7 @@ def test_tests_include_what_admits_less() -> None:
 
 
 def instances(special: Chain, longest: int) -> list[tuple[NameTest, ...]]:
-    """The words of a chain: wildcards and up to so many elements in each gap bear the fresh name."""
+    """Yield words that a chain matches, in which wildcards and gap elements have a fresh name."""
     pieces = []
     for deep, test in special:
         name = FRESH if test == ANY else test
@@ -102,7 +102,7 @@ def instances(special: Chain, longest: int) -> list[tuple[NameTest, ...]]:
 
 
 def matches(steps: Chain, word: tuple[NameTest, ...]) -> bool:
-    """Whether a chain matches some beginning of a word, by trying every way."""
+    """Whether a chain matches some prefix of a word, by trying all ways."""
     if not steps:
         return True
     (deep, test), rest = steps[0], steps[1:]

@@ -1,4 +1,4 @@
-"""The three rules of merging."""
+"""The three merge rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twigcast.pattern import Pattern, matches, parse, render
 
 
 def mergers(parts: Sequence[Pattern]) -> set[str]:
-    """The patterns that the rules can make of every part, or that a part is."""
+    """Return the patterns that, for every part, are a merger of it or the part itself."""
     rules = MergeRules()
     keys = [rules.key(part) for part in parts]
     above = [{key, *rules.above(key)} for key in keys]
@@ -41,7 +41,7 @@ def mergers(parts: Sequence[Pattern]) -> set[str]:
     ],
 )
 def test_patterns_that_differ_little_have_a_merger(parts: Sequence[str], expected: str) -> None:
-    """The examples of section 4.3 and Figure 5: one name, one name and one axis, steps in the middle."""
+    """The examples of section 4.3 and Figure 5: one name; one name and one axis; steps in the middle."""
     assert expected in mergers([parse(part) for part in parts])
 
 
@@ -59,14 +59,14 @@ def test_patterns_that_differ_little_have_a_merger(parts: Sequence[str], expecte
     ],
 )
 def test_patterns_that_differ_more_have_none(parts: Sequence[str]) -> None:
-    """Predicates, tails and alternatives must be the same; counted elements keep their name."""
+    """Predicates, tails and alternatives must be equal; elements counted by a position keep their name."""
     assert mergers([parse(part) for part in parts]) == set()
 
 
 @given(st.lists(patterns(), min_size=1, max_size=3), st.lists(documents(), max_size=4))
 @settings(max_examples=100, deadline=None)
 def test_a_merger_covers_its_parts(expressions: Sequence[object], bodies: Sequence[bytes]) -> None:
-    """No document matches a part and not the merger; and its text says what it is."""
+    """No document matches a part and not the merger; the text of a merger parses to it."""
     try:
         parts = [parse(each.ours, NAMESPACES) for each in expressions]  # type: ignore[attr-defined]
     except PatternError:

@@ -35,7 +35,7 @@ def test_examples_of_section_3_2(expression: str, subscription: str, expected: b
 
 
 def test_example_of_section_3_3() -> None:
-    """The paper's simple-recursive advertisement meets the subscription with its repeated part twice."""
+    """The paper's simple-recursive advertisement overlaps only because its part can be repeated twice."""
     assert meets("/a/*/c(/e/d)+/*/c/e", "/*/a/c/*/d/e/d/*")
     assert not meets("/a/*/c/e/d/*/c/e", "/*/a/c/*/d/e/d/*")
 
@@ -45,7 +45,7 @@ def test_example_of_section_3_3() -> None:
     [("a", "a", True), ("*", "a", True), ("a", "*", True), ("*", "*", True), ("c", "b", False)],
 )
 def test_rules_of_figure_2(mine: str, other: str, expected: bool) -> None:
-    """The paper's matching rules of one element with one element."""
+    """The paper's rules for matching one element with another."""
     assert meets(f"/{mine}", f"/{other}") is expected
 
 
@@ -62,7 +62,7 @@ def test_rules_of_figure_2(mine: str, other: str, expected: bool) -> None:
     ],
 )
 def test_repeated_parts(subscription: str, expected: bool) -> None:
-    """A repeated part is followed by itself, or by what comes after it."""
+    """A repeated part is followed by itself, or by the part after it."""
     assert meets("/a/b(/c/d)+/e", subscription.replace("(/c)", "/c")) is expected
 
 
@@ -89,14 +89,14 @@ def test_repeated_parts(subscription: str, expected: bool) -> None:
     ],
 )
 def test_predicates(subscription: str, expected: bool) -> None:
-    """Elements that a predicate needs must be possible; values, numbers and absence always are."""
+    """The elements that a predicate needs must be possible; values, numbers and absence always are."""
     assert overlaps(schema_automaton(simple_graph({"a": "b c"})), parse(subscription)) is expected
 
 
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
 def test_linear_paths_agree_with_enumeration(random: Random) -> None:
-    """A path overlaps a schema if and only if it selects something on a label path of it."""
+    """A path overlaps a schema if and only if it selects an element on one of its label paths."""
     schema = graph(random, ("a", "b", "p:a"))
     path = linear(random, most=2)
     longest = 2 * len(schema) + 2
@@ -108,7 +108,7 @@ def test_linear_paths_agree_with_enumeration(random: Random) -> None:
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_never_no_where_a_document_matches(random: Random) -> None:
-    """Whatever the subscription: if a document of the schema matches it, there is overlap."""
+    """For any subscription: if a document of the schema matches it, they overlap."""
     schema = graph(random)
     document = read(conforming(random, schema, depth=5, width=2))
     for _ in range(5):
@@ -123,7 +123,7 @@ def test_never_no_where_a_document_matches(random: Random) -> None:
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
 def test_admissible_paths_are_those_of_what_documents_select(random: Random) -> None:
-    """The elements that a linear path selects in documents have admissible paths, and no path comes twice."""
+    """Elements that a linear path selects in documents have admissible paths, and no path is listed twice."""
     schema = graph(random)
     pattern = linear(random, most=3)
     admissible = list(admissible_paths(schema, pattern, 6))
@@ -135,14 +135,14 @@ def test_admissible_paths_are_those_of_what_documents_select(random: Random) -> 
 
 
 def test_admissible_paths_of_a_twig() -> None:
-    """A predicate that cannot hold rules a path out."""
+    """A predicate that cannot hold excludes a path."""
     schema = simple_graph({"a": "b c", "b": "d", "c": "d e"})
     assert list(admissible_paths(schema, parse("//*[e]/d"), 5)) == [("a", "c", "d")]
     assert list(admissible_paths(schema, parse("/a | //d"), 2)) == [("a",)]
 
 
 def test_admissible_paths_of_recursion_end_at_the_depth() -> None:
-    """Paths of a recursive schema are listed to the depth."""
+    """The paths of a recursive schema are listed up to the depth."""
     schema = simple_graph({"a": "a b"})
     assert list(admissible_paths(schema, parse("//b"), 4)) == [
         ("a", "a", "a", "b"),
@@ -181,7 +181,7 @@ def linear(random: Random, most: int) -> Pattern:
 
 
 def walks_of(schema: ElementGraph, depth: int) -> list[tuple[str, ...]]:
-    """All walks of so many names down the schema."""
+    """Return all walks of a number of names down the schema."""
     walks: list[tuple[str, ...]] = [(schema.root,)]
     for _ in range(depth - 1):
         walks = [(*walk, child.name) for walk in walks for child in schema.children(walk[-1])]
@@ -189,7 +189,7 @@ def walks_of(schema: ElementGraph, depth: int) -> list[tuple[str, ...]]:
 
 
 def found(steps: tuple[Step, ...], labels: list[tuple[str | None, str]]) -> bool:
-    """Whether steps select something on a label path: the definition, naively."""
+    """Whether steps select an element on a label path: the naive definition."""
     return any(ends(labels[:length], steps) for length in range(1, len(labels) + 1))
 
 
@@ -208,7 +208,7 @@ def ends(labels: list[tuple[str | None, str]], steps: tuple[Step, ...]) -> bool:
 
 
 def test_the_oracle_agrees_with_the_evaluator() -> None:
-    """The naive definition above says what evaluating a chain of elements says."""
+    """The naive definition agrees with the evaluator on chains of elements."""
     random = Random(5)
     for _ in range(200):
         labels = [random.choice(["a", "b"]) for _ in range(random.randint(1, 4))]

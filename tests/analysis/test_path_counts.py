@@ -1,4 +1,4 @@
-"""Counting label paths that patterns select, and the degree of mergers."""
+"""Counting the label paths that patterns select, and the degree of mergers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from twigcast.schema import count_label_paths, label_paths
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_counting_agrees_with_enumeration(random: Random) -> None:
-    """The count of several patterns is the number of label paths on which one selects something."""
+    """The count of several patterns is the number of label paths on which one of them selects an element."""
     schema = graph(random)
     for depth in (1, 3, 5):
         counter = PathCounter(schema, depth)
@@ -33,7 +33,7 @@ def test_counting_agrees_with_enumeration(random: Random) -> None:
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_walks_are_weighed_by_their_likelihood(random: Random) -> None:
-    """A label path counts the product of the shares of its turns; with all of them, a walk is certain."""
+    """The weight of a label path is the product of the probabilities of its steps."""
     schema = graph(random)
     depth = 4
     if len(schema.heights) < len(schema):
@@ -54,7 +54,7 @@ def test_walks_are_weighed_by_their_likelihood(random: Random) -> None:
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
 def test_inclusion_is_certain(random: Random) -> None:
-    """What is included is selected by a part at every depth, and what is not, is not at some depth."""
+    """If the parts include the merger, they do at every depth; if not, some depth shows it."""
     schema = graph(random, ("a", "b", "c"))
     merger, *parts = [linear(random, most=2) for _ in range(3)]
     included = PathCounter(schema, 3).includes(parts, merger)
@@ -64,32 +64,32 @@ def test_inclusion_is_certain(random: Random) -> None:
 
 
 def test_everything_is_selected_by_the_document() -> None:
-    """A pattern without steps selects the document itself: all label paths."""
+    """A pattern without steps selects the document itself, and so all label paths."""
     schema = simple_graph({"a": "b c"})
     assert PathCounter(schema).count([parse("/")]) == count_label_paths(schema, 10) == 3
 
 
 def test_a_counter_that_forgets_counts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is remembered is for speed only."""
+    """Emptying the caches changes the speed, not the counts."""
     monkeypatch.setattr("twigcast.analysis.path_counts.MEMORY", 0)
     counter = PathCounter(simple_graph({"a": "a b", "b": "c"}), 5)
     assert [counter.count([parse("//b")]) for _ in range(3)] == [7, 7, 7]
 
 
 def test_example_of_section_4_3() -> None:
-    """Five elements are allowed at the fourth position; two parts leave 60 % of what the merger selects."""
+    """Five elements are allowed at the fourth step; two parts leave a degree of 60 %."""
     schema = simple_graph({"a": "x", "x": "c", "c": "a1 b1 c1 d e"})
     parts = [parse("/a/*/c/d"), parse("/a/*/c/e")]
     assert degree(parse("/a/*/c/*"), parts, schema) == pytest.approx(0.6)
 
 
 def test_twigs_are_counted_by_their_trunks() -> None:
-    """Predicates are taken to hold, in the merger and in its parts."""
+    """Predicates are assumed to hold, in the merger and in its parts."""
     schema = simple_graph({"a": "b c d"})
     parts = [parse("/a/b[@x]"), parse("/a/c[@x]")]
     assert degree(parse("/a/*[@x]"), parts, schema) == pytest.approx(1 / 3)
 
 
 def test_what_selects_nothing_is_perfect() -> None:
-    """There is nothing that a merger outside the schema could let in."""
+    """A merger that selects nothing in the schema has no excess."""
     assert degree(parse("/z/*"), [parse("/z/a")], simple_graph({"a": "b"})) == 0.0

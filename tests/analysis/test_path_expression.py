@@ -1,4 +1,4 @@
-"""Regular path expressions: text, kinds."""
+"""Regular path expressions: their text and their kinds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ A, B = Label(NameTest("", "a")), Label(NameTest("", "b"))
     ],
 )
 def test_text(text: str, expression: object) -> None:
-    """An expression is read from its text and written as it was."""
+    """An expression is parsed from its text and rendered as the same text."""
     found = parse_path_expression(text)
     assert found == expression
     assert render_expression(found) == str(found) == text
@@ -46,7 +46,7 @@ def test_text(text: str, expression: object) -> None:
 
 @pytest.mark.parametrize("text", ["a", "/a/", "/a(/b", "/a)", "/a b", "/Q{u", "/a+", "(/a|"])
 def test_refusals(text: str) -> None:
-    """What is no expression is refused, with the column."""
+    """The error for an invalid expression names the column."""
     with pytest.raises(SchemaError, match="at column"):
         parse_path_expression(text)
 
@@ -61,10 +61,10 @@ def test_refusals(text: str) -> None:
     ],
 )
 def test_kinds_of_section_3_1(text: str, expected: Kind) -> None:
-    """The four kinds of advertisements of the routing paper are told apart."""
+    """The four kinds of advertisements of the routing paper are distinguished."""
     assert kind(parse_path_expression(text)) is expected
 
 
 def test_size_is_the_number_of_labels() -> None:
-    """Labels are counted as often as they are written."""
+    """A label counts as often as it is written."""
     assert size(parse_path_expression("/a(/b|/c/a)+/b")) == 5

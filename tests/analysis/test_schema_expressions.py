@@ -29,13 +29,13 @@ from twigcast.schema import ElementGraph, label_paths, read_dtd
 
 
 def test_a_schema_without_recursion_has_one_expression_a_path() -> None:
-    """Each is the path itself, as in the paper."""
+    """Each expression is the path itself, as in the paper."""
     found = path_expressions(simple_graph({"a": "b c", "b": "d"}))
     assert sorted(map(str, found)) == ["/a", "/a/b", "/a/b/d", "/a/c"]
 
 
 def test_recursion_is_a_repeated_part() -> None:
-    """An element within itself is written with the paper's plus."""
+    """An element inside itself is written with the paper's plus."""
     found = path_expressions(simple_graph({"a": "b c", "b": "b"}))
     assert sorted(map(str, found)) == ["/a", "/a/b(|(/b)+)", "/a/c"]
 
@@ -43,7 +43,7 @@ def test_recursion_is_a_repeated_part() -> None:
 @given(graphs())
 @settings(max_examples=150, deadline=None)
 def test_the_expressions_write_exactly_the_label_paths(graph: ElementGraph) -> None:
-    """Together they have the root-to-leaf paths of the schema, and no others, to any depth that was tried."""
+    """Together they describe exactly the root-to-leaf paths of the schema, up to the depths tried here."""
     depth = 5
     written = {word for each in path_expressions(graph) for word in words(each, depth)}
     paths = {path for path in label_paths(graph, depth + 1) if len(path) <= depth}
@@ -53,7 +53,7 @@ def test_the_expressions_write_exactly_the_label_paths(graph: ElementGraph) -> N
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_a_schema_and_its_expressions_overlap_alike(random: Random) -> None:
-    """Advertised either way, a schema whose elements all have valid trees overlaps the same subscriptions."""
+    """If all elements have valid trees, a schema and its expressions overlap the same subscriptions."""
     schema = graph(random)
     if len(schema.heights) < len(schema):
         return
@@ -67,13 +67,13 @@ def test_a_schema_and_its_expressions_overlap_alike(random: Random) -> None:
 
 
 def test_expressions_are_read_back_from_their_text() -> None:
-    """The text of an expression of a recursive schema says all of it."""
+    """The text of an expression of a recursive schema parses to the same expression."""
     for each in path_expressions(simple_graph({"a": "b c", "b": "c a d", "c": "b"})):
         assert parse_path_expression(render_expression(each)) == each
 
 
 def test_the_schemas_of_the_paper(data: Path) -> None:
-    """NITF has some fifty times the expressions of PSD (reconstructed); the paper found 35 times as many."""
+    """NITF has about fifty times the expressions of PSD (reconstructed); the paper found 35 times as many."""
     psd = Counter(map(kind, path_expressions(read_dtd(data / "psd" / "psd7003-reconstructed.dtd"))))
     nitf = Counter(map(kind, path_expressions(read_dtd(data / "nitf" / "nitf-2-5.dtd"))))
     assert psd == {Kind.NON_RECURSIVE: 64}
@@ -81,7 +81,7 @@ def test_the_schemas_of_the_paper(data: Path) -> None:
 
 
 def words(expression: PathExpression, depth: int) -> set[tuple[tuple[str | None, str | None], ...]]:
-    """The label paths that an expression writes, to a depth: the definition, naively."""
+    """The label paths that an expression describes, up to a depth: the naive definition."""
     match expression:
         case Label(test):
             return {(tuple(test),)} if depth else set()

@@ -1,4 +1,4 @@
-"""Estimates of how many documents match."""
+"""Estimates of the share of documents that match."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GRAPH = element_graph(
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=60, deadline=None)
 def test_linear_paths_are_counted_exactly(seed: int) -> None:
-    """Of a path without conditions, the share of the sample that matches."""
+    """For a path without conditions, the estimate is the share of the sample that matches."""
     random = Random(seed)
     documents = [small_document(random, 3) for _ in range(8)]
     pattern = linear_pattern(random)
@@ -37,7 +37,7 @@ def test_linear_paths_are_counted_exactly(seed: int) -> None:
 
 
 def test_branches_meet_in_a_document() -> None:
-    """A twig is estimated by the documents that have all of its paths, be it in different elements."""
+    """A twig is estimated by the documents that contain all of its paths, perhaps in different elements."""
     bodies = [b"<a><b/><c/></a>", b"<a><x><b/></x><x><c/></x></a>", b"<a><b/></a>", b"<a/>"]
     selectivity = sample_selectivity([read(body) for body in bodies])
     assert selectivity(parse("/a[b]/c")) == 0.25
@@ -47,7 +47,7 @@ def test_branches_meet_in_a_document() -> None:
 
 
 def test_a_union_is_more_likely_than_its_parts() -> None:
-    """Alternatives are taken to be independent, conditions to hold sometimes."""
+    """Alternatives are assumed to be independent, and conditions to hold sometimes."""
     selectivity = sample_selectivity([read(b"<a/>"), read(b"<b/>")])
     assert selectivity(parse("/a|/b")) == 0.75
     assert 0.0 < selectivity(parse("/a[@k=1]")) < selectivity(parse("/a[@k<1]")) < selectivity(parse("/a"))
@@ -58,12 +58,12 @@ def test_a_union_is_more_likely_than_its_parts() -> None:
     [("/a", 1), ("/a/b", 1), ("/a/c", 0.5), ("/a[b]/c", 0.5), ("/a/b/d/d", 0.25), ("//c", 0.5), ("/b", 0)],
 )
 def test_a_schema_says_what_must_be_and_what_may(expression: str, chance: float) -> None:
-    """Required children are there, optional ones in half of their parents."""
+    """Required children are always present, optional ones in half of their parents."""
     assert schema_selectivity(GRAPH)(parse(expression)) == pytest.approx(chance)
 
 
 def test_recursion_ends() -> None:
-    """A schema is followed to a depth, and the chance of what lies beyond is none."""
+    """A schema is followed to a depth; anything deeper has probability 0."""
     assert schema_selectivity(GRAPH, 5)(parse("//d/d/d")) == pytest.approx(0.125)
     assert schema_selectivity(GRAPH, 4)(parse("//d/d/d")) == 0.0
 
@@ -71,7 +71,7 @@ def test_recursion_ends() -> None:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=40, deadline=None)
 def test_a_coverer_is_not_less_likely(seed: int) -> None:
-    """In any sample, a linear path that covers another is matched at least as often."""
+    """In any sample, a linear path that covers another matches at least as often."""
     random = Random(seed)
     selectivity = sample_selectivity([small_document(random, 3) for _ in range(6)])
     p, q = linear_pattern(random), linear_pattern(random)
@@ -80,6 +80,6 @@ def test_a_coverer_is_not_less_likely(seed: int) -> None:
 
 
 def test_no_sample_is_no_estimate() -> None:
-    """Without documents there is nothing to count."""
+    """A sample without documents is refused."""
     with pytest.raises(ValueError, match="sample"):
         sample_selectivity([])

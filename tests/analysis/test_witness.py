@@ -1,4 +1,4 @@
-"""The smallest document that shows what a pattern speaks of."""
+"""The witness of a pattern."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from twigcast.pattern import ANY, NameTest, parse
 
 
 def test_a_gap_is_filled_with_one_element() -> None:
-    """Between the steps of ``//`` stands something without a name."""
+    """The gap of ``//`` is one node without a name."""
     witness = Witness(parse("/a//b"))
     assert witness.names == [None, key(NameTest("", "a")), None, key(NameTest("", "b"))]
     assert [list(below) for below in witness.below] == [[1, 2, 3], [2, 3], [3], []]
@@ -15,7 +15,7 @@ def test_a_gap_is_filled_with_one_element() -> None:
 
 
 def test_branches_are_there_even_if_only_one_of_them_must_be() -> None:
-    """All that a pattern may speak of stands in its witness, but not what it denies."""
+    """The witness contains all that a pattern may require, but not what it denies."""
     witness = Witness(parse("/a[b or c][not(d)][not(e or not(f))]"))
     names = {name for name in witness.names if name}
     assert names == {key(NameTest("", local)) for local in "abcf"}
@@ -23,7 +23,7 @@ def test_branches_are_there_even_if_only_one_of_them_must_be() -> None:
 
 
 def test_what_is_missing_below() -> None:
-    """A place knows which names cannot be found below it, but for names that share a bit."""
+    """A node knows which names do not occur below it, except for names that share a bit."""
     bits = {local: bit(key(NameTest("", local))) for local in "abcdefgh"}  # others in each run
     other = next(local for local in bits if bits[local] != bits["a"])
     a, b = bits["a"], bits[other]
@@ -34,6 +34,6 @@ def test_what_is_missing_below() -> None:
 
 
 def test_keys_tell_tests_apart() -> None:
-    """A name, a name in no namespace, a namespace and anything are four things."""
+    """A name, a name in no namespace, a namespace and the test for any name have different keys."""
     tests = [NameTest(None, "a"), NameTest("", "a"), NameTest("a", None), NameTest("", None), ANY]
     assert len({key(test) for test in tests}) == 5

@@ -1,8 +1,7 @@
-"""Routers joined in one process, and random things for them to do.
+"""An overlay of routers in one process, and random test cases for it.
 
-``expected`` is what it must deliver: each document
-against each live subscription, one by one.  ``story`` draws a network, schemas, subscriptions and documents,
-and what happens in which order.
+``expected`` has the correct deliveries: each document is matched against each live subscription.  ``story``
+draws a network, schemas, subscriptions, documents, and the order of all actions.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ Delivery = tuple[str, str, tuple[str, ...]]
 
 
 class Overlay:
-    """An overlay made of edges that remembers what was delivered; its routers can be restarted."""
+    """An overlay that records its deliveries and whose routers can be restarted."""
 
     def __init__(
         self,
@@ -66,17 +65,17 @@ class Overlay:
         return self.joined.routers
 
     def do(self, client: str, *messages: Message) -> None:
-        """A client sends messages together, and everyone answers until all are silent."""
+        """Send messages of a client as one batch, and pass messages until none is left."""
         self.deliveries += self.joined.send(client, *messages)
 
     def restart(self, name: str) -> None:
-        """Replace a router by what it saved."""
+        """Replace a router by one that is restored from its saved state."""
         self.routers[name] = Router.restore(
             self.routers[name].save(), schema=self.schema, selectivity=self.selectivity
         )
 
     def reconnect(self, one: str, other: str, *, restarted: bool) -> None:
-        """Cut the link between two routers, restart one of them perhaps, and join them again."""
+        """Cut the link between two routers, restart one of them in some cases, and connect them again."""
         self._pass_on(one, self.routers[one].disconnect(other))
         self._pass_on(other, self.routers[other].disconnect(one))
         if restarted:
@@ -93,14 +92,14 @@ class Overlay:
                 waiting += [(target, answer) for answer in answers]
 
     def take(self) -> list[Delivery]:
-        """What has been delivered since the last time, in order of client and document."""
+        """Return the deliveries since the last call, sorted by client and document."""
         taken = sorted((client, doc_id, tuple(sorted(ids))) for client, doc_id, ids in self.deliveries)
         self.deliveries.clear()
         return taken
 
 
 def expected(subscriptions: Mapping[str, tuple[str, Pattern]], envelope: Envelope) -> list[Delivery]:
-    """What flooding delivers: (client, pattern) by id, each matched by itself."""
+    """Return the deliveries of flooding: each document is matched against each live subscription."""
     document = read(envelope.body)
     found: dict[str, list[str]] = {}
     for id, (client, pattern) in subscriptions.items():
@@ -114,7 +113,7 @@ def expected(subscriptions: Mapping[str, tuple[str, Pattern]], envelope: Envelop
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A network, the schema that its routers know, documents to learn from, and who does what in turn."""
+    """A random test case: a network, a schema, sample documents, and the actions of the clients in order."""
 
     edges: tuple[Edge, ...]
     clients: dict[str, str]
@@ -134,7 +133,7 @@ class _Teller:
 
 
 def story(random: Random, length: int = 14) -> Story:
-    """Things that happen on a random tree of one to six routers."""
+    """Draw a random sequence of actions on a random tree of one to six routers."""
     routers = [f"r{i}" for i in range(random.randint(1, 6))]
     edges = tuple((routers[random.randrange(i)], routers[i]) for i in range(1, len(routers)))
     clients = {f"c{i}": random.choice(routers) for i in range(random.randint(2, 4))}
@@ -156,7 +155,7 @@ NAMES = ("a", "b", "c", "d", "e")
 
 
 def graph(random: Random) -> ElementGraph:
-    """A schema of up to five elements, often recursive."""
+    """Draw a schema of up to five elements, which is often recursive."""
     names = random.sample(NAMES, random.randint(2, 5))
     elements = []
     for name in names:
@@ -167,7 +166,7 @@ def graph(random: Random) -> ElementGraph:
 
 
 def valid_document(random: Random, graph: ElementGraph) -> bytes:
-    """A document that the schema admits."""
+    """Draw a document that the schema admits."""
 
     def write(name: str, depth: int) -> str:
         children = [child.name for child in graph.children(name)]
@@ -182,7 +181,7 @@ def valid_document(random: Random, graph: ElementGraph) -> bytes:
 
 
 def any_document(random: Random) -> bytes:
-    """A document of no particular schema."""
+    """Draw a document that follows no particular schema."""
 
     def write(depth: int) -> str:
         inside = [write(depth - 1) for _ in range(random.randint(0, 3) if depth else 0)]
@@ -192,7 +191,7 @@ def any_document(random: Random) -> bytes:
 
 
 def subscription(random: Random) -> Pattern:
-    """A linear path, a twig with values or absence, or a union."""
+    """Draw a linear path, a twig with values or negation, or a union."""
     text = _path(random, 2)
     if random.randint(0, 7) == 0:
         text += " | " + _path(random, 1)

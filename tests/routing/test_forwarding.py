@@ -1,4 +1,4 @@
-"""The data plane: tables of arrays carry documents as the routers do that they were made from."""
+"""The data plane: frozen tables route documents like the routers from which they were made."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def carried(
     bodies: list[bytes],
     floods: list[bool],
 ) -> Carried:
-    """Carry documents that are matched against the patterns of all positions."""
+    """Route documents that are matched against the patterns of all positions."""
     index = Index(enumerate(patterns))
     answers = [index.match(body).ids for body in bodies]
     rows = np.repeat(np.arange(len(bodies)), list(map(len, answers)))
@@ -53,7 +53,7 @@ def carried(
 @settings(max_examples=12, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_batch_is_carried_as_the_routers_route_each_document(strategy: Strategy, random: Random) -> None:
-    """Every strategy, on random trees, from several entries: the same hops and the same deliveries."""
+    """With every strategy, on random trees and from several entries, hops and deliveries are the same."""
     routers = [f"r{i}" for i in range(random.randint(1, 5))]
     links = tuple((routers[random.randrange(i)], routers[i]) for i in range(1, len(routers)))
     writers = {"w0": random.choice(routers), "w1": random.choice(routers)}
@@ -137,7 +137,7 @@ def _compare(
 
 
 def test_a_link_behind_which_nobody_gets_the_document_is_a_false_positive() -> None:
-    """A merger lets in more than its parts: the document travels, and reaches no subscriber."""
+    """A merger matches more than its parts: the document takes the link, and reaches no subscriber."""
     table = ForwardingTable.of(("a", "b"), [(0, 1), (1, 0)], [Demand((), 1), Demand((0,))])
     patterns = [parse("/x/y"), parse("/x/*")]
     found = carried(table, patterns, [0, 0], [b"<x><y/></x>", b"<x><z/></x>"], [False, False])
@@ -147,7 +147,7 @@ def test_a_link_behind_which_nobody_gets_the_document_is_a_false_positive() -> N
 
 
 def test_a_document_is_not_sent_back() -> None:
-    """Neither if it matches what is asked for there, nor if it is flooded."""
+    """This holds for a document that matches a subscription there, and for a flooded document."""
     table = ForwardingTable.of(("r", "n", "m"), [(0, 1), (0, 2)], [Demand((0, 1))])
     entry, rows = np.zeros(2, dtype=np.int64), np.array([0])
     floods = np.array([False, True])
@@ -156,7 +156,7 @@ def test_a_document_is_not_sent_back() -> None:
 
 
 def test_more_than_64_links_take_more_than_one_word() -> None:
-    """Each link has its bit."""
+    """Each link has its own bit."""
     table = ForwardingTable.of(
         [str(number) for number in range(131)],
         [(0, number) for number in range(1, 131)],
@@ -168,7 +168,7 @@ def test_more_than_64_links_take_more_than_one_word() -> None:
 
 
 def test_a_table_does_not_change() -> None:
-    """A change makes another one, and positions beyond the last come into being."""
+    """A change makes a new table, which may have more positions."""
     table = ForwardingTable.of(("r", "n"), [(0, 1)], [Demand((0,), 0)])
     other = table.with_changes({0: Demand(()), 3: Demand((0,))})
     assert (table.asked.tolist(), table.home.tolist()) == ([[1]], [0])

@@ -1,4 +1,4 @@
-"""Messages: values, and documents that are to be flooded."""
+"""Messages are values; a document can be marked for flooding."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from twigcast.routing.messages import Envelope, Send, Unsubscribe, flooded, is_f
 
 
 def test_messages_are_values() -> None:
-    """Equal ones cannot be told apart."""
+    """Messages with the same content are equal."""
     assert Send("n", Unsubscribe("s")) == Send("n", Unsubscribe("s"))
 
 
 def test_a_flooded_document_says_so_in_its_headers() -> None:
-    """Everything else of it stays."""
+    """The rest of the envelope is unchanged."""
     envelope = Envelope("d", b"<a/>", "p", (("k", "v"),))
     marked = flooded(envelope, "because")
     assert not is_flooded(envelope)

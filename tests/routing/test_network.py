@@ -1,4 +1,4 @@
-"""Networks: trees of routers, and what is none."""
+"""Networks are trees of routers; anything else is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twigcast.simulator import Network
 
 
 def test_neighbours_leaves_and_clients() -> None:
-    """What stands beside what."""
+    """A network knows the neighbours and clients of each router, and its leaves."""
     network = Network(("a", "b", "c"), (("a", "b"), ("b", "c"))).with_clients({"x": "a", "y": "a"})
     assert network.neighbours("b") == ("a", "c")
     assert network.leaves == ("a", "c")
@@ -17,7 +17,7 @@ def test_neighbours_leaves_and_clients() -> None:
 
 
 def test_a_route_is_the_one_way_there_is() -> None:
-    """Both ends included."""
+    """A route includes both of its ends."""
     network = Network(("a", "b", "c", "d"), (("a", "b"), ("b", "c"), ("b", "d")))
     assert network.route("d", "a") == ("d", "b", "a")
     assert network.route("c", "c") == ("c",)

@@ -1,4 +1,4 @@
-"""Routers of one process, joined."""
+"""The overlay of all routers of one process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NETWORK = Network(("a", "b"), (("a", "b"),), (("writer", "a"), ("reader", "b")))
 
 
 def test_what_is_sent_is_handed_on_until_everyone_is_silent() -> None:
-    """A subscription reaches the other router, a document the subscriber; each message is counted once."""
+    """A subscription reaches the other router and a document the subscriber; each message is counted once."""
     overlay = Overlay(NETWORK, Strategy(advertising=False))
     assert overlay.send("reader", Subscribe("s", parse("/x"))) == []
     assert overlay.send("writer", Publish(Envelope("d", b"<x/>"))) == [Delivery("reader", "d", ("s",))]
@@ -21,7 +21,7 @@ def test_what_is_sent_is_handed_on_until_everyone_is_silent() -> None:
 
 
 def test_what_is_refused_changes_nothing() -> None:
-    """Neither tables nor counts."""
+    """A refused batch changes neither the tables nor the message counts."""
     overlay = Overlay(NETWORK, Strategy(advertising=False))
     overlay.send("reader", Subscribe("s", parse("/x")))
     with pytest.raises(RoutingError):

@@ -1,4 +1,4 @@
-"""Documents as root-to-leaf paths, and what subscriptions ask of them."""
+"""Documents as root-to-leaf paths, and the branches of patterns that match paths."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from twigcast.routing.path_publication import branches, leaf_paths, reassemble
 
 
 def test_a_document_has_a_path_for_each_leaf() -> None:
-    """Leaves are the elements without elements in them; numbers count their paths in document order."""
+    """A leaf is an element without child elements; paths are numbered in document order."""
     paths = leaf_paths("d", read(b"<a x='1'><b>s</b><c>t<d/></c></a>"))
     assert [[node.local for node in path.nodes] for path in paths] == [["a", "b"], ["a", "c", "d"]]
     assert [(path.doc_id, path.path_id) for path in paths] == [("d", 0), ("d", 1)]
 
 
 def test_text_travels_with_the_path_after_it_or_before_it() -> None:
-    """No path is made of text alone, and none of it is lost."""
+    """No path consists of text alone, and no text is lost."""
     first, second = leaf_paths("d", read(b"<a>s<b/>t<c>u<d/>v</c>w</a>"))
     assert [text.value for text in first.texts] == ["s"]
     assert [text.value for text in second.texts] == ["t", "u", "v", "w"]
 
 
 def test_a_path_carries_attributes_and_is_a_document_of_its_own() -> None:
-    """What is asked of a path can be asked of its body."""
+    """The body of a path can be matched like any document."""
     first, second = leaf_paths("d", read(b"<a x='1'><b>s</b>t<c/></a>"))
     assert first.body == b'<a x="1"><b>s</b></a>'
     assert second.body == b'<a x="1">t<c></c></a>'
 
 
 def test_some_paths_make_a_pruned_document() -> None:
-    """What no path leads to is left out; order is that of the document, whatever order paths come in."""
+    """Elements on no path are left out; the document order is kept, in whatever order the paths are given."""
     paths = leaf_paths("d", read(b"<a><b>s</b>x<b/><c>t<d/></c>u</a>"))
     assert reassemble([paths[2], paths[1]]) == b"<a>x<b></b><c>t<d></d></c>u</a>"
 
 
 def test_pieces_of_text_stay_apart() -> None:
-    """Where what parted them is left out, a comment does."""
+    """If the element between two texts is left out, an empty comment separates them."""
     paths = leaf_paths("d", read(b"<a>s<!--c-->t<b/></a>"))
     assert reassemble(paths) == b"<a>s<!---->t<b></b></a>"
 
 
 def test_names_keep_their_namespaces() -> None:
-    """Elements, attributes and what the prefix xml is bound to."""
+    """This holds for elements, for attributes and for the prefix ``xml``."""
     body = b"<p:a xmlns:p='urn:p' p:x='1' xml:lang='en'><b xmlns='urn:q'><c xmlns=''/></b></p:a>"
     assert shape(read(reassemble(leaf_paths("d", read(body))))) == shape(read(body))
 
@@ -57,7 +57,7 @@ def test_names_keep_their_namespaces() -> None:
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_all_paths_make_the_whole_document(random: Random) -> None:
-    """Names, attributes, text nodes and their order survive."""
+    """Names, attributes, text nodes and their order are the same."""
     whole = read(document(random))
     assert shape(read(reassemble(leaf_paths("d", whole)))) == shape(whole)
 
@@ -76,7 +76,7 @@ def test_all_paths_make_the_whole_document(random: Random) -> None:
     ],
 )
 def test_branches_are_the_paths_that_a_pattern_looks_at(text: str, expected: list[str]) -> None:
-    """Conditions on attributes stay where they are, others become branches."""
+    """Conditions on attributes stay on their step; other conditions become branches."""
     assert [str(branch) for branch in branches(parse(text))] == [str(parse(each)) for each in expected]
 
 
@@ -84,7 +84,7 @@ def test_branches_are_the_paths_that_a_pattern_looks_at(text: str, expected: lis
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_the_paths_of_its_branches_decide_a_pattern(random: Random) -> None:
-    """The document pruned to them matches if the whole one does, and whatever else is left in."""
+    """A document pruned to these paths, or to more, matches if and only if the whole document does."""
     whole = read(document(random))
     try:
         subscription = parse(pattern(random).ours, NAMESPACES)
@@ -100,7 +100,7 @@ def test_the_paths_of_its_branches_decide_a_pattern(random: Random) -> None:
 
 
 def shape(node: Node) -> object:
-    """A document as nested tuples, to compare."""
+    """Return a document as nested tuples, to compare it."""
     if isinstance(node, Document):
         return shape(node.root)
     if isinstance(node, Element):

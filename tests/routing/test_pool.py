@@ -1,4 +1,4 @@
-"""Pools: patterns held once, and what documents match."""
+"""A pool stores each pattern once and matches documents against all patterns."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from twigcast.routing.pool import Pool
 
 
 def test_equal_patterns_have_one_number() -> None:
-    """However often they are held."""
+    """This holds however many references there are."""
     pool = Pool()
     assert pool.hold(parse("/a")) == pool.hold(parse("/a")) != pool.hold(parse("/b"))
     assert len(pool) == 2
 
 
 def test_a_pattern_stays_until_it_is_released_as_often_as_held() -> None:
-    """And then matches nothing any more."""
+    """After its last release a pattern matches no document."""
     pool = Pool()
     number = pool.hold(parse("/a"))
     pool.hold(parse("/a"))
@@ -36,7 +36,7 @@ def test_a_pattern_stays_until_it_is_released_as_often_as_held() -> None:
 
 
 def test_a_number_is_given_again_when_nobody_holds_it() -> None:
-    """So that tables by number stay dense; its former pattern is in no answer any more."""
+    """Arrays by number stay dense; the former pattern of the number is in no answer."""
     pool = Pool()
     number = pool.hold(parse("/a"))
     assert pool.match(b"<a/>").tolist() == [number]
@@ -48,7 +48,7 @@ def test_a_number_is_given_again_when_nobody_holds_it() -> None:
 
 
 def test_a_schema_is_held_as_a_pattern_is() -> None:
-    """It matches the documents that it describes."""
+    """A schema automaton matches the documents that it describes."""
     pool = Pool()
     schema = schema_automaton([parse_path_expression("/a/b")])
     number = pool.hold(schema)
@@ -59,7 +59,7 @@ def test_a_schema_is_held_as_a_pattern_is() -> None:
 
 
 def test_only_some_answers_are_remembered() -> None:
-    """The oldest makes room."""
+    """The cache of answers evicts the oldest one."""
     pool = Pool(answers=1)
     number = pool.hold(parse("/a"))
     found = [pool.match(body).tolist() for body in (b"<a/>", b"<b/>", b"<a/>", b"<a/>")]
@@ -67,7 +67,7 @@ def test_only_some_answers_are_remembered() -> None:
 
 
 def test_an_unreadable_document_is_an_error_each_time() -> None:
-    """Whether or not it is remembered."""
+    """The error is raised whether or not it is cached."""
     for pool in (Pool(), Pool(answers=2)):
         for _ in range(2):
             with pytest.raises(DocumentError):
@@ -75,7 +75,7 @@ def test_an_unreadable_document_is_an_error_each_time() -> None:
 
 
 def test_overlap_is_that_of_the_advertisement_of_today() -> None:
-    """An advertisement with the id of a former one is another one."""
+    """A cached overlap is not used for a new advertisement with an old id."""
     pool = Pool()
     number = pool.hold(parse("/a/b"))
     assert pool.overlaps(advertisement("x", [parse_path_expression("/a/b")]), number)
@@ -85,7 +85,7 @@ def test_overlap_is_that_of_the_advertisement_of_today() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_pool_agrees_with_matching_one_by_one(random: Random) -> None:
-    """Through whatever is held and released in between."""
+    """This holds after any sequence of ``hold`` and ``release``."""
     pool = Pool(answers=random.choice([0, 2]))
     held: list[int] = []
     for _ in range(random.choice([30, 150])):

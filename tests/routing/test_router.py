@@ -1,4 +1,4 @@
-"""Routers: what they send, what they refuse, and that strategies never change what is delivered."""
+"""Routers: the messages they send, the messages they refuse, and deliveries that no strategy changes."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ COMBINATIONS = list(Strategy.all_combinations())
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_every_combination_delivers_what_flooding_delivers(strategy: Strategy, random: Random) -> None:
-    """Whatever happens in whatever order, with routers restarted and links cut and joined in between."""
+    """This holds for any order of actions, with routers restarted and links cut and joined again."""
     tell(story(random), strategy, random)
 
 
 def tell(story: Story, strategy: Strategy, random: Random) -> None:
-    """Let a story happen, and compare what is delivered with what each subscription by itself asks for."""
+    """Run a story, and compare its deliveries with those of each subscription matched by itself."""
     selectivity = sample_selectivity(map(read, story.sample))
     overlay = Overlay(story.edges, story.clients, strategy, story.schema, selectivity)
     live: dict[str, tuple[str, Pattern]] = {}
@@ -70,7 +70,7 @@ def announced(*expressions: str, id: str = "x") -> Advertisement:
 
 
 def test_a_subscription_goes_to_the_other_neighbours() -> None:
-    """Not back to where it came from, and not to clients."""
+    """It is not sent back to its origin, and not to clients."""
     router = Router("r", ["n", "m"], ["c"], strategy=FLOODING)
     message = Subscribe("s", parse("/a"))
     assert router.subscribe("s", parse("/a"), "n") == [Send("m", message)]
@@ -81,7 +81,7 @@ def test_a_subscription_goes_to_the_other_neighbours() -> None:
 
 
 def test_with_advertising_a_subscription_goes_where_it_overlaps() -> None:
-    """Also if the advertisement comes later, and until it goes."""
+    """This holds also if the advertisement comes later, and until it ends."""
     router = Router("r", ["n", "m"], ["c"])
     assert router.subscribe("s", parse("/a/b"), "c") == []
     assert router.advertise(announced("/b", id="y"), "m") == [Send("n", Advertise(announced("/b", id="y")))]
@@ -90,7 +90,7 @@ def test_with_advertising_a_subscription_goes_where_it_overlaps() -> None:
 
 
 def test_figure_1() -> None:
-    """adv 1 from router 1; sub 1 goes 5-4-3-1, and not to 2 and 6; pub 1 goes back; sub 2 stops at 4."""
+    """adv 1 comes from router 1; sub 1 goes 5-4-3-1, not to 2 and 6; pub 1 goes back; sub 2 stops at 4."""
     edges = [("1", "3"), ("2", "3"), ("3", "4"), ("4", "5"), ("4", "6")]
     overlay = Overlay(edges, {"publisher": "1", "one": "5", "two": "6"}, Strategy())
     overlay.do("publisher", Advertise(announced("/a/b/c")))
@@ -105,7 +105,7 @@ def test_figure_1() -> None:
 
 
 def test_a_batch_sends_its_net_change() -> None:
-    """What comes and goes in one batch is never heard of; what is replaced is withdrawn and sent."""
+    """A subscription that is added and removed in one batch is never sent; a replaced one is sent again."""
     router = Router("r", ["n"], ["c"], strategy=FLOODING)
     router.subscribe("s", parse("/a"), "c")
     batch: list[Message] = [
@@ -119,7 +119,7 @@ def test_a_batch_sends_its_net_change() -> None:
 
 
 def test_a_publication_in_a_batch_sees_what_came_before_it() -> None:
-    """And not what comes after it."""
+    """It does not see the changes after it."""
     router = Router("r", [], ["c"], strategy=FLOODING)
     document = Publish(Envelope("d", b"<a/>"))
     sends = router.handle([document, Subscribe("s", parse("/a")), document, Unsubscribe("s"), document], "c")
@@ -127,7 +127,7 @@ def test_a_publication_in_a_batch_sees_what_came_before_it() -> None:
 
 
 def test_a_document_outside_its_advertisement_is_flooded() -> None:
-    """Its headers say so to all who hand it on."""
+    """A header marks it for all routers on the way."""
     router = Router("r", ["n", "m"], ["c"])
     router.advertise(announced("/a/b"), "c")
     assert router.receive(Envelope("d", b"<a/>"), "c") == []
@@ -140,7 +140,7 @@ def test_a_document_outside_its_advertisement_is_flooded() -> None:
 
 
 def test_as_paths_only_those_asked_for_are_sent() -> None:
-    """In one message for a link; a client gets the document that its paths make up."""
+    """A link gets one message with all its paths; a client gets the document reassembled from its paths."""
     strategy = Strategy(advertising=False, publication="paths")
     router = Router("r", ["n"], ["c"], strategy=strategy)
     router.subscribe("s", parse("/a/b"), "n")
@@ -153,7 +153,7 @@ def test_as_paths_only_those_asked_for_are_sent() -> None:
 
 
 def test_a_client_that_leaves_takes_its_subscriptions_with_it() -> None:
-    """And its advertisements; its link is gone."""
+    """Its subscriptions and advertisements end, and its link no longer exists."""
     router = Router("r", ["n"], ["c"])
     router.advertise(announced("/a"), "n")
     router.subscribe("s", parse("/a"), "c")
@@ -167,7 +167,7 @@ def test_a_client_that_leaves_takes_its_subscriptions_with_it() -> None:
 
 @pytest.mark.parametrize("strategy", [FLOODING, Strategy(advertising=False), Strategy()], ids=str)
 def test_a_new_neighbour_of_a_restored_router_is_told_what_it_must_know(strategy: Strategy) -> None:
-    """Advertisements and subscriptions of the other links; afterwards documents come as by flooding."""
+    """It gets the advertisements and subscriptions of the other links; deliveries are those of flooding."""
     old = Router("r", ["n"], ["c"], strategy=strategy)
     old.advertise(announced("/a/b"), "c")
     old.subscribe("s", parse("/a"), "c")
@@ -189,7 +189,7 @@ def test_a_new_neighbour_of_a_restored_router_is_told_what_it_must_know(strategy
 
 
 def test_a_neighbour_that_leaves_takes_what_it_asked_for_with_it() -> None:
-    """The others are told that it is no longer wanted."""
+    """Its subscriptions are withdrawn from the other neighbours."""
     router = Router("r", ["n", "m"], ["c"], strategy=FLOODING)
     router.subscribe("s", parse("/a"), "n")
     assert router.disconnect("n") == [Send("m", Unsubscribe("s"))]
@@ -234,7 +234,7 @@ Refused = Callable[[Router], object]
     ],
 )
 def test_what_is_wrong_is_named_and_changes_nothing(ask: Refused, code: str, name: str) -> None:
-    """A batch is refused as a whole."""
+    """The whole batch is refused."""
     router = busy()
     before = router.save()
     with pytest.raises(RoutingError) as refused:
@@ -245,7 +245,7 @@ def test_what_is_wrong_is_named_and_changes_nothing(ask: Refused, code: str, nam
 
 
 def test_an_unreadable_document_refuses_its_batch() -> None:
-    """Nothing that came with it is done."""
+    """No other message of the batch has an effect."""
     router = busy()
     before = router.save()
     with pytest.raises(DocumentError):

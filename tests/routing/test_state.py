@@ -1,4 +1,4 @@
-"""Saved routers: they go on where they were, and what is no state is refused."""
+"""A saved router continues where it was; an invalid state is refused."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def filled() -> Router:
 
 
 def test_a_state_is_json_and_comes_back_the_same() -> None:
-    """Patterns, advertisements, strategy and what neighbours were told."""
+    """This includes patterns, advertisements, the strategy and the forwarded subscriptions."""
     saved = json.loads(json.dumps(filled().save()))
     assert RouterState.from_json(saved).to_json() == saved
 
 
 def test_a_restored_router_behaves_as_the_saved_one() -> None:
-    """The same messages for the same messages."""
+    """It answers the same messages with the same messages."""
     old, new = filled(), Router.restore(filled().save())
     assert new.save() == old.save()
     assert new.told("n") == old.told("n")
@@ -52,7 +52,7 @@ def test_a_restored_router_behaves_as_the_saved_one() -> None:
     ],
 )
 def test_what_is_no_state_is_refused(change: dict[str, object]) -> None:
-    """By its version, or by what is wrong in it."""
+    """The error names the wrong version or the wrong field."""
     with pytest.raises(RoutingError) as refused:
         Router.restore(filled().save() | change)
     assert refused.value.code == "router-state"

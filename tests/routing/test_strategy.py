@@ -1,4 +1,4 @@
-"""Strategies: the six of the paper, and what is none."""
+"""Strategies: the six of the routing paper; invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twigcast.routing.strategy import FLOODING, STRATEGIES, Strategy
 
 
 def test_the_six_of_table_2() -> None:
-    """By the names of the paper, from flooding to imperfect merging."""
+    """They have the names of the paper, from flooding to imperfect merging."""
     assert list(STRATEGIES) == [
         "no-Adv-no-Cov",
         "no-Adv-with-Cov",
@@ -25,7 +25,7 @@ def test_the_six_of_table_2() -> None:
 
 
 def test_all_combinations_are_distinct_and_include_the_extremes() -> None:
-    """Nothing switched on, and everything."""
+    """The extremes are no technique at all, and all techniques."""
     combinations = list(Strategy.all_combinations())
     assert len(set(combinations)) == len(combinations) == 48
     assert FLOODING in combinations

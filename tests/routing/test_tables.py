@@ -1,4 +1,4 @@
-"""The tables of a router, and the frozen tables that it makes of them."""
+"""The tables of a router, and the frozen tables made from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twigcast.routing.tables import SELF, AdvertisementTable, PublicationTable
 
 
 def test_holders_are_the_other_links_with_an_id() -> None:
-    """Which only ids that routers make can have."""
+    """Only an id that routers generated can belong to several links."""
     table = PublicationTable("r", ["n", "m", "o"])
     table.change("n", {"merge:/a": 1, "x": 2}, ())
     table.change("m", {"merge:/a": 1}, ())
@@ -26,7 +26,7 @@ def test_holders_are_the_other_links_with_an_id() -> None:
 
 
 def test_a_link_asks_for_a_pattern_until_its_last_id_is_gone() -> None:
-    """Several ids may stand for one pattern."""
+    """Several ids of a link may have the same pattern."""
     table = PublicationTable("r", ["n", "m"])
     table.change("m", {"x": 0, "y": 0}, ())
     assert table.forwarding(1).asked.tolist() == [[0b10]]
@@ -37,7 +37,7 @@ def test_a_link_asks_for_a_pattern_until_its_last_id_is_gone() -> None:
 
 
 def test_the_tables_are_made_once_for_a_change() -> None:
-    """As long as nothing changes, documents see the same tables."""
+    """Documents use the same tables until the next change."""
     table = PublicationTable("r", ["n"])
     table.attach("c")
     table.change("c", {"x": 0}, ())
@@ -48,7 +48,7 @@ def test_the_tables_are_made_once_for_a_change() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_frozen_tables_say_what_the_dictionaries_say(random: Random) -> None:
-    """Through changes, links that come and go, and compaction."""
+    """This holds through changes, added and dropped links, and compaction."""
     table = PublicationTable("r", ["n0", "n1"])
     links = ["n0", "n1"]
     held: dict[str, dict[str, int]] = {"n0": {}, "n1": {}}
@@ -114,7 +114,7 @@ def _compare(
 
 
 def test_a_subscription_leads_to_overlapping_advertisements() -> None:
-    """One of them is enough; without any it leads nowhere."""
+    """It overlaps one of several advertisements; without any advertisement it overlaps none."""
     pool = Pool()
     number = pool.hold(parse("/a/b"))
     table = AdvertisementTable(["n", "m"], pool)

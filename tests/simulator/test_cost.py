@@ -1,4 +1,4 @@
-"""What time things take, and how large they are."""
+"""The models of time and size."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from twigcast.simulator.cost import FRAME, CostModel, Sizes
 
 
 def test_a_publication_takes_longer_at_a_larger_table() -> None:
-    """By the paper's 13.96 ms for 100,000 rows."""
+    """The default is the paper's 13.96 ms for 100,000 rows."""
     model = CostModel(publication=0.0)
     assert round(1000 * model.seconds(0, 1, 100_000), 2) == 13.96
     assert model.seconds(0, 2, 100) == 2 * model.seconds(0, 1, 100)
 
 
 def test_changes_do_not_depend_on_the_table() -> None:
-    """Each takes its time."""
+    """A control message takes a fixed time."""
     assert CostModel(control=0.5).seconds(3, 0, 1000) == 1.5
 
 
 def test_sizes_are_those_of_what_is_said() -> None:
-    """An id, an expression, a document, each path of a document."""
+    """The size counts ids, expressions, documents, and each path of a document."""
     sizes = Sizes()
     assert sizes.total([Subscribe("s", parse("/a/b")), Unsubscribe("s")]) == 2 * FRAME + 2 + 4
     assert sizes.total([Publish(Envelope("d", b"<a/>"))]) == FRAME + 4

@@ -1,4 +1,4 @@
-"""Reports as pictures."""
+"""Plots of reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twigcast.simulator.plotting import plot
 
 
 def test_a_picture_is_drawn_as_png_and_as_svg(tmp_path: Path) -> None:
-    """Beside one another, whichever was asked for."""
+    """Both files are written, whichever extension was given."""
     pytest.importorskip("matplotlib")
     report = Report("flooding", FLOODING, 2, {"subscription": 7}, 100, 4, 3, 0, 0, 1, 0, 0, Delay(0.1))
     written = plot([report], tmp_path / "picture.svg", "title")

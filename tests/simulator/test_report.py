@@ -1,4 +1,4 @@
-"""Reports."""
+"""The report of a simulation."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def report(**changed: int) -> Report:
 
 
 def test_the_delay_of_deliveries() -> None:
-    """Mean, median and 99th percentile; zero where nothing was delivered."""
+    """These are mean, median and 99th percentile, all 0 without deliveries."""
     seconds = [float(number) for number in range(1, 101)]
     assert Delay.of(seconds) == Delay(50.5, 50.0, 100.0)
     assert Delay.of([]) == Delay(0.0, 0.0, 0.0)
 
 
 def test_figures_that_follow_from_others() -> None:
-    """Totals, rates, and whether all is as it should be."""
+    """These are totals, rates, and whether all deliveries are correct."""
     assert report().total == 27
     assert report().false_positive_rate == 0.25
     assert report().correct
@@ -31,5 +31,5 @@ def test_figures_that_follow_from_others() -> None:
 
 
 def test_a_report_is_json() -> None:
-    """With what follows from it."""
+    """The JSON also has the derived figures."""
     assert json.loads(json.dumps(report().to_json()))["total"] == 27

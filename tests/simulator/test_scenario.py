@@ -10,7 +10,7 @@ from twigcast.simulator import named_scenario
 
 
 def test_the_networks_of_the_paper_are_there_by_name() -> None:
-    """Of 7 and of 127 routers, by paths, with all six strategies."""
+    """They have 7 and 127 routers, documents as paths, and all six strategies."""
     assert len(named_scenario("seven").network.routers) == 7
     large = named_scenario("hundred-and-twenty-seven")
     assert len(large.network.routers) == 127
@@ -19,7 +19,7 @@ def test_the_networks_of_the_paper_are_there_by_name() -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    """The error has the names there are."""
+    """The error lists the known names."""
     with pytest.raises(RoutingError, match="seven") as refused:
         named_scenario("eight")
     assert refused.value.name == "eight"

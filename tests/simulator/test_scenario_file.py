@@ -1,4 +1,4 @@
-"""Scenario files: what they may say, and what is wrong with a bad one."""
+"""Scenario files: their keys, and the errors of invalid files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_a_file_describes_all_of_it(tmp_path: Path) -> None:
-    """Network, schema, subscribers, publishers, strategies, links and costs."""
+    """A file may set network, schema, subscribers, publishers, strategies, links and costs."""
     (tmp_path / "small.dtd").write_text(DTD, encoding="utf-8")
     path = write(
         tmp_path,
@@ -72,7 +72,7 @@ def test_a_file_describes_all_of_it(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_is_the_usual_scenario(tmp_path: Path) -> None:
-    """Seven routers, news, six strategies, whole documents."""
+    """The defaults are seven routers, news, six strategies and whole documents."""
     scenario = load_scenario(write(tmp_path, ""))
     assert scenario.name == "network"
     assert scenario.network == SCENARIOS["seven"].network
@@ -80,7 +80,7 @@ def test_an_empty_file_is_the_usual_scenario(tmp_path: Path) -> None:
 
 
 def test_time_can_be_measured_instead_of_modelled(tmp_path: Path) -> None:
-    """There is no cost model then."""
+    """Then there is no cost model."""
     assert load_scenario(write(tmp_path, "[cost]\nmeasured = true")).cost is None
 
 
@@ -106,7 +106,7 @@ def test_time_can_be_measured_instead_of_modelled(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) -> None:
-    """With the file in front."""
+    """The error begins with the name of the file."""
     with pytest.raises(RoutingError) as refused:
         load_scenario(write(tmp_path, text))
     assert name in refused.value.name
@@ -114,7 +114,7 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) 
 
 
 def test_a_file_that_is_not_there_and_a_schema_that_is_not_there(tmp_path: Path) -> None:
-    """Each is named."""
+    """The error names the missing file."""
     with pytest.raises(RoutingError, match=r"none\.toml"):
         load_scenario(tmp_path / "none.toml")
     with pytest.raises(SchemaError, match=r"none\.dtd"):
@@ -122,6 +122,6 @@ def test_a_file_that_is_not_there_and_a_schema_that_is_not_there(tmp_path: Path)
 
 
 def test_a_misspelt_key_is_shown_the_right_one(tmp_path: Path) -> None:
-    """Also in a section whose keys belong to two values."""
+    """This works also in a section whose keys belong to two values."""
     with pytest.raises(RoutingError, match=r"subscribers.wildcrad: unknown key; did you mean wildcard\?"):
         load_scenario(write(tmp_path, "[subscribers]\nwildcrad = 0.1"))

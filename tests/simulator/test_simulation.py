@@ -1,4 +1,4 @@
-"""Simulations: the same deliveries by every strategy, and figures that can be worked out by hand."""
+"""Simulations: the same deliveries by every strategy, and figures that are computed by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA = read_dtd(b"<!ELEMENT a (b|c)*><!ELEMENT b (#PCDATA)><!ELEMENT c EMPTY>"
 
 
 def small() -> tuple[object, Load]:
-    """Three routers in a line: one who writes at the first, one who reads at the last."""
+    """Three routers in a line, with a publisher at the first and a subscriber at the last."""
     network = line(3).with_clients({"writer": "b1", "reader": "b3"})
     load = Load(
         {"writer": [advertisement("x", SCHEMA)]},
@@ -34,7 +34,7 @@ def small() -> tuple[object, Load]:
 
 
 def test_flooding_by_hand() -> None:
-    """Three subscriptions at three routers; the first document at three, the second at one."""
+    """Three subscriptions reach three routers; the first document reaches three routers, the second one."""
     network, load = small()
     report = simulate(network, load, FLOODING, cost=CostModel())
     assert report.messages == {"subscription": 9, "publication": 4}
@@ -43,7 +43,7 @@ def test_flooding_by_hand() -> None:
 
 
 def test_advertising_and_covering_by_hand() -> None:
-    """/d overlaps nothing, /a/b[.=1] is covered: beyond the reader's router there is one subscription."""
+    """/d overlaps nothing and /a/b[.=1] is covered, so one subscription goes beyond the reader's router."""
     network, load = small()
     report = simulate(network, load, Strategy(), cost=CostModel())
     assert report.messages == {"advertisement": 3, "subscription": 5, "publication": 4}
@@ -51,14 +51,14 @@ def test_advertising_and_covering_by_hand() -> None:
 
 
 def test_each_path_counts_as_a_publication() -> None:
-    """Two enter with the first document and one goes on; one enters with the second."""
+    """Two paths enter with the first document, and one goes on; one path enters with the second."""
     network, load = small()
     report = simulate(network, load, replace(FLOODING, publication="paths"), cost=CostModel())
     assert report.messages["publication"] == 2 + 2 + 1
 
 
 def test_what_is_received_in_vain_is_counted() -> None:
-    """A document outside its advertisement goes everywhere, whoever wants it."""
+    """A document outside its advertisement is flooded, whoever subscribes to it."""
     network, load = small()
     load = replace(load, documents=[("writer", Envelope("f", b"<e/>"))])
     report = simulate(network, load, Strategy(), cost=CostModel())
@@ -67,7 +67,7 @@ def test_what_is_received_in_vain_is_counted() -> None:
 
 
 def test_the_delay_is_that_of_links_and_routers() -> None:
-    """Four links and three routers from the writer to the reader."""
+    """There are four links and three routers between the publisher and the subscriber."""
     network, load = small()
     load = replace(load, documents=load.documents[:1])
     link = LinkModel(latency=1.0, bandwidth=1e12)
@@ -89,7 +89,7 @@ def test_a_slow_link_carries_one_message_after_the_other() -> None:
 
 
 def test_subscriptions_that_are_taken_back_halfway() -> None:
-    """What comes after it is not delivered, and that is right."""
+    """Later documents are not delivered to them, and the report is still correct."""
     network, load = small()
     load = replace(
         load,
@@ -103,7 +103,7 @@ def test_subscriptions_that_are_taken_back_halfway() -> None:
 
 
 def test_in_batches_there_may_be_more_messages() -> None:
-    """Subscriptions that come one by one are forwarded before their coverer is known."""
+    """Subscriptions that are sent one by one are forwarded before their coverer arrives."""
     network, load = small()
     load = replace(load, subscriptions={"reader": [("s", parse("/a/b/c")), ("t", parse("/a/b"))]})
     strategy = Strategy(advertising=False)
@@ -115,7 +115,7 @@ def test_in_batches_there_may_be_more_messages() -> None:
 
 
 def test_a_document_that_cannot_be_read_is_an_error() -> None:
-    """The load is at fault, not the network."""
+    """The error is in the load, not in the network."""
     network, load = small()
     with pytest.raises(DocumentError):
         simulate(network, replace(load, documents=[("writer", Envelope("d", b"<a>"))]), FLOODING)
@@ -124,7 +124,7 @@ def test_a_document_that_cannot_be_read_is_an_error() -> None:
 @pytest.mark.parametrize("publication", ["documents", "paths"])
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_every_strategy_delivers_what_flooding_delivers(name: str, publication: str) -> None:
-    """On a random tree, with twigs and values, and some who leave; the same report again."""
+    """On a random tree, with twigs, values and ending subscriptions; a second run gives the same report."""
     schema = news()
     network = random_tree(9, seed=3)
     network = network.with_clients({f"c{n}": name for n, name in enumerate(network.routers)})
@@ -147,7 +147,7 @@ def test_every_strategy_delivers_what_flooding_delivers(name: str, publication: 
 
 
 def test_routers_can_be_measured() -> None:
-    """Their own time, instead of the model's; everything else is the same."""
+    """Only the processing time differs from that of the model."""
     network, load = small()
     modelled = simulate(network, load, Strategy(), cost=CostModel())
     measured = simulate(network, load, Strategy())

@@ -1,4 +1,4 @@
-"""What must be delivered, and who must see what."""
+"""The expected deliveries, and the routers that need a document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def truth() -> Truth:
 
 
 def test_deliveries_are_those_of_every_subscription_by_itself() -> None:
-    """Until it is taken back."""
+    """This holds until a subscription ends."""
     made = truth()
     assert made.deliveries(b"<a><b/><c/></a>") == {"x": ("s", "t"), "y": ("u",)}
     made.unsubscribe("x", ["t"])
@@ -25,14 +25,14 @@ def test_deliveries_are_those_of_every_subscription_by_itself() -> None:
 
 
 def test_a_document_is_needed_on_the_way_to_its_receivers() -> None:
-    """And nowhere else."""
+    """Other routers do not need it."""
     assert truth().needed(b"<a><b/></a>", "p") == {"b1", "b2"}
     assert truth().needed(b"<a><c/></a>", "p") == {"b1", "b2", "b3", "b4"}
     assert truth().needed(b"<d/>", "p") == set()
 
 
 def test_a_path_is_needed_where_a_branch_asks_for_it() -> None:
-    """Whether or not the document matches in the end."""
+    """This holds whether or not the whole document matches."""
     (path,) = leaf_paths("d", read(b"<a><b/></a>"))
     made = truth()
     made.unsubscribe("x", ["s"])

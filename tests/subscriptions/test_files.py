@@ -1,4 +1,4 @@
-"""Reading files of subscriptions."""
+"""Reading subscription files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read(path: Path, format: Format | None = None) -> list[tuple[object, ...]]:
 
 
 def test_lines_have_their_number_as_id(write: Write) -> None:
-    """In a file of lines the id is the line number, comments and blank lines counted but skipped."""
+    """In a file of lines the id is the line number; comments and blank lines count, but are skipped."""
     assert read(write("s.txt", "//a\n\n# names\n  //b  \n")) == [(1, "1", "//a"), (4, "4", "//b")]
 
 
@@ -33,7 +33,7 @@ def test_tsv_has_id_and_xpath(write: Write) -> None:
 
 
 def test_tsv_may_have_a_header(write: Write) -> None:
-    """A first line of column names is no subscription."""
+    """A first line with column names is skipped."""
     assert read(write("s.tsv", "id\txpath\nada\t//a\n")) == [(2, "ada", "//a")]
 
 
@@ -45,7 +45,7 @@ def test_tsv_binds_prefixes_in_its_third_column(write: Write) -> None:
 
 
 def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
-    """The fourth column is the subscriber, the fifth what to deliver; either may be empty."""
+    """The fourth column is the subscriber, the fifth is what to deliver; either may be empty."""
     found = read_subscriptions(write("s.tsv", "ada\t//a\t\tdesk\tpart\nbob\t//b\t\tdesk\n"))
     assert list(found) == [
         (1, Subscription("ada", "//a", "desk", "part")),
@@ -58,7 +58,7 @@ def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
     ["ada", "ada\t", "\t//a", "ada\t//a\tx", "ada\t//a\tx=u\tdesk\tall", "ada\t//a\tx=u\tdesk\tpart\tmore"],
 )
 def test_a_bad_line_of_tsv_is_an_error_among_the_others(write: Write, bad: str) -> None:
-    """A line without its columns is reported with its number, and the next one is read."""
+    """A line with missing columns is reported with its number, and the next line is read."""
     assert read(write("s.tsv", f"{bad}\nbob\t//b\n")) == [(1, "bad-line"), (2, "bob", "//b")]
 
 
@@ -94,17 +94,17 @@ def test_jsonl_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
     ],
 )
 def test_a_bad_line_of_jsonl_is_an_error_among_the_others(write: Write, bad: str) -> None:
-    """What is no subscription object is reported with its number, and the next one is read."""
+    """A line that is not a subscription object is reported with its number, and the next line is read."""
     assert read(write("s.jsonl", f'{bad}\n{{"id": 2, "xpath": "//b"}}\n')) == [(1, "bad-line"), (2, 2, "//b")]
 
 
 def test_a_line_that_is_not_utf8_is_an_error_among_the_others(write: Write) -> None:
-    """Bytes that are not UTF-8 spoil their own line only."""
+    """Bytes that are not UTF-8 affect only their own line."""
     assert read(write("s.txt", b"//a\n//\xff\n//b\n")) == [(1, "1", "//a"), (2, "encoding"), (3, "3", "//b")]
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_dropped(write: Write) -> None:
-    """Files written on Windows read like others."""
+    """Files written on Windows are read like others."""
     assert read(write("s.txt", b"\xef\xbb\xbf//a\r\n//b\r\n")) == [(1, "1", "//a"), (2, "2", "//b")]
 
 
@@ -112,22 +112,22 @@ def test_a_byte_order_mark_and_windows_line_ends_are_dropped(write: Write) -> No
     ("content", "id"), [("//a\n", "1"), ("ada\t//a\n", "ada"), ('{"id": "bob", "xpath": "//a"}', "bob")]
 )
 def test_without_a_telling_name_the_first_line_tells_the_format(write: Write, content: str, id: str) -> None:
-    """A brace begins JSONL, a tab means TSV, all else are lines."""
+    """A brace means JSONL, a tab means TSV, and anything else means lines."""
     assert [entry[1] for entry in read(write("subscriptions", content))] == [id]
 
 
 def test_the_first_line_is_looked_for_after_comments(write: Write) -> None:
-    """A comment tells no format."""
+    """Comments are skipped when the format is detected."""
     assert read(write("subscriptions", "# ours\nada\t//a\n")) == [(2, "ada", "//a")]
 
 
 def test_the_format_given_wins_over_the_name(write: Write) -> None:
-    """An option overrides the extension."""
+    """The given format overrides the extension."""
     assert read(write("s.txt", "ada\t//a\n"), Format.tsv) == [(1, "ada", "//a")]
 
 
 def test_an_extension_tells_the_format_also_when_compressed() -> None:
-    """``.gz`` is looked through."""
+    """The extension before ``.gz`` counts."""
     assert [format_of(Path(name)) for name in ("a.txt.gz", "a.TSV", "a.jsonl.gz", "a.gz")] == [
         Format.lines,
         Format.tsv,
@@ -145,26 +145,26 @@ def test_compressed_files_are_read(write: Write) -> None:
     "content", [b"//a\n", gzip.compress(b"//a\n" * 1000)[:-12]], ids=["not compressed", "cut off"]
 )
 def test_a_damaged_compressed_file_is_refused(write: Write, content: bytes) -> None:
-    """A file that is not gzip, or is cut off, cannot be read."""
+    """A truncated file, or one that is not gzip, cannot be read."""
     with pytest.raises(SourceError) as caught:
         read(write("s.txt.gz", content))
     assert caught.value.code == "unreadable"
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    """A file that is not there is named in the error."""
+    """The error names the missing file."""
     with pytest.raises(SourceError) as caught:
         read(tmp_path / "nothing.txt")
     assert (caught.value.code, caught.value.path) == ("not-found", str(tmp_path / "nothing.txt"))
 
 
 def test_an_empty_file_has_no_subscriptions(write: Write) -> None:
-    """Nothing is nothing, not an error."""
+    """An empty file is not an error."""
     assert read(write("s.txt", "\n\n")) == []
 
 
 def test_what_a_line_does_not_say_holds_for_all(write: Write) -> None:
-    """Its own prefixes, subscriber and delivery win over those that are given for all lines."""
+    """Prefixes, subscriber and delivery of a line override the defaults for all lines."""
     path = write("s.tsv", "ada\t//x:a\tx=urn:mine\nbob\t//y:b\t\tdesk\tdocument\n")
     common = {"x": "urn:common", "y": "urn:y"}
     assert list(read_subscriptions(path, namespaces=common, subscriber="all", deliver="part")) == [

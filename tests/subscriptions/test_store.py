@@ -1,4 +1,4 @@
-"""The subscription table: every change has the next number, and past versions can be listed."""
+"""The subscription store: every change makes the next version, and past versions can be listed."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def ids(rows: list[Subscription]) -> list[str]:
 
 
 def test_a_new_table_is_at_version_zero(table: SubscriptionStore) -> None:
-    """Nothing has changed yet."""
+    """A new store has no changes."""
     assert table.version() == 0
     assert table.subscriptions() == []
 
 
 def test_every_change_has_the_next_number(table: SubscriptionStore) -> None:
-    """Subscribing and unsubscribing give the version that has the change."""
+    """Subscribing and unsubscribing return the new version."""
     assert table.subscribe("a", "//x") == 1
     assert table.subscribe("b", "//y") == 2
     assert table.unsubscribe("a") == 3
@@ -38,7 +38,7 @@ def test_every_change_has_the_next_number(table: SubscriptionStore) -> None:
 
 
 def test_a_row_is_what_was_asked_for(table: SubscriptionStore) -> None:
-    """The subscriber is the id where none is named."""
+    """Without a given subscriber, the id is the subscriber."""
     table.subscribe("a", "//n:x", subscriber="ada", namespaces={"n": "urn:n"}, deliver="part")
     table.subscribe("b", "//y")
     assert table.subscriptions() == [
@@ -48,7 +48,7 @@ def test_a_row_is_what_was_asked_for(table: SubscriptionStore) -> None:
 
 
 def test_past_versions_can_be_listed(table: SubscriptionStore) -> None:
-    """What came later is not there yet, what went later is there still."""
+    """A past version has no later additions, and still has what was removed later."""
     table.subscribe("a", "//x")
     table.subscribe("b", "//y")
     table.unsubscribe("a")
@@ -56,7 +56,7 @@ def test_past_versions_can_be_listed(table: SubscriptionStore) -> None:
 
 
 def test_an_expression_can_be_replaced(table: SubscriptionStore) -> None:
-    """Subscribing again under the same id is one change, without a moment in which neither is there."""
+    """Subscribing again under the same id is one change: no version has neither expression."""
     table.subscribe("a", "//x")
     table.subscribe("b", "//y")
     assert table.subscribe("a", "//z") == 3
@@ -65,12 +65,12 @@ def test_an_expression_can_be_replaced(table: SubscriptionStore) -> None:
 
 
 def test_subscribing_twice_alike_changes_nothing(table: SubscriptionStore) -> None:
-    """A client that is not sure may ask again."""
+    """Subscribing is idempotent."""
     assert table.subscribe("a", "//x") == table.subscribe("a", "//x") == table.version()
 
 
 def test_an_id_belongs_to_its_subscriber(table: SubscriptionStore) -> None:
-    """Nobody replaces what another subscribed to."""
+    """A subscriber cannot replace the subscription of another."""
     table.subscribe("a", "//x", subscriber="ada")
     with pytest.raises(SubscriptionError) as error:
         table.subscribe("a", "//y", subscriber="bob")
@@ -79,7 +79,7 @@ def test_an_id_belongs_to_its_subscriber(table: SubscriptionStore) -> None:
 
 
 def test_an_unknown_id_cannot_be_unsubscribed(table: SubscriptionStore) -> None:
-    """Nor can one that has gone, and no number is used up."""
+    """Neither can a removed one, and no version is made."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
     with pytest.raises(SubscriptionError) as error:
@@ -90,7 +90,7 @@ def test_an_unknown_id_cannot_be_unsubscribed(table: SubscriptionStore) -> None:
 
 @pytest.mark.parametrize("xpath", ["//x[", "//n:x", "count(//x)"])
 def test_a_bad_expression_is_refused(table: SubscriptionStore, xpath: str) -> None:
-    """What an index would not take does not get in."""
+    """An expression that an index would refuse is not stored."""
     with pytest.raises(PatternError):
         table.subscribe("a", xpath)
     assert table.version() == 0
@@ -100,7 +100,7 @@ def test_a_bad_expression_is_refused(table: SubscriptionStore, xpath: str) -> No
     "name", ["a\tb", "n\nl", "a\x00", "a\x85b", "\ud800", " lead", "trail\u00a0", "#hash", " "]
 )
 def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionStore, name: str) -> None:
-    """As an id and as a subscriber, with what is wrong."""
+    """This holds for ids and for subscribers."""
     for id, subscriber, kind in ((name, "ada", "id"), ("a", name, "subscriber")):
         with pytest.raises(SubscriptionError, match=f"^the {kind} ") as error:
             table.subscribe(id, "//x", subscriber=subscriber)
@@ -113,20 +113,20 @@ def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionStore, nam
     [
         ("", "needs at least one character"),
         ("a\tb", "has a control character"),
-        ("\ud800", "half of a surrogate pair"),
+        ("\ud800", "lone surrogate"),
         (" a", "begins or ends with white space"),
         ("#a", "begins with #"),
     ],
 )
 def test_a_refusal_says_what_is_wrong_with_a_name(table: SubscriptionStore, name: str, words: str) -> None:
-    """And shows it."""
+    """The message also shows the name."""
     with pytest.raises(SubscriptionError, match=words) as error:
         table.subscribe(name, "//x")
     assert repr(name) in error.value.message
 
 
 def test_names_that_are_there_keep_working(table: SubscriptionStore) -> None:
-    """A table of an earlier time may have any; it is listed, and can be unsubscribed."""
+    """Such names in an older store are listed, and can be unsubscribed."""
     table.subscribe("a", "//x")
     with sqlite3.connect(table.path) as connection:
         connection.execute("UPDATE subscriptions SET id = '#old', subscriber = ' old'")
@@ -137,13 +137,13 @@ def test_names_that_are_there_keep_working(table: SubscriptionStore) -> None:
 
 
 def test_a_delivery_is_a_document_or_a_part(table: SubscriptionStore) -> None:
-    """Anything else is a mistake of the caller."""
+    """Any other value is an error of the caller."""
     with pytest.raises(ValueError, match="document or part"):
         table.subscribe("a", "//x", deliver="half")
 
 
 def test_an_import_is_one_change(table: SubscriptionStore) -> None:
-    """Many rows have one number; the bad ones are told and hide none of the others."""
+    """Many rows have one version; refused rows are reported and do not hide the others."""
     done = table.import_all(
         Subscription(id, xpath, id, "document")
         for id, xpath in [("a", "//x"), ("bad", "//["), ("", "//x"), ("b", "//y")]
@@ -154,7 +154,7 @@ def test_an_import_is_one_change(table: SubscriptionStore) -> None:
 
 
 def test_an_import_that_fails_leaves_nothing(table: SubscriptionStore) -> None:
-    """Half an import is no import."""
+    """An import is atomic."""
 
     def failing() -> object:
         yield Subscription("a", "//x", "a", "document")
@@ -167,14 +167,14 @@ def test_an_import_that_fails_leaves_nothing(table: SubscriptionStore) -> None:
 
 
 def test_an_import_may_name_an_id_twice(table: SubscriptionStore) -> None:
-    """The last expression stands, and no version has both."""
+    """The last expression wins, and no version has both."""
     table.import_all(Subscription("a", xpath, "a", "document") for xpath in ("//x", "//y"))
     assert [row.text for row in table.subscriptions()] == ["//y"]
     assert [row.text for row in table.changes(0, 1).came] == ["//y"]
 
 
 def test_changes_lead_from_any_version_to_any_later_one(table: SubscriptionStore) -> None:
-    """Rows without those that went, followed by those that came, are the rows of the later version."""
+    """Removing rows and appending others turns the rows of a version into those of a later one."""
     for number in range(6):
         table.subscribe(f"s{number}", f"//x{number}")
     table.unsubscribe("s2")
@@ -192,7 +192,7 @@ def test_changes_lead_from_any_version_to_any_later_one(table: SubscriptionStore
 
 
 def test_pruned_versions_are_gone(table: SubscriptionStore) -> None:
-    """What only they had is forgotten; listing them says so rather than giving less."""
+    """Their rows are deleted, and listing them raises an error instead of returning fewer rows."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
     table.subscribe("b", "//y")
@@ -206,13 +206,13 @@ def test_pruned_versions_are_gone(table: SubscriptionStore) -> None:
 
 
 def test_a_version_that_is_not_yet_cannot_be_listed(table: SubscriptionStore) -> None:
-    """It may still become anything."""
+    """A future version is refused."""
     with pytest.raises(SourceError, match="no version 1"):
         table.subscriptions(1)
 
 
 def test_threads_change_it_at_once(table: SubscriptionStore) -> None:
-    """Each change has a number of its own."""
+    """Concurrent changes of threads get distinct versions."""
     versions: list[int] = []
 
     def subscribe(name: str) -> None:
@@ -234,7 +234,7 @@ def subscribe_ten(path: Path, name: str) -> None:
 
 
 def test_processes_make_it_and_change_it_at_once(tmp_path: Path) -> None:
-    """Also when all of them find no file yet."""
+    """This holds also if several processes create the store at the same time."""
     path = tmp_path / "subscriptions.db"
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=subscribe_ten, args=(path, name)) for name in "abc"]

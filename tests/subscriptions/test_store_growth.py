@@ -1,4 +1,4 @@
-"""The store and the versions do not grow with the number of changes and batches, but with what is needed."""
+"""The store and the versions grow with what is needed, not with the number of changes and batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHANGES = int(os.environ.get("TWIGCAST_CHANGES", "600"))
 def test_changes_and_batches_leave_what_the_kept_versions_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ten subscriptions that change again and again, a batch after each change: old rows and files go."""
+    """Ten subscriptions change many times, with a batch after each change: old rows and files are deleted."""
     monkeypatch.setattr(version_builder, "GRACE_SECONDS", -1.0)
     durable = store._connect
 
@@ -54,7 +54,7 @@ def test_changes_and_batches_leave_what_the_kept_versions_need(
 
 
 def test_each_reader_holds_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are deleted when no reader holds them; one that was not seen for long holds nothing."""
+    """Rows are deleted when no reader holds them; the hold of a reader expires."""
     subscriptions = SubscriptionStore(tmp_path / "subscriptions.db")
     for number in range(6):
         subscriptions.subscribe("s", f"//x{number}")

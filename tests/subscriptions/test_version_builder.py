@@ -1,4 +1,4 @@
-"""Index versions that follow a subscription store."""
+"""Index versions that are built from a subscription store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table(tmp_path: Path) -> SubscriptionStore:
 
 
 def listed(version: IndexVersion) -> list[tuple[str, str, str]]:
-    """Who is living in a version, and what they receive."""
+    """Return the live subscriptions of a version with their subscribers and deliveries."""
     index = version.open_index()
     rows = {row["subscription"]: row for row in index.rows().to_pylist()}
     return [
@@ -43,14 +43,14 @@ def test_a_version_has_the_rows_of_the_table(table: SubscriptionStore, tmp_path:
 
 
 def test_a_table_without_subscriptions_has_a_version_too(table: SubscriptionStore, tmp_path: Path) -> None:
-    """Documents that nobody wants go through all the same."""
+    """Documents are processed even if there are no subscribers."""
     builder = VersionBuilder(table, tmp_path / "versions")
     assert builder.newest() == "0"
     assert listed(builder.at("0")[0]) == []
 
 
 def test_it_follows_by_the_changes(table: SubscriptionStore, tmp_path: Path) -> None:
-    """After each of many changes the version is the one that would be built from the rows."""
+    """After each of many changes, the version equals one that is built from all rows."""
     builder = VersionBuilder(table, tmp_path / "versions")
     for number in range(5):
         table.subscribe(f"s{number}", f"//x{number}")
@@ -67,7 +67,7 @@ def test_it_follows_by_the_changes(table: SubscriptionStore, tmp_path: Path) -> 
 
 
 def test_a_past_version_can_be_made_again(table: SubscriptionStore, tmp_path: Path) -> None:
-    """A replayed batch gets its subscriptions though the manifest was lost and the table went on."""
+    """A replayed batch gets its subscriptions, although the manifest was lost and the store has changed."""
     table.subscribe("a", "//x")
     builder = VersionBuilder(table, tmp_path / "versions")
     builder.newest()
@@ -81,7 +81,7 @@ def test_a_past_version_can_be_made_again(table: SubscriptionStore, tmp_path: Pa
 
 
 def test_a_version_that_was_pruned_cannot_be_had(table: SubscriptionStore, tmp_path: Path) -> None:
-    """It says so."""
+    """The error names the version."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
     table.prune(before=2)
@@ -90,7 +90,7 @@ def test_a_version_that_was_pruned_cannot_be_had(table: SubscriptionStore, tmp_p
 
 
 def test_shards_divide_the_rows(table: SubscriptionStore, tmp_path: Path) -> None:
-    """Each is in one of them, and stays in it."""
+    """Each subscription is in one shard and stays in it."""
     for number in range(20):
         table.subscribe(f"s{number}", "//x")
     builder = VersionBuilder(table, tmp_path / "versions", shards=3)
@@ -102,7 +102,7 @@ def test_shards_divide_the_rows(table: SubscriptionStore, tmp_path: Path) -> Non
 
 
 class Rows:
-    """Subscriptions that know only what is there now."""
+    """A source that knows only its current subscriptions."""
 
     def __init__(self, *rows: Subscription) -> None:
         self.now = list(rows)
@@ -115,7 +115,7 @@ class Rows:
 
 
 def test_it_follows_tables_without_a_past(tmp_path: Path) -> None:
-    """By comparing rows; a bad one is told and hides none of the others."""
+    """Rows are compared; a refused one is reported and does not hide the others."""
     rows = Rows(*(Subscription(id, f"//{id}", id) for id in "abc"))
     builder = VersionBuilder(rows, tmp_path)
     first = builder.newest()
@@ -128,14 +128,14 @@ def test_it_follows_tables_without_a_past(tmp_path: Path) -> None:
 
 
 def test_what_such_a_table_no_longer_has_cannot_be_made(tmp_path: Path) -> None:
-    """A version whose folder is gone is not silently another."""
+    """A past version without a manifest is refused; no other version is used in its place."""
     rows = Rows(Subscription("a", "//a", "a"))
     with pytest.raises(StageError):
         VersionBuilder(rows, tmp_path).at("h-gone")
 
 
 def test_versions_that_no_batch_needs_are_swept_away(table: SubscriptionStore, tmp_path: Path) -> None:
-    """Those that are needed stay with their segments, and so does everything that is young."""
+    """Needed versions are kept with their segments, and so are all young files."""
     root = tmp_path / "versions"
     builder = VersionBuilder(table, root)
     for number in range(SWEEP_EVERY - 1):
@@ -156,7 +156,7 @@ def test_versions_that_no_batch_needs_are_swept_away(table: SubscriptionStore, t
 
 
 def test_a_new_process_goes_on_from_the_newest_version(table: SubscriptionStore, tmp_path: Path) -> None:
-    """It compiles what has changed since, and shares the segments; a damaged segment is passed over."""
+    """It compiles only later changes and shares the segments; a damaged segment is skipped."""
     for number in range(200):
         table.subscribe(f"s{number}", f"//x{number}")
     builder = VersionBuilder(table, tmp_path / "versions")
@@ -175,7 +175,7 @@ def test_a_new_process_goes_on_from_the_newest_version(table: SubscriptionStore,
 
 
 def test_a_store_that_was_made_anew_has_other_versions(tmp_path: Path) -> None:
-    """Versions are not trusted by their number: nobody gets what another store's subscribers asked for."""
+    """Versions are identified by token, not by number: no subscriber of another store gets a document."""
     path = tmp_path / "subscriptions.db"
     first = SubscriptionStore(path)
     first.subscribe("mallory", "//x")
@@ -189,7 +189,7 @@ def test_a_store_that_was_made_anew_has_other_versions(tmp_path: Path) -> None:
 
 
 def test_a_store_that_was_restored_has_other_versions(tmp_path: Path) -> None:
-    """After a restore the numbers are given out once more, to other changes."""
+    """After a restore, the same numbers are given to other changes."""
     path, copy = tmp_path / "subscriptions.db", tmp_path / "copy.db"
     store = SubscriptionStore(path)
     store.subscribe("ada", "//x")
@@ -227,7 +227,7 @@ VersionBuilder(store, root).newest()
 
 @pytest.mark.slow
 def test_a_kill_at_any_point_leaves_the_last_whole_version(table: SubscriptionStore, tmp_path: Path) -> None:
-    """A process that dies before, between or after its writes leaves versions that are whole."""
+    """A process that dies before, during or after its writes leaves complete versions."""
     root = tmp_path / "versions"
     table.subscribe("a", "//x")
     VersionBuilder(table, root).newest()

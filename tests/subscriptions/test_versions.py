@@ -1,4 +1,4 @@
-"""An index version: a manifest of segments, written whole, opened once."""
+"""An index version: a manifest of segments that is written atomically and opened once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = [
 
 
 def test_rows_stand_at_their_positions(tmp_path: Path) -> None:
-    """Row i of the subscribers is position i of the index; what is refused has no position."""
+    """Row i of the subscribers is position i of the index; refused subscriptions have no position."""
     version = IndexVersion.write(tmp_path, 12, ROWS)
     assert (version.version, version.size, version.manifest) == ("12", 3, tmp_path / "12.json")
     assert [(each.id, each.error.code) for each in version.refused] == [("u", "syntax")]
@@ -36,7 +36,7 @@ def test_rows_stand_at_their_positions(tmp_path: Path) -> None:
 
 
 def test_a_version_is_opened_once(tmp_path: Path) -> None:
-    """A process has one index for a path and limits, however often it is asked for."""
+    """A process has one index for each path and limits."""
     (one,) = shipped(IndexVersion.write(tmp_path, 1, ROWS), "path", None)
     (same,) = shipped(IndexVersion.open(tmp_path / "1.json"), "path", None)
     assert one.open_index(DocumentLimits()) is same.open_index(DocumentLimits())
@@ -44,7 +44,7 @@ def test_a_version_is_opened_once(tmp_path: Path) -> None:
 
 
 def test_a_version_that_is_there_stays(tmp_path: Path) -> None:
-    """Writing it again changes nothing, and leaves nothing behind."""
+    """Writing a version again changes nothing, and leaves no files behind."""
     first = IndexVersion.write(tmp_path, "v", ROWS)
     again = IndexVersion.write(tmp_path, "v", ROWS[:1])
     assert (first.size, again.size) == (3, 3)
@@ -53,7 +53,7 @@ def test_a_version_that_is_there_stays(tmp_path: Path) -> None:
 
 
 def test_several_may_write_the_same(tmp_path: Path) -> None:
-    """Whoever is first wins; all of them have it."""
+    """Concurrent writers all get the version of the first."""
     found: list[IndexVersion] = []
     writers = [
         threading.Thread(target=lambda: found.append(IndexVersion.write(tmp_path, "v", ROWS)))
@@ -69,7 +69,7 @@ def test_several_may_write_the_same(tmp_path: Path) -> None:
 
 
 def test_an_index_that_changes_is_saved_as_it_is(tmp_path: Path) -> None:
-    """A removed subscription is a hole in the rows, and is matched by nothing."""
+    """A removed subscription is a tombstone, which no document matches."""
     index = Index(row for row in ROWS if row.id != "u")
     index.remove("s")
     version = IndexVersion.save(tmp_path, 2, index)
@@ -80,7 +80,7 @@ def test_an_index_that_changes_is_saved_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_version_writes_only_what_is_new(tmp_path: Path) -> None:
-    """The next version names the segments of the one before, and adds a small one."""
+    """The next version names the segments of the previous one and one small new segment."""
     index = Index((number, f"//x{number}/y") for number in range(5000))
     first = IndexVersion.save(tmp_path, 1, index)
     index.add("new", "//a")
@@ -94,7 +94,7 @@ def test_a_version_writes_only_what_is_new(tmp_path: Path) -> None:
 
 
 def test_engines_stay_warm_from_version_to_version(tmp_path: Path) -> None:
-    """What was learnt of the segments that two versions share is used on."""
+    """The caches of segments that two versions share are used again."""
     index = Index((number, f"//x{number}") for number in range(500))
     before = IndexVersion.save(tmp_path, 1, index).open_index()
     before.match(b"<a><x1/></a>")
@@ -105,7 +105,7 @@ def test_engines_stay_warm_from_version_to_version(tmp_path: Path) -> None:
 
 
 def test_a_version_knows_its_store(tmp_path: Path) -> None:
-    """The same number of another store is another version; so is a manifest that lacks a segment."""
+    """A version of another store is refused despite its number, and so is one that lacks a segment."""
     (made,) = save_version(tmp_path, "1", [Index(ROWS[:1])], store="here")
     assert open_version(made.manifest, store="here") == (made,)
     with pytest.raises(StageError, match="made from another subscription store"):
@@ -125,7 +125,7 @@ def test_shards_are_manifests_over_fewer_segments(tmp_path: Path) -> None:
 
 
 def test_an_index_is_a_version_for_the_moment() -> None:
-    """An index that is not kept anywhere is named by its content; after a change it is another version."""
+    """The name of a temporary version is a hash of its content; a changed index is another version."""
     index = Index([(1, "/a"), (2, "/b")])
     (one,) = shipped(index, "path", None)
     (same,) = shipped(index, "path", None)
@@ -138,15 +138,15 @@ def test_an_index_is_a_version_for_the_moment() -> None:
 
 
 def test_an_empty_version(tmp_path: Path) -> None:
-    """Nobody may have subscribed yet."""
+    """A version may have no subscriptions."""
     (opened,) = shipped(IndexVersion.write(tmp_path, 0, []), "path", None)
     assert opened.size == opened.open_subscribers().num_rows == 0
     assert len(opened.open_index(DocumentLimits()).match(b"<a/>")) == 0
 
 
 def test_what_is_no_version_is_refused(tmp_path: Path) -> None:
-    """A folder that is none, a name that cannot be one, and no index at all."""
-    with pytest.raises(StageError, match="is no index version"):
+    """An invalid folder, an invalid name and a missing index are refused."""
+    with pytest.raises(StageError, match="is not a valid index version"):
         IndexVersion.open(tmp_path)
     for name in ("", "a/b", ".v"):
         with pytest.raises(StageError, match="cannot name an index version"):
@@ -156,7 +156,7 @@ def test_what_is_no_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_files_are_mapped(tmp_path: Path) -> None:
-    """What is opened is mapped from the files, not read into memory."""
+    """Segment files are mapped, not read into memory."""
     (opened,) = shipped(IndexVersion.write(tmp_path, 1, ROWS), "path", None)
     kept = opened.open_index(DocumentLimits()), opened.open_subscribers()
     mapped = Path("/proc/self/maps")

@@ -1,8 +1,8 @@
-"""What is true of patterns, alone and under a schema: values and pure functions.
+"""Pure functions that decide and compute properties of patterns, alone and under a schema.
 
-``covers`` says whether one pattern holds wherever another does, ``overlaps`` whether a document of a schema
-can match a pattern, ``describes`` whether a document is one of a schema; the rest counts, generalises and
-merges patterns.
+``covers`` says whether one pattern matches every document that another one matches, ``overlaps`` whether some
+document of a schema can match a pattern, and ``describes`` whether a document conforms to a schema.  Other
+functions count the label paths that patterns select, generalise patterns and merge them.
 """
 
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, members, schema_automaton

@@ -1,21 +1,22 @@
-"""A schema as an automaton over element names: the form in which it is compared with subscriptions.
+"""A schema as an automaton over element names, in which form it is compared with patterns and documents.
 
-A position stands for the elements that share a name test and a context.  The expression
-``/a/b(/c/d)+/e`` has six, with the document itself as the first:
+A position stands for the elements that share a name test and a context.  The automaton of the expression
+``/a/b(/c/d)+/e`` has six positions; the first one is the document itself:
 
     document ──► a ──► b ──► c ⇄ d ──► e
 
     position   0   1   2   3   4     5
     test       –   a   b   c   d     e
-    follow    {1} {2} {3} {4} {3,5} {}        each set one integer, a bit for each position
+    follow    {1} {2} {3} {4} {3,5} {}        each set is one integer with a bit for each position
 
-The automaton describes a document if its elements can be given positions so that each name is admitted by
-its position, and each position follows that of the parent.  Every position may be the last: branches end
-anywhere.
+The automaton describes a document if every element can be assigned a position whose test admits the element's
+name and which follows the position of the element's parent.  Every position may be the last one, since a
+branch of a document may end anywhere.
 
-Invariant: a name leads from a position to at most one other, so an element's position depends on nothing but
-the names above it, and the branches of a twig can be decided one by one.  Where tests overlap, a name belongs
-to the narrowest test that admits it; the tests are closed under intersection, so there is one.
+Invariant: the automaton is deterministic, that is, a name leads from a position to at most one other.  The
+position of an element therefore depends only on its label path, and the branches of a twig can be decided
+independently of each other.  Where tests overlap, a name belongs to the narrowest test that admits it; there
+is exactly one such test, because the tests are closed under intersection.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ from twigcast.pattern import ANY, Axis, NameTest
 from twigcast.schema import ElementGraph
 
 DOCUMENT = 1
-"""The set of only the document's position."""
+"""The set that contains only the position of the document."""
 
 MEMORY = 100_000
-"""The most steps that are cached: documents and subscriptions can bring any number of names."""
+"""The largest number of cached steps; a bound is needed because documents may contain any number of names."""
 
 
 @dataclass(frozen=True, eq=True)  # without slots: derived facts are cached in the instance
 class SchemaAutomaton:
-    """Describes documents by positions: the name test of each, and the set of positions that can follow it.
+    """A deterministic automaton: for each position its name test and the set of positions that can follow it.
 
-    The first position is the document, whose test is not used.  Raises ``SchemaError`` if a name could lead
-    from a position to two others.
-    Cost: a step from a set of positions is one lookup when it is made again.
+    The first position is the document, whose test is not used.  The constructor raises ``SchemaError`` if a
+    name leads from one position to two others.
+    Cost: the steps from sets of positions are cached, so that a repeated step is one lookup.
     """
 
     tests: tuple[NameTest, ...]
@@ -64,7 +65,7 @@ class SchemaAutomaton:
 
     @property
     def roots(self) -> tuple[NameTest, ...]:
-        """The names that documents can start with."""
+        """The name tests of the root elements that documents can have."""
         return tuple(self.tests[number] for number in members(self.follow[0]))
 
     def to_json(self) -> dict[str, Any]:
@@ -76,7 +77,7 @@ class SchemaAutomaton:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> SchemaAutomaton:
-        """Read what ``to_json`` wrote; raises ``SchemaError`` if it is not a sound automaton."""
+        """Read the output of ``to_json``; raises ``SchemaError`` if the automaton is not deterministic."""
         tests = tuple(NameTest(*test) for test in fields["tests"])
         follow = tuple(sum(1 << number for number in set(numbers)) for numbers in fields["follow"])
         return cls(tests, follow)
@@ -87,7 +88,7 @@ class SchemaAutomaton:
 
     @classmethod
     def from_text(cls, text: str) -> SchemaAutomaton:
-        """Read what ``to_text`` wrote; raises ``SchemaError`` if it is not a sound automaton."""
+        """Read the output of ``to_text``; raises ``SchemaError`` if the automaton is not deterministic."""
         return cls.from_json(json.loads(text))
 
     def __hash__(self) -> int:
@@ -100,7 +101,7 @@ class SchemaAutomaton:
         self.__dict__.update(state)
 
     def step(self, positions: int, axis: Axis, test: NameTest) -> int:
-        """The positions to which a step can lead from any of these."""
+        """Return the positions to which a step can lead from any of ``positions``."""
         key = (positions, axis, test)
         found = self._steps.get(key)
         if found is None:
@@ -111,7 +112,7 @@ class SchemaAutomaton:
         return found
 
     def step_back(self, positions: int, axis: Axis) -> int:
-        """The positions from which a step of this axis can lead to one of these."""
+        """Return the positions from which a step along ``axis`` can lead to one of ``positions``."""
         key = (positions, axis)
         found = self._back.get(key)
         if found is None:
@@ -120,7 +121,7 @@ class SchemaAutomaton:
         return found
 
     def admitted(self, test: NameTest) -> int:
-        """The positions of elements that can have a name which ``test`` admits."""
+        """Return the positions whose elements can have a name that ``test`` admits."""
         found = self._admitted.get(test)
         if found is None:
             if len(self._admitted) > MEMORY:
@@ -134,23 +135,25 @@ class SchemaAutomaton:
         return found
 
     def named(self, namespace: str, local: str) -> int:
-        """The positions of elements with this very name."""
+        """Return the positions whose elements can have this name."""
         return self.admitted(NameTest(namespace, local))
 
     def children(self, positions: int) -> int:
+        """Return the positions that can follow one of ``positions`` directly."""
         return self._union(self.follow, positions)
 
     def descendants(self, positions: int) -> int:
+        """Return the positions that can occur at any depth below one of ``positions``."""
         return self._union(self.below, positions)
 
     @cached_property
     def everywhere(self) -> int:
-        """All positions, the document's included."""
+        """All positions, including that of the document."""
         return (1 << len(self.tests)) - 1
 
     @cached_property
     def below(self) -> tuple[int, ...]:
-        """For each position, those that can stand anywhere below it."""
+        """For each position, the set of positions that can occur at any depth below it."""
         below = list(self.follow)
         changed = True
         while changed:
@@ -171,7 +174,7 @@ class SchemaAutomaton:
         return by_test
 
     def _narrowest(self, test: NameTest) -> NameTest | None:
-        """The class of tests to which the names of ``test`` belong that no narrower test speaks of."""
+        """Return the narrowest known test that admits all names of ``test``; None if there is none."""
         namespace, local = test
         for known in (test, NameTest(None, local), NameTest(namespace, None), ANY):
             if known in self._by_test:
@@ -199,7 +202,7 @@ class SchemaAutomaton:
 
 
 def members(positions: int) -> Iterator[int]:
-    """The numbers of the positions in a set."""
+    """Yield the numbers of the positions in a set, in ascending order."""
     while positions:
         lowest = positions & -positions
         yield lowest.bit_length() - 1
@@ -207,14 +210,15 @@ def members(positions: int) -> Iterator[int]:
 
 
 def schema_automaton(schema: ElementGraph | Iterable[PathExpression]) -> SchemaAutomaton:
-    """The automaton of a schema, given as its graph or as the path expressions of its documents."""
+    """Make the automaton of a schema, which is given as an element graph or as path expressions."""
     return _of_graph(schema) if isinstance(schema, ElementGraph) else _of_expressions(schema)
 
 
 def deterministic(tests: Sequence[NameTest], follow: Sequence[int]) -> SchemaAutomaton:
-    """The automaton of these positions, where a name may lead from one position to several.
+    """Make a deterministic automaton from positions where a name may lead from one position to several.
 
-    Its positions are sets of the given ones, with the names they share (the subset construction).
+    This is the subset construction: a position of the result is a set of the given positions, together with a
+    name test that all of them admit.
     """
     if _is_deterministic(tests):
         return SchemaAutomaton(tuple(tests), tuple(follow))
@@ -226,7 +230,7 @@ def deterministic(tests: Sequence[NameTest], follow: Sequence[int]) -> SchemaAut
     numbers: dict[tuple[NameTest, int], int] = {(ANY, DOCUMENT): 0}
     waiting = [(ANY, DOCUMENT)]
     reached: list[int] = []
-    for _, positions in waiting:  # grows while it is walked
+    for _, positions in waiting:  # the loop appends to the list
         below = 0
         for number in members(positions):
             below |= follow[number]
@@ -244,16 +248,16 @@ def deterministic(tests: Sequence[NameTest], follow: Sequence[int]) -> SchemaAut
 
 
 def _is_deterministic(tests: Sequence[NameTest]) -> bool:
-    """Whether no two positions share a name."""
+    """Whether no two positions admit the same name, and no test has a wildcard."""
     named = tests[1:]
     return len(set(named)) == len(named) and all(None not in test for test in named)
 
 
 def _closed(tests: set[NameTest]) -> list[NameTest]:
-    """The tests and all their intersections, sorted."""
+    """Return the tests and all their intersections, sorted."""
     closed = set(tests)
-    vague = [test for test in tests if None in test]
-    for one in vague:
+    wildcards = [test for test in tests if None in test]
+    for one in wildcards:
         for other in list(closed):
             both = one.meet(other)
             if both is not None:
@@ -262,7 +266,7 @@ def _closed(tests: set[NameTest]) -> list[NameTest]:
 
 
 def _of_graph(graph: ElementGraph) -> SchemaAutomaton:
-    """One position for each element that can be reached from the root."""
+    """Make an automaton with one position for each element that can be reached from the root."""
     names = [graph.root, *sorted(graph.descendants[graph.root] - {graph.root})]
     numbers = {name: number for number, name in enumerate(names, 1)}
     tests = [ANY, *(NameTest(*graph.expanded(name)) for name in names)]
@@ -274,7 +278,7 @@ def _of_graph(graph: ElementGraph) -> SchemaAutomaton:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Where a part of an expression can begin and end, as sets of positions; whether it can be empty."""
+    """The positions at which a part of an expression can begin and end, and whether the part can be empty."""
 
     first: int
     last: int
@@ -282,7 +286,7 @@ class _Ends:
 
 
 def _of_expressions(expressions: Iterable[PathExpression]) -> SchemaAutomaton:
-    """One position for each label of each expression (Glushkov's construction), then made deterministic."""
+    """Make one position for each label of each expression (Glushkov's construction), then determinise."""
     tests = [ANY]
     follow = [0]
 
@@ -290,7 +294,7 @@ def _of_expressions(expressions: Iterable[PathExpression]) -> SchemaAutomaton:
         for number in members(sources):
             follow[number] |= targets
 
-    def place(expression: PathExpression) -> _Ends:
+    def positions_of(expression: PathExpression) -> _Ends:
         match expression:
             case Label(test):
                 tests.append(test)
@@ -299,7 +303,7 @@ def _of_expressions(expressions: Iterable[PathExpression]) -> SchemaAutomaton:
             case Series(parts):
                 whole = _Ends(0, 0, True)
                 for part in parts:
-                    ends = place(part)
+                    ends = positions_of(part)
                     connect(whole.last, ends.first)
                     whole = _Ends(
                         whole.first | (ends.first if whole.empty else 0),
@@ -308,19 +312,19 @@ def _of_expressions(expressions: Iterable[PathExpression]) -> SchemaAutomaton:
                     )
                 return whole
             case Either(options):
-                found = [place(option) for option in options]
+                found = [positions_of(option) for option in options]
                 first = last = 0
                 for ends in found:
                     first |= ends.first
                     last |= ends.last
                 return _Ends(first, last, any(ends.empty for ends in found))
             case Repeat(body):
-                ends = place(body)
+                ends = positions_of(body)
                 connect(ends.last, ends.first)
                 return ends
 
     for expression in expressions:
-        connect(DOCUMENT, place(expression).first)
+        connect(DOCUMENT, positions_of(expression).first)
     if not follow[0]:
         raise SchemaError("a schema needs at least one path expression that is not empty")
     return deterministic(tests, follow)

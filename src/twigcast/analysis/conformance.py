@@ -1,9 +1,9 @@
-"""Whether a document is one that an advertisement announced.
+"""Whether a document conforms to a schema; the naive version of what the kernel decides while it matches.
 
-Each element is given the position that its name leads to from that of its parent; where there is none, the
-document is outside.  The subscription language cannot ask for this (it has no ``not(self::name)``), so an
-index of patterns cannot answer it: the router that a document enters at follows its tags, once.
-Cost: a bare parse and one lookup for each element, a quarter of what a tree of nodes takes.
+Each element gets the position to which its name leads from the position of its parent; a document does not
+conform if there is no such position.  No pattern can express this, because the subscription language has no
+``not(self::name)``.
+Cost: a bare parse and one lookup for each element, which is a quarter of the cost of building a tree.
 """
 
 from __future__ import annotations
@@ -13,32 +13,32 @@ from xml.parsers import expat
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton
 from twigcast.pattern import Axis, NameTest
 
-_SEPARATOR = "\x01"  # parts the namespace of a name from its local part; no document contains it
+_SEPARATOR = "\x01"  # separates namespace and local name; XML documents cannot contain this character
 
 
 def describes(automaton: SchemaAutomaton, body: bytes) -> bool:
-    """Whether every label path of a well-formed document is one that the automaton describes."""
-    return _Follower(automaton).follows(body)
+    """Whether a document is well-formed and the automaton describes every label path of it."""
+    return _Walk(automaton).conforms(body)
 
 
 class _Outside(Exception):
-    """An element that no position admits has been met."""
+    """Raised inside the parser at the first element that no position admits."""
 
 
-class _Follower:
-    """One document being followed: the positions of its open elements."""
+class _Walk:
+    """The walk of one document through the automaton: a stack with the positions of the open elements."""
 
     def __init__(self, automaton: SchemaAutomaton) -> None:
         self.step = automaton.step
         self.open = [DOCUMENT]
 
-    def follows(self, body: bytes) -> bool:
+    def conforms(self, body: bytes) -> bool:
         parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         try:
             parser.Parse(body, True)
-        except (_Outside, expat.ExpatError, LookupError, ValueError):  # what is not read is not announced
+        except (_Outside, expat.ExpatError, LookupError, ValueError):  # unreadable documents do not conform
             return False
         return True
 

@@ -1,20 +1,20 @@
-"""Whether one subscription holds wherever another does.
+"""Whether one pattern covers another, that is, matches every document that the other one matches.
 
-``covers(p, q)`` is proved, never guessed: p follows from what q says.  What q says of a node are facts, what
-p asks of it is a goal, both in the language of predicates.  A goal with a path follows from a fact with a
-path if the steps of the goal can be laid along the chain of the fact, whatever lies in the gaps of its
-``//``; a step's own predicates are goals at the node where it comes to lie, which the predicates there and
-the rest of the fact's path have to prove:
+``covers(p, q)`` is true only if it is proved.  The predicates of q are facts about a node, those of p are
+goals to prove about it.  A goal with a path follows from a fact with a path if the steps of the goal can be
+mapped to nodes along the path of the fact, whatever elements lie in the gaps of its ``//``.  The predicates
+of a mapped step become goals at its node; they must follow from the predicates there and from the rest of the
+fact's path:
 
     q   /a[@k=5]//b[c]/d          facts at a: @k=5, .//b[c]/d       at b: c, d
     p   /a[@k<9]//*[c]            goals: @k<9 at a, c at b
 
-Paths without predicates are decided by an automaton (``linear_containment``), in the same way with bits.
+Paths without predicates are decided by an automaton on bits (``linear_containment``).
 
-Sound for the whole language; complete for unions of linear paths.  A goal on a value is proved from one fact
-at a time, and a disjunction of facts is resolved by cases, one ``or`` at a time.
-Cost: the summary of a pattern is made once; most pairs fail on it in under a microsecond, linear ones are
-decided in a few, others in tens to hundreds and then cached.
+``covers`` is sound for the whole language and complete for unions of linear paths.  A goal on a value is
+proved from one fact at a time; a disjunction among facts is resolved by case analysis, one ``or`` at a time.
+Cost: the summary of a pattern is computed once.  Most pairs are rejected by their summaries in less than a
+microsecond, linear pairs are decided in a few microseconds, others in tens to hundreds and then cached.
 """
 
 from __future__ import annotations
@@ -51,25 +51,26 @@ from twigcast.pattern import (
 )
 
 REMEMBERED = 1 << 17
-"""The most summaries, and the most verdicts, that are cached."""
+"""The largest number of cached summaries, and of cached verdicts."""
 
 _RANKS = 1 << 12
 
 
 def covers(p: Pattern, q: Pattern) -> bool:
-    """Whether every document that ``q`` matches is matched by ``p``, as far as that can be proved."""
+    """Whether it is proved that ``p`` matches every document that ``q`` matches."""
     return summary_covers(summary(p), summary(q))
 
 
 class Summary:
-    """What is worth knowing of a pattern before it is compared with others.
+    """Necessary conditions for covering, computed once for each pattern; below, p covers q.
 
-    ``asks`` and ``says`` are sets of names and values as bits: what p asks must be among what q says.
-    ``value`` is a value that p asks for, if there is one, and then it is among the ``values`` of q.
-    ``shortest`` is the number of steps of the shortest alternative, ``deepest`` the height of the lowest
-    chain among its alternatives' highest.
-    ``least`` and ``most`` bound a rank that grows along covering: if p covers q, p's least is below q's
-    most; of linear paths both are the rank, and the same only if they are equivalent.
+    ``asked`` are the names and values that p requires, ``said`` those that q mentions; ``asks`` and ``says``
+    are the same sets as bits: the bits that p asks are a subset of those that q says.
+    ``value`` is a value that p requires, if any; it is then among the ``values`` of q.
+    ``shortest`` is the length of the shortest alternative; ``deepest`` is the smallest height among the
+    alternatives.  The shortest of p is at most the deepest of q.
+    ``least`` and ``most`` bound a rank: the least of p is at most the most of q.  Both are the rank itself
+    for a single linear path, and if p and q then have the same rank, they are equivalent.
     """
 
     __slots__ = (
@@ -125,7 +126,7 @@ def summary(pattern: Pattern) -> Summary:
     if found is None:
         if len(_summaries) >= REMEMBERED:
             _summaries.clear()
-        found = _summaries[id(pattern)] = Summary(pattern)  # which keeps the pattern, and so its id
+        found = _summaries[id(pattern)] = Summary(pattern)  # keeps the pattern, and so its id, alive
     return found
 
 
@@ -154,7 +155,7 @@ _Valued: TypeAlias = Comparison | StringTest | Length
 
 
 def known(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
-    """The facts in a conjunction of predicates, taken apart as far as they stand for themselves."""
+    """Return the facts in a conjunction of predicates: ``and`` and double negations are resolved."""
     facts: list[Predicate] = []
     for predicate in predicates:
         match predicate:
@@ -175,7 +176,7 @@ def known(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
 
 
 def denials(operand: Predicate) -> Iterator[Predicate]:
-    """The predicates that a negation states: ``not(a or not(b))`` states ``b``."""
+    """Yield the predicates that ``not(operand)`` implies: ``not(a or not(b))`` implies ``b``."""
     match operand:
         case Not(stated):
             yield stated
@@ -185,7 +186,7 @@ def denials(operand: Predicate) -> Iterator[Predicate]:
 
 
 def _from(fact: Selecting, path: Path, start: int) -> Predicate:
-    """What a fact says of the node on its path after so many steps: the same, of the rest of the path."""
+    """Return what a fact implies for the node that ``start`` steps of its path lead to."""
     rest = (Path(path.steps[start:], path.tail),)
     return Exists(rest) if isinstance(fact, Exists | Count) else replace(fact, paths=rest)
 
@@ -194,7 +195,7 @@ def _from(fact: Selecting, path: Path, start: int) -> Predicate:
 
 
 def follows(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
-    """Whether ``goal`` is true of a node of which ``facts`` are."""
+    """Whether ``goal`` is true for every node for which all ``facts`` are true."""
     if goal in facts or _follows_directly(goal, facts):
         return True
     cases = [fact for fact in facts if isinstance(fact, Or)]
@@ -239,7 +240,7 @@ def _follows_directly(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
 
 
 def _denied(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
-    """Whether ``goal`` is false of a node of which ``facts`` are true."""
+    """Whether ``goal`` is false for every node for which all ``facts`` are true."""
     if isinstance(goal, Not):
         return follows(goal.operand, facts)
     if isinstance(goal, Or):
@@ -260,7 +261,7 @@ def _denied(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
 
 
 def _is_one_node(paths: tuple[Path, ...]) -> bool:
-    """Whether ``paths`` can only select the context node, or one attribute of it."""
+    """Whether ``paths`` can select only the context node, or only one attribute of it."""
     path = paths[0]
     if len(paths) > 1 or path.steps or path.filters:
         return False
@@ -268,7 +269,7 @@ def _is_one_node(paths: tuple[Path, ...]) -> bool:
 
 
 def _selects(path: Path, value: Comparison | None, facts: tuple[Predicate, ...]) -> bool:
-    """Whether ``path`` selects some node, with a value that compares so, from a node with these facts."""
+    """Whether ``path`` selects a node (one with ``value``, if given) from every node with these facts."""
     if not all(follows(condition, facts) for condition in path.filters):
         return False
     if not path.steps:
@@ -281,7 +282,7 @@ def _selects(path: Path, value: Comparison | None, facts: tuple[Predicate, ...])
 
 
 def _ends(tail: Tail, value: Comparison | None, facts: tuple[Predicate, ...]) -> bool:
-    """Whether a node with these facts, or the attribute or text of it, is there and compares so."""
+    """Whether every node with these facts has the ``tail`` (with ``value``, if given)."""
     if tail is None and value is None:
         return True
     return any(
@@ -299,11 +300,11 @@ def _tail_includes(general: Tail, special: Tail) -> bool:
 
 
 def _lies_along(path: Path, value: Comparison | None, other: Path, fact: Selecting) -> bool:
-    """Whether the steps of ``path`` can be laid along those of ``other``, for all lengths of its gaps.
+    """Whether the steps of ``path`` can be mapped to nodes along ``other``, for all lengths of its gaps.
 
-    ``other`` is a path of ``fact``.  As in ``ChainAutomaton.covers``, a mask has a bit for each number of
-    steps that may be laid so far; it is settled once they are all laid and what is asked of the end is true,
-    or once the rest follows from the predicates of the node they have come to.
+    ``other`` is a path of ``fact``.  As in ``ChainAutomaton.covers``, bit j of a mask says that the first j
+    steps can be mapped so far.  A mask is settled once all steps are mapped and the goal on the last node is
+    proved, or once the rest of the path follows from the predicates of the node reached.
     """
     goals = path.steps
     complete = 1 << len(goals)
@@ -311,7 +312,7 @@ def _lies_along(path: Path, value: Comparison | None, other: Path, fact: Selecti
     masks = {1}
     for i, step in enumerate(other.steps):
         if step.axis is Axis.DESCENDANT:
-            gap = _Place(path, value, ANY, (), (_from(fact, other, i),))
+            gap = _FactNode(path, value, ANY, (), (_from(fact, other, i),))
             widened = set(masks)
             for mask in masks:
                 while True:
@@ -322,11 +323,11 @@ def _lies_along(path: Path, value: Comparison | None, other: Path, fact: Selecti
                     widened.add(mask)
             masks = widened
         branches = known(step.predicates)
-        place = _Place(path, value, step.test, branches, (*branches, _from(fact, other, i + 1)))
+        node = _FactNode(path, value, step.test, branches, (*branches, _from(fact, other, i + 1)))
         after = set()
         for mask in masks:
-            mask = place.moved(mask) | (mask & stay)
-            if not place.settles(mask):
+            mask = node.moved(mask) | (mask & stay)
+            if not node.settles(mask):
                 after.add(mask & ~complete)
         if not after:
             return True
@@ -336,8 +337,8 @@ def _lies_along(path: Path, value: Comparison | None, other: Path, fact: Selecti
     return False
 
 
-class _Place:
-    """A node of the fact's chain: which steps of the goal can lie on it, and what that settles."""
+class _FactNode:
+    """A node on the path of a fact: which steps of the goal can be mapped to it, and what that settles."""
 
     __slots__ = ("_admits", "_rest", "branches", "facts", "path", "test", "value")
 
@@ -358,7 +359,7 @@ class _Place:
         self._rest: dict[int, bool] = {}
 
     def moved(self, mask: int) -> int:
-        """The mask of those steps that come to lie here."""
+        """Return the mask after mapping one more step to this node, from each state of ``mask``."""
         found = 0
         for j, step in enumerate(self.path.steps):
             if mask >> j & 1:
@@ -369,7 +370,7 @@ class _Place:
         return found
 
     def settles(self, mask: int) -> bool:
-        """Whether the rest of the goal's path is there, from one of these states."""
+        """Whether the rest of the goal's path is proved from one of the states of ``mask``."""
         for j in range(len(self.path.steps) + 1):
             if mask >> j & 1:
                 if j not in self._rest:
@@ -398,17 +399,17 @@ def _is_linear(path: Path) -> bool:
 
 
 def _generality(steps: Sequence[Step]) -> int:
-    """How vague a path is among those as long: it has wildcards, and gaps, which those may stand around."""
-    vague = 0
+    """Return how general a path is among paths of equal length; ``*`` counts 2, a gap or a partial test 1."""
+    generality = 0
     gap = False
     for step in steps:
         gap = gap or step.axis is Axis.DESCENDANT
         if step.test == ANY:
-            vague += 2
+            generality += 2
             continue
-        vague += gap + (None in step.test)
+        generality += gap + (None in step.test)
         gap = False
-    return vague
+    return generality
 
 
 def _common(sets: Sequence[set[Hashable]]) -> frozenset[Hashable]:
@@ -423,7 +424,7 @@ def _bits(things: frozenset[Hashable]) -> int:
 
 
 def _asked(path: Path) -> Iterator[Hashable]:
-    """The names and values without which the goal ``path`` cannot follow from any facts."""
+    """Yield the names and values that facts must mention for the goal ``path`` to follow from them."""
     for predicate in path.filters:
         yield from _asked_by(predicate)
     for step in path.steps:
@@ -446,7 +447,7 @@ def _asked_by(predicate: Predicate) -> Iterator[Hashable]:
 
 
 def _said(path: Path) -> Iterator[Hashable]:
-    """The names and values that the facts of ``path`` can speak of."""
+    """Yield the names and values that the facts of ``path`` mention."""
     for predicate in path.filters:
         yield from _said_by(predicate)
     for step in path.steps:
@@ -478,7 +479,7 @@ def _said_by(predicate: Predicate) -> Iterator[Hashable]:
 
 
 def _height(path: Path) -> int:
-    """The most steps on a chain of nodes that the facts of ``path`` speak of."""
+    """Return the length of the longest chain of nodes that the facts of ``path`` mention."""
     height = max((_height_of(predicate) for predicate in path.filters), default=0)
     for i, step in enumerate(path.steps):
         height = max(height, i + 1, *(i + 1 + _height_of(predicate) for predicate in step.predicates))

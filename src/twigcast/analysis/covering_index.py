@@ -1,17 +1,17 @@
-"""Many patterns, searched for those that cover one and for those that one covers.
+"""A set of patterns in which the patterns that cover a given one, or are covered by it, are found fast.
 
-Coverers are found by a trie of trunks, the steps of each alternative without predicates, along which the
-witness of the covered pattern is followed:
+Coverers are found in a trie of trunks (the steps of each alternative without their predicates), which is
+searched along the witness of the covered pattern:
 
     /a/b   /a//c   //c        ─/a─┬─/b      ●
                                   └─//c     ●
                               ─//c ●
 
-Those that are covered are found by what they speak of: they are among the patterns that speak of all names
-and values the coverer asks for.  Both only find candidates; ``covers`` decides.
+Covered patterns are found in an inverted index: they mention all names and values that the coverer requires.
+Both searches find only candidates; ``covers`` decides.
 
-Cost: a search visits the places of the trie that the witness can reach, some tens to thousands; few patterns
-are tried one by one.
+Cost: a search visits the trie nodes that the witness can reach, some tens to thousands; few patterns are
+compared one by one.
 """
 
 from __future__ import annotations
@@ -24,27 +24,26 @@ from twigcast.analysis.witness import Witness, bit, key
 from twigcast.pattern import ANY
 
 FEW = 12
-"""Up to so many patterns are tried one by one."""
-
+"""An index of at most this many patterns has no trie: its patterns are compared one by one."""
 
 PATIENCE = 16
-"""How many places are looked at for another coverer; a full search takes a third more time in all."""
+"""How many trie nodes a search visits after its first coverer; a full search takes a third more time."""
 
 _NOTHING: dict[Hashable, set[Summary]] = {}
 
 
 class CoveringIndex:
-    """A set of patterns by their summaries."""
+    """A set of patterns, given by their summaries, that is searched for coverers and for covered patterns."""
 
     __slots__ = ("_added", "_items", "_most", "_partial", "_speaking", "_trie")
 
     def __init__(self) -> None:
-        self._items: dict[Summary, int] = {}  # with numbers that say which came first
-        self._trie: _Place | None = None  # and what goes with it, made by the first search among many
+        self._items: dict[Summary, int] = {}  # numbered in the order in which they were added
+        self._trie: _TrieNode | None = None  # built by the first search among more than FEW
         self._speaking: dict[Hashable, set[Summary]] = _NOTHING
         self._added = 0
         self._most = 0
-        self._partial = False  # whether a trunk ever had a test of a namespace or a local name only
+        self._partial = False  # whether a trunk ever had a test of only a namespace or only a local name
 
     def __len__(self) -> int:
         return len(self._items)
@@ -75,9 +74,9 @@ class CoveringIndex:
                 del self._speaking[thing]
 
     def coverers(self, q: Summary, witness: Witness, most: int, patience: int = PATIENCE) -> list[Summary]:
-        """Patterns that cover ``q``, at most so many; ``witness`` is that of ``q``.
+        """Return at most ``most`` patterns that cover ``q``, whose witness is ``witness``.
 
-        One is found if there is one; others only as long as ``patience`` lasts, in places looked at.
+        A coverer is found if there is one; others are found only among the next ``patience`` trie nodes.
         """
         covering: list[Summary] = []
         if self._trie is None and len(self._items) > FEW:
@@ -97,24 +96,24 @@ class CoveringIndex:
             return covering
         children, below, names, where = witness.children, witness.below, witness.names, witness.where
         lacking, height = witness.missing, witness.height
-        seen: set[tuple[_Place, int]] = set()
-        tried: set[_Place] = set()
-        waiting: list[tuple[_Place, int]] = [(self._trie, 0)]
+        seen: set[tuple[_TrieNode, int]] = set()
+        tried: set[_TrieNode] = set()
+        waiting: list[tuple[_TrieNode, int]] = [(self._trie, 0)]
         while waiting:
             if covering:
                 patience -= 1
                 if patience < 0:
                     break
-            place, at = waiting.pop()
-            if place.items and place not in tried:
-                tried.add(place)
+            node, at = waiting.pop()
+            if node.items and node not in tried:
+                tried.add(node)
                 for value in q.values:
-                    for item in place.items.get(value, ()):
+                    for item in node.items.get(value, ()):
                         if summary_covers(item, q) and item not in covering:
                             covering.append(item)
                             if len(covering) == most:
                                 return covering
-            along = place.child
+            along = node.child
             if along:
                 anything = along.get(None)
                 for to in children[at]:
@@ -132,10 +131,10 @@ class CoveringIndex:
                         and not anything.asks & lacking[to]
                     ):
                         waiting.append((anything, to))
-            along = place.deep
+            along = node.deep
             if along:
                 under = below[at]
-                shared: Iterable[tuple[str | None, _Place]] = along.items()
+                shared: Iterable[tuple[str | None, _TrieNode]] = along.items()
                 if len(along) > len(where):
                     shared = [(name, along[name]) for name in where if name in along]
                 for name, following in shared:
@@ -145,11 +144,11 @@ class CoveringIndex:
                         if following.left <= height[to] and not following.asks & lacking[to]:
                             found = (following, to)
                             if found not in seen and (name is None or to in under):
-                                seen.add(found)  # as often as there are ways to lay the steps before it
+                                seen.add(found)  # several mappings of the steps before it lead here
                                 waiting.append(found)
             if self._partial:
-                for along, places in ((place.child, children[at]), (place.deep, below[at])):
-                    for to in places:
+                for along, targets in ((node.child, children[at]), (node.deep, below[at])):
+                    for to in targets:
                         for part in witness.parts[to]:
                             if part in along and (along[part], to) not in seen:
                                 seen.add((along[part], to))
@@ -157,7 +156,7 @@ class CoveringIndex:
         return covering
 
     def covered(self, p: Summary) -> list[Summary]:
-        """The patterns that ``p`` covers and that do not cover ``p``."""
+        """Return the patterns that ``p`` covers; the caller knows that no stored pattern covers ``p``."""
         if p.least >= self._most:
             return []
         if self._trie is None and len(self._items) > FEW:
@@ -174,8 +173,8 @@ class CoveringIndex:
         return sorted(found, key=self._items.__getitem__)
 
     def _build(self) -> None:
-        """Make the trie, at the first search among more than a few patterns."""
-        self._trie = _Place()
+        """Build the trie and the inverted index of all patterns."""
+        self._trie = _TrieNode()
         self._speaking = {}
         for item in self._items:
             self._file(item)
@@ -189,12 +188,12 @@ class CoveringIndex:
             self._speaking.setdefault(thing, set()).add(item)
 
 
-class _Place:
-    """A place of the trie: where the next steps lead, and the patterns whose trunks end here.
+class _TrieNode:
+    """A node of the trie: its children by name, and the patterns whose trunks end here.
 
-    ``asks`` are the names that all patterns still ask for from here on, ``left`` the steps that each still
-    has at least; or less, since they are not brought up when a pattern leaves.  Without them a search among
-    long patterns visits five times as many places.
+    ``asks`` has the bits of the names that occur in the rest of every trunk through this node, ``left`` is
+    the smallest number of steps in these rests.  Both are lower bounds: they are not raised when a pattern is
+    removed.  Without them a search among long patterns visits five times as many nodes.
     """
 
     __slots__ = ("asks", "child", "deep", "items", "left")
@@ -202,38 +201,38 @@ class _Place:
     def __init__(self) -> None:
         self.asks = -1
         self.left = 1 << 30
-        self.child: dict[str | None, _Place] = {}
-        self.deep: dict[str | None, _Place] = {}
-        self.items: dict[Hashable, dict[Summary, None]] = {}  # by a value that they ask for
+        self.child: dict[str | None, _TrieNode] = {}
+        self.deep: dict[str | None, _TrieNode] = {}
+        self.items: dict[Hashable, dict[Summary, None]] = {}  # by a value that they require
 
     def put(self, steps: Chain, item: Summary) -> None:
         rests = [0]
         for _, test in reversed(steps):
             rests.append(rests[-1] | bit(key(test)) if None not in test else rests[-1])
-        place = self
+        node = self
         for left, (deep, test) in zip(range(len(steps) - 1, -1, -1), steps, strict=True):
-            along = place.deep if deep else place.child
+            along = node.deep if deep else node.child
             name = key(test)
             following = along.get(name)
             if following is None:
-                following = along[name] = _Place()
-            place = following
-            place.asks &= rests[left]
-            place.left = min(place.left, left)
-        place.items.setdefault(item.value, {})[item] = None
+                following = along[name] = _TrieNode()
+            node = following
+            node.asks &= rests[left]
+            node.left = min(node.left, left)
+        node.items.setdefault(item.value, {})[item] = None
 
     def take(self, steps: Chain, item: Summary) -> None:
-        """Take ``item`` out, and the places that lead nowhere without it."""
-        places = [self]
+        """Remove ``item``, and the nodes that are empty without it."""
+        nodes = [self]
         for deep, test in steps:
-            place = places[-1]
-            places.append((place.deep if deep else place.child)[key(test)])
-        alike = places[-1].items[item.value]
+            node = nodes[-1]
+            nodes.append((node.deep if deep else node.child)[key(test)])
+        alike = nodes[-1].items[item.value]
         del alike[item]
         if not alike:
-            del places[-1].items[item.value]
-        for (deep, test), above, place in zip(reversed(steps), places[-2::-1], places[:0:-1], strict=True):
-            if place.items or place.child or place.deep:
+            del nodes[-1].items[item.value]
+        for (deep, test), above, node in zip(reversed(steps), nodes[-2::-1], nodes[:0:-1], strict=True):
+            if node.items or node.child or node.deep:
                 break
             del (above.deep if deep else above.child)[key(test)]
 

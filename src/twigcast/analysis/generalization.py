@@ -1,15 +1,16 @@
-"""The least general pattern that two patterns have in common (Chan, Fan and Felber's tree pattern union).
+"""Computes the least general pattern that covers two patterns (Chan, Fan and Felber's tree pattern union).
 
-Two trees are laid over each other from the document down.  Elements at the same place become one: with their
-name if they share it, as ``*`` if not, with the conditions that follow from both; branches below them are
-paired each with each.  An element that stands deeper in the other tree becomes a ``//``:
+Two trees are merged from the document down.  Two elements that correspond become one element: it keeps the
+name if both have the same one and is ``*`` otherwise, and it has the conditions that follow from both.  Each
+branch below the one is paired with each branch below the other.  An element that occurs deeper in the other
+tree is reached by ``//``:
 
-    /a/b/c[@k=1]/d   and   /a/x/c[@k=2]         are both     /a/*/c[@k]
-    /a/b             and   /a/x/b               are both     /a//b
+    /a/b/c[@k=1]/d   and   /a/x/c[@k=2]      are covered by     /a/*/c[@k]
+    /a/b             and   /a/x/b            are covered by     /a//b
 
-Branches that others imply are dropped.
+Branches that other branches imply are dropped.
 Invariant: the result covers both patterns.
-Cost: the number of elements of the one times that of the other.
+Cost: the product of the numbers of elements of the two patterns.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from twigcast.pattern import ANY, Axis, Exists, NameTest, Pattern, Position, Pre
 
 
 def common_pattern(p: Pattern, q: Pattern) -> Pattern:
-    """The least general pattern without union that covers both, as far as the trees overlap plainly."""
+    """Return a pattern without union that covers both, as special as pairing their elements can make it."""
     trees = [twig(path) for path in (*p.alternatives, *q.alternatives)]
     return pattern_of(reduce(_common_tree, trees))
 
 
 def shortened(pattern: Pattern) -> Iterator[Pattern]:
-    """The patterns with one leaf less, or one condition with steps; of a union, what is common to it."""
+    """Yield the pattern without one leaf or one condition with steps; for a union, its common pattern."""
     tree = reduce(_common_tree, map(twig, pattern.alternatives))
     if len(pattern.alternatives) > 1:
         yield pattern_of(tree)
@@ -53,11 +54,11 @@ def _pruned(tree: Twig) -> Iterator[Twig]:
 
 
 def _common_tree(p: Twig, q: Twig) -> Twig:
-    return _Overlay().common(p, q, Axis.CHILD)
+    return _TreeMerge().common(p, q, Axis.CHILD)
 
 
-class _Overlay:
-    """Two trees being laid over each other; each pair of elements is looked at once."""
+class _TreeMerge:
+    """Merges two trees; each pair of elements is merged once."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Twig, Twig, Axis], Twig] = {}
@@ -92,7 +93,7 @@ def _common_test(one: NameTest, other: NameTest) -> NameTest:
 
 
 def _common_conditions(u: Twig, v: Twig, test: NameTest) -> tuple[Predicate, ...]:
-    """The conditions of each that follow from what the other says, and that what they compare is there."""
+    """Return the conditions of each element that the other one implies, and existence where values differ."""
     if not u.conditions and not v.conditions:
         return ()
     said_by_u, said_by_v = known(predicates_of(u)), known(predicates_of(v))
@@ -100,9 +101,9 @@ def _common_conditions(u: Twig, v: Twig, test: NameTest) -> tuple[Predicate, ...
     kept += [condition for condition in v.conditions if follows(condition, said_by_u)]
     for condition in u.conditions:
         if demands_a_node(condition) and condition not in kept:
-            there = Exists(condition.paths)
-            if follows(there, said_by_v):
-                kept.append(there)
+            exists = Exists(condition.paths)
+            if follows(exists, said_by_v):
+                kept.append(exists)
     kept = [each for each in kept if not isinstance(each, Position) or each.test == test]
     needed: list[Predicate] = []
     for i, condition in enumerate(kept):
@@ -113,7 +114,7 @@ def _common_conditions(u: Twig, v: Twig, test: NameTest) -> tuple[Predicate, ...
 
 
 def _needed(branches: dict[Twig, None]) -> tuple[Twig, ...]:
-    """The branches that no other implies."""
+    """Return the branches that no other branch implies."""
     waiting: Sequence[Twig] = sorted(branches, key=len)
     needed: list[Twig] = []
     for i, branch in enumerate(waiting):
@@ -123,7 +124,7 @@ def _needed(branches: dict[Twig, None]) -> tuple[Twig, ...]:
 
 
 def _implies(fact: Twig, goal: Twig) -> bool:
-    """Whether the branch ``goal`` is there wherever the branch ``fact`` is, by laying it over it."""
+    """Whether every element with the branch ``fact`` has the branch ``goal``, by a homomorphism."""
     if _is_depth(goal):
         return fact.height >= goal.height
     if _lies_on(fact, goal) and (goal.axis is Axis.DESCENDANT or fact.axis is Axis.CHILD):
@@ -132,7 +133,7 @@ def _implies(fact: Twig, goal: Twig) -> bool:
 
 
 def _is_depth(goal: Twig) -> bool:
-    """Whether a branch asks for nothing but some number of levels."""
+    """Whether a branch requires only that there are elements to some depth."""
     plain = goal.test == ANY and not goal.conditions and len(goal.branches) <= 1
     return plain and all(map(_is_depth, goal.branches))
 

@@ -1,6 +1,6 @@
-"""When one condition on a value implies another: ``@price < 5`` implies ``@price < 10``.
+"""Whether one condition on a value implies another: ``@price < 5`` implies ``@price < 10``.
 
-Both conditions are about the same string-value; which node has it, is for others to know.
+Both conditions are about the same string-value; the caller has to make sure that they are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ValueTest: TypeAlias = Comparison | StringTest | Length
 
 
 def implies(fact: ValueTest, goal: ValueTest) -> bool:
-    """Whether every value with ``fact`` has ``goal``; never wrongly true, sometimes wrongly false."""
+    """Whether every value that satisfies ``fact`` satisfies ``goal``: sound, but not complete."""
     match fact:
         case Comparison(_, "=", str(text)):
             return value_has(text, goal)
@@ -30,7 +30,7 @@ def implies(fact: ValueTest, goal: ValueTest) -> bool:
 
 
 def value_has(text: str, goal: ValueTest) -> bool:
-    """Whether one value satisfies a condition."""
+    """Whether the value ``text`` satisfies a condition."""
     match goal:
         case Comparison(_, "=" | "!=" as operator, str(value)):
             return (text == value) is (operator == "=")
@@ -45,12 +45,12 @@ def value_has(text: str, goal: ValueTest) -> bool:
 
 
 def denied(goal: Comparison) -> Comparison:
-    """A comparison that excludes ``goal``, if both are of one value."""
+    """Return a comparison that no value satisfies together with ``goal``."""
     return replace(goal, operator=_OPPOSITE[goal.operator])
 
 
 def whole_number_implies(fact: Count | Length | Position, goal: Count | Length | Position) -> bool:
-    """Whether a whole number that stands as ``fact`` says stands also as ``goal`` says."""
+    """Whether every whole number that satisfies ``fact`` satisfies ``goal``."""
     return _range_implies(_whole(fact.operator, fact.value), _whole(goal.operator, goal.value))
 
 
@@ -93,7 +93,7 @@ def _length_implies(operator: str, value: float, goal: ValueTest) -> bool:
 
 
 def _whole(operator: str, value: float) -> tuple[str, float]:
-    """The same for whole numbers, without strict order and between whole bounds."""
+    """Return an equivalent comparison for whole numbers, with ``<=`` or ``>=`` and a whole bound."""
     if operator in (">", ">="):
         return ">=", math.floor(value) + 1.0 if operator == ">" else float(math.ceil(value))
     if operator in ("<", "<="):
@@ -102,7 +102,7 @@ def _whole(operator: str, value: float) -> tuple[str, float]:
 
 
 def _range_implies(fact: tuple[str, float], goal: tuple[str, float]) -> bool:
-    """Whether the numbers of one half-line, point or pointed line are among those of the other."""
+    """Whether every number in the range ``fact`` is in the range ``goal``, each an operator and a bound."""
     operator, value = fact
     wanted, bound = goal
     if operator == "=":

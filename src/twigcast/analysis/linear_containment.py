@@ -1,18 +1,19 @@
-"""Paths without predicates as automata, and whether one path holds wherever another does.
+"""Decides covering of paths without predicates, by running the automaton of one path on the other.
 
-The path ``/a//*/b`` is a row of states, one for each number of steps matched, each a bit:
+The automaton of the path ``/a//*/b`` has a state for each number of steps matched; a set of states is a mask:
 
-    0 ──a──► 1 ──*──► 2 ──b──► 3         state 1 stays on any name, since the step after it is ``//``
+    0 ──a──► 1 ──*──► 2 ──b──► 3         state 1 has a loop for any name, since the next step is ``//``
 
-A path p covers a path q if p matches every chain of elements that q describes.  The chains in which each
-``*`` of q and everything in the gaps of its ``//`` bear a name of their own are the hardest for p, so only
-those are run, for all lengths of gaps at once: after each step of q there are as many masks of states as the
-gaps can make a difference, and p must be matched in the end from each of them.
-A mask that includes another is dropped, since what is matched from the smaller is from the larger.
+A path p covers a path q if p matches every chain of elements that q matches.  The chains that are hardest for
+p are those in which each ``*`` of q, and each element in the gaps of its ``//``, has a name that p does not
+mention.  So only these are run, for all lengths of the gaps at once: after each step of q there is a set of
+masks, one for each distinguishable choice of gap lengths, and p must accept from every one of them.
+A mask that is a superset of another is dropped: whatever is accepted from the smaller mask is accepted from
+the larger one.
 
-Exact for unions of paths of ``/``, ``//``, ``*`` and names.
-Cost: a few operations on integers for each step of q; a gap has at most as many lengths that matter as p has
-steps.  A homomorphism of steps is simpler and misses that ``/a/*//b`` and ``/a//*/b`` are equal.
+The answer is exact for unions of paths of ``/``, ``//``, ``*`` and names.
+Cost: a few integer operations for each step of q; for each gap at most as many lengths matter as p has steps.
+A homomorphism of steps is simpler, but misses that ``/a/*//b`` and ``/a//*/b`` are equivalent.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from typing import TypeAlias
 from twigcast.pattern import ANY, Axis, NameTest, Path
 
 Chain: TypeAlias = tuple[tuple[bool, NameTest], ...]
-"""The steps of a path without predicates: whether each is a descendant, and its name test."""
+"""The steps of a path without predicates: for each, whether its axis is descendant, and its name test."""
 
 MOST_MASKS = 256
-"""Beyond this many masks a path is taken not to be covered; no real one comes near."""
+"""The answer is "not covered" if a run needs more masks than this; no real path comes near."""
 
 
 def chain(path: Path) -> Chain:
-    """The steps of ``path`` without their predicates."""
+    """Return the steps of ``path`` without their predicates."""
     return tuple([(step.axis is Axis.DESCENDANT, step.test) for step in path.steps])
 
 
 class ChainAutomaton:
-    """The union of some chains as bits of a mask: ``start``, ``accept``, those that stay, those that move."""
+    """The automaton of a union of chains; its sets of states (``start``, ``accept`` …) are masks."""
 
     __slots__ = ("accept", "admits", "partial", "start", "stay", "wild")
 
@@ -64,7 +65,7 @@ class ChainAutomaton:
                     self.admits[test] |= exact[other]
 
     def covers(self, steps: Sequence[tuple[bool, NameTest]]) -> bool:
-        """Whether one of the chains matches wherever ``steps`` do."""
+        """Whether the chains together match every document that the chain ``steps`` matches."""
         stay, accept, wild, admits = self.stay, self.accept, self.wild, self.admits
         mask = self.start
         if mask & accept:
@@ -111,7 +112,7 @@ class ChainAutomaton:
         return moving
 
     def _widened(self, masks: set[int]) -> set[int]:
-        """The masks after any number of elements in a gap, but for those that are accepted there."""
+        """Return the masks after any number of elements in a gap, without those that accept there."""
         stay, wild, accept = self.stay, self.wild, self.accept
         widened = set(masks)
         for mask in masks:
@@ -124,7 +125,7 @@ class ChainAutomaton:
 
 
 def _least(masks: set[int]) -> set[int]:
-    """The masks that include no other."""
+    """Return the masks that are not supersets of another one."""
     least: list[int] = []
     for mask in sorted(masks, key=int.bit_count):
         if not any(other & mask == other for other in least):

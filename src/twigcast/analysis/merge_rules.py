@@ -1,14 +1,14 @@
-"""The three rules of merging: patterns that differ little have a merger that covers them all.
+"""The three merge rules: patterns that differ in a few steps have a merger that covers all of them.
 
-    one difference     /a/*/c/d   /a/*/c/e      /a/*/c/*      other names become *
-    two differences    /a/c/*/*   /a//c/*/c     /a//c/*/*     and one other axis becomes //
-    with descendant    /a/b/x/d   /a/c/y/d      /a//d         other steps in the middle become //
+    one difference     /a/*/c/d   /a/*/c/e      /a/*/c/*      the names that differ become *
+    two differences    /a/c/*/*   /a//c/*/c     /a//c/*/*     and one axis that differs becomes //
+    with descendant    /a/b/x/d   /a/c/y/d      /a//d         the steps in the middle that differ become //
 
-A pattern is below each merger that a rule can make of it; patterns can be merged if they are below the same
-one.  The rules only drop what may differ, so a merger covers its parts whatever the schema.  Steps are alike
-only if their predicates are.  A pattern with alternatives is merged with none.
+The mergers of a pattern are ordered above it; patterns can be merged if they have a merger in common.  A rule
+only generalises steps or leaves them out, so a merger covers its parts under any schema.  Two steps are equal
+only if their predicates are.  A pattern with several alternatives is never merged.
 
-Cost: a pattern has some five mergers for each step; as tuples of numbers they are made and compared fast.
+Cost: a pattern has about five mergers for each step; as tuples of numbers they are cheap to make and compare.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import TypeAlias
 from twigcast.pattern import ANY, Axis, Path, Pattern, Position, Step, render_absolute
 
 Key: TypeAlias = tuple[int, ...]
-"""A pattern as numbers: that of what is beside its steps, and those of its steps."""
+"""A pattern as numbers: the number of its frame (tail and filters), then the numbers of its steps."""
 
 Order: TypeAlias = tuple[int, int, str, Key]
-"""Where a merger stands in the fixed order: after all that can be below it."""
+"""A sort key for patterns, by which a merger comes after all patterns that it can be made of."""
 
 DROPPED = 2
-"""The most steps that a merger leaves out for ``//``: its parts are to be alike for the most part."""
+"""The largest number of steps that a merger replaces by ``//``, so that its parts stay similar."""
 
 
 class MergeRules:
-    """Gives numbers to steps, so that patterns are short tuples, and applies the rules to those."""
+    """Applies the merge rules to patterns as tuples of numbers; each distinct step gets a number."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -44,7 +44,7 @@ class MergeRules:
         self._fixed_numbers: dict[Pattern, int] = {}
 
     def key(self, pattern: Pattern) -> Key:
-        """Return the numbers of a pattern; one that is merged with none has a single number below zero."""
+        """Return the key of a pattern; that of a pattern that is never merged is a single negative number."""
         path = pattern.alternatives[0]
         if len(pattern.alternatives) > 1 or not path.steps:
             number = self._fixed_numbers.setdefault(pattern, len(self._fixed))
@@ -58,54 +58,54 @@ class MergeRules:
         return (number, *map(self._number, path.steps))
 
     def pattern(self, key: Key) -> Pattern:
-        """Return the pattern with these numbers."""
+        """Return the pattern of a key."""
         if key[0] < 0:
             return self._fixed[-1 - key[0]]
         steps = tuple([self.steps[number] for number in key[1:]])
         return Pattern((replace(self._frames[key[0]], steps=steps),))
 
     def order(self, key: Key) -> Order:
-        """Return where a pattern stands in the fixed order: after longer ones, and after less vague ones."""
+        """Return the sort key of a pattern: longer patterns come first, then less general ones."""
         if key[0] < 0 or self._frames[key[0]] != _PLAIN:
             text = str(self.pattern(key))
         else:
             text = "".join([self._texts[number] for number in key[1:]])
-        vague = 0
+        generality = 0
         for number in key[1:]:
-            vague += (self._any[number] == number) + (self._below[number] == number)
-        return -len(key), vague, text, key
+            generality += (self._any[number] == number) + (self._below[number] == number)
+        return -len(key), generality, text, key
 
     def is_linear(self, key: Key) -> bool:
-        """Whether a pattern is nothing but steps without predicates."""
+        """Whether a pattern consists only of steps without predicates."""
         return self._frames[key[0]] == _PLAIN and not any(self.steps[n].predicates for n in key[1:])
 
     def generalised(self, number: int) -> int:
-        """Return the number of the step with any name in place of its own."""
+        """Return the number of the same step with ``*`` as its name test."""
         return self._any[number]
 
     def above(self, key: Key) -> Iterator[Key]:
-        """Yield the mergers that the rules can make of a pattern, with whatever other patterns.
+        """Yield all mergers that the rules can make of a pattern and any other patterns.
 
-        One name becomes any; one axis becomes ``//``, and a name beside it any; up to ``DROPPED`` steps
-        without predicates are left out for ``//``.
+        One name becomes ``*``; or one axis becomes ``//``, and perhaps a name next to it ``*``; or up to
+        ``DROPPED`` steps without predicates are replaced by ``//``.
         """
         last = len(key) - 1
-        for place in range(1, last + 1):
-            number = key[place]
+        for at in range(1, last + 1):
+            number = key[at]
             if self._any[number] != number:
-                yield (*key[:place], self._any[number], *key[place + 1 :])
+                yield (*key[:at], self._any[number], *key[at + 1 :])
             below = self._below[number]
             if below != number:
-                deeper = (*key[:place], below, *key[place + 1 :])
+                deeper = (*key[:at], below, *key[at + 1 :])
                 yield deeper
-                for near in range(max(place - 1, 1), min(place + 1, last) + 1):
-                    vaguer = self._any[deeper[near]]
-                    if vaguer != deeper[near]:
-                        yield (*deeper[:near], vaguer, *deeper[near + 1 :])
-            for after in range(place + 1, min(place + DROPPED, last) + 1):
+                for near in range(max(at - 1, 1), min(at + 1, last) + 1):
+                    wider = self._any[deeper[near]]
+                    if wider != deeper[near]:
+                        yield (*deeper[:near], wider, *deeper[near + 1 :])
+            for after in range(at + 1, min(at + DROPPED, last) + 1):
                 if self.steps[key[after - 1]].predicates:
                     break
-                yield (*key[:place], self._below[key[after]], *key[after + 1 :])
+                yield (*key[:at], self._below[key[after]], *key[after + 1 :])
 
     def _number(self, step: Step) -> int:
         number = self._numbers.get(step)

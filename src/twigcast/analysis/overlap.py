@@ -1,14 +1,14 @@
-"""Whether some document of an advertisement can match a subscription.
+"""Whether some document of a schema can match a pattern.
 
-The steps of a path lead from sets of positions to sets of positions, starting at the document; a predicate
-keeps those positions at which it can hold.  If a set is left at the end, there is overlap:
+Each step of a path leads from a set of positions of the schema automaton to another set, starting at the
+document; a predicate keeps the positions at which it can hold.  If the last set is not empty, they overlap:
 
     /a/b(/c/d)+/e  and  //d[e]/c        {0} ─//d─► {4} ─[e]─► {4} ─/c─► {3}       overlap
 
-It is exact for linear paths, and for twigs of elements joined by ``and`` and ``or``.  What speaks of values,
-of numbers or of absence can hold wherever the elements that it needs can stand: the answer is never no where
-a document of the advertisement matches.
-Cost: a lookup for each step; a set of positions is one integer.
+The answer is exact for linear paths, and for twigs of elements joined by ``and`` and ``or``.  A condition on
+values, numbers or absence is assumed to hold wherever the elements that it needs can occur.  So there are no
+false negatives: if a document of the schema matches the pattern, the answer is yes.
+Cost: one lookup for each step; a set of positions is one integer.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def overlaps(automaton: SchemaAutomaton, pattern: Pattern) -> bool:
 
 
 def admissible_paths(graph: ElementGraph, pattern: Pattern, depth: int) -> Iterator[tuple[str, ...]]:
-    """The label paths, no longer than ``depth``, from the root to elements that ``pattern`` can select.
+    """Yield the label paths of elements that ``pattern`` can select, up to a length of ``depth``.
 
-    Of an attribute or text that it selects, the path of the element around it; the empty path where it
-    selects the document.  Each comes once, in depth-first order.
+    For an attribute or text it is the path of the element around it, for the document the empty path.
+    Each path is yielded once, in depth-first order.
     """
     automaton = schema_automaton(graph)
     routes = [_Route(automaton, path) for path in pattern.alternatives]
@@ -70,14 +70,14 @@ def admissible_paths(graph: ElementGraph, pattern: Pattern, depth: int) -> Itera
 
 
 class _Found(NamedTuple):
-    """How many steps of a path are found: ending at this very element, and anywhere above or at it."""
+    """The numbers of steps that are matched: those that end at this element, and those at it or above it."""
 
     here: frozenset[int]
     above: frozenset[int]
 
 
 class _Route:
-    """A path followed down the names of a document, element by element."""
+    """Matches a path against label paths, one label at a time."""
 
     def __init__(self, automaton: SchemaAutomaton, path: Path) -> None:
         self.steps = path.steps
@@ -86,7 +86,7 @@ class _Route:
             _kept(automaton, automaton.admitted(step.test), step.predicates) for step in path.steps
         ]
         self.ahead = [automaton.everywhere]
-        """For each number of steps found, from the last: the positions below which the others can stand."""
+        """For each number of matched steps: the positions from which the remaining steps can be matched."""
         for step, standing in zip(reversed(path.steps), reversed(self.standing), strict=True):
             self.ahead.append(automaton.step_back(standing & self.ahead[-1], step.axis))
         self.ahead.reverse()
@@ -96,7 +96,7 @@ class _Route:
         return _Found(found, found)
 
     def read(self, found: _Found, at: int, test: NameTest) -> _Found:
-        """What is found at a child with this name, which stands at one of these positions."""
+        """Return the steps matched at a child with the name ``test`` and one of the positions ``at``."""
         here = set()
         for number in found.above:
             if number < len(self.steps) and at & self.standing[number]:
@@ -107,7 +107,7 @@ class _Route:
         return _Found(frozenset(here), found.above | here)
 
     def leads(self, found: _Found, at: int) -> bool:
-        """Whether the path is complete at an element at these positions, or can be below it."""
+        """Whether the path is matched at an element at these positions, or can be matched below it."""
         return any(at & self.ahead[number] for number in found.here) or any(
             at & self.ahead[number] and self.steps[number].axis is Axis.DESCENDANT
             for number in found.above
@@ -119,7 +119,7 @@ class _Route:
 
 
 def _selected(automaton: SchemaAutomaton, path: Path) -> int:
-    """The positions of the elements (or of what has the attributes, the text) that a path can select."""
+    """Return the positions of the elements that a path can select, or whose attributes or text it selects."""
     positions = DOCUMENT
     for condition in path.filters:
         positions &= possible(automaton, condition)
@@ -134,14 +134,14 @@ def _selected(automaton: SchemaAutomaton, path: Path) -> int:
 
 
 def possible(automaton: SchemaAutomaton, predicate: Predicate) -> int:
-    """The positions of elements for which ``predicate`` can hold."""
+    """Return the positions of the elements for which ``predicate`` can hold."""
     match predicate:
         case Exists(paths) | Comparison(paths) | StringTest(_, paths):
-            return _leading_to_something(automaton, paths)
+            return _with_selection(automaton, paths)
         case Length(paths, operator, value) | Count(paths, operator, value):
             if compare(0.0, operator, value):
                 return automaton.everywhere
-            return _leading_to_something(automaton, paths)
+            return _with_selection(automaton, paths)
         case Position(test, _, _, among):
             return _kept(automaton, automaton.admitted(test), among)
         case And(operands):
@@ -155,8 +155,8 @@ def possible(automaton: SchemaAutomaton, predicate: Predicate) -> int:
             return automaton.everywhere
 
 
-def _leading_to_something(automaton: SchemaAutomaton, paths: Iterable[Path]) -> int:
-    """The positions from which one of the paths can select something."""
+def _with_selection(automaton: SchemaAutomaton, paths: Iterable[Path]) -> int:
+    """Return the positions from which one of the paths can select a node."""
     found = 0
     for path in paths:
         positions = automaton.everywhere

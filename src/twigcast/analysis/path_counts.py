@@ -1,18 +1,19 @@
-"""How much of a schema a subscription asks for: the number of label paths that it selects an element of.
+"""Counts the label paths of a schema on which a pattern selects an element.
 
-The suffixes of a pattern that are still to be found are a state; a label leads from states to states.  The
-counts below an element depend on the state and the levels left only, and so are computed once, for whatever
-pattern has the same steps to go:
+A state is the set of suffixes of the pattern that are still to be matched; a label leads from one state to
+another.  The count below an element depends only on the state and on the number of levels left, so it is
+computed once for all patterns that share the remaining steps:
 
     /a/*//c      {/a/*//c} ─a─► {/*//c} ─b─► {//c} ─x─► {//c} ─c─► found: all paths that go on from here
 
-Paths are counted each as one, as in the paper, or by how likely a random walk down the schema is to take
-them.  The two disagree about recursive schemas, where nearly all paths are long and documents hardly go: of
-NITF's 787,128 paths to depth 10 all but 142 have six labels or more, of those in generated documents 59 %.
+There are two measures: each path counts as one, as in the paper, or by the probability that a random walk
+down the schema takes it.  They disagree for recursive schemas, in which nearly all paths are long but occur
+rarely in documents: of NITF's 787,128 paths to depth 10 all but 142 have six labels or more, of the paths in
+generated documents only 59 %.
 
-A twig is counted by its trunk, as if its predicates always held: an estimate, too large for the twig itself,
-and fair for the ratio of twigs with the same predicates.
-Cost: at most the edges of the schema times the levels, for each state not met before.
+A twig is counted by its trunk, as if its predicates always held.  This overestimates the twig itself, but is
+fair for the ratio of two twigs with the same predicates.
+Cost: at most the number of edges of the schema times the number of levels, for each new state.
 """
 
 from __future__ import annotations
@@ -25,29 +26,29 @@ from twigcast.pattern import Axis, NameTest, Path, Pattern
 from twigcast.schema import ElementGraph, label_children, label_path_counts
 
 DEPTH = 10
-"""To this depth label paths are counted, if nothing else is said: the deepest documents of the paper."""
+"""The default depth to which label paths are counted: that of the deepest documents of the paper."""
 
 
 class Measure(Enum):
-    """What a label path counts."""
+    """The weight of a label path in a count."""
 
     PATHS = "one, whatever its length"
     WALKS = "its share of random walks from the root, each going on to any child or, where it can, ending"
 
 
 def degree(merger: Pattern, parts: Iterable[Pattern], graph: ElementGraph, depth: int = DEPTH) -> float:
-    """The imperfect degree of a merger: the share of what it selects that none of its parts does.
+    """Return the imperfect degree of a merger: the share of its label paths that none of its parts selects.
 
-    It is 0.0 too where the merger selects nothing of the schema.
+    It is 0.0 if the merger selects nothing in the schema.
     """
     return PathCounter(graph, depth).degree(merger, parts)
 
 
 class PathCounter:
-    """Counts the label paths of one schema, to one depth, that patterns select an element of.
+    """Counts the label paths of one schema, up to one depth, on which patterns select an element.
 
-    Invariant: a state is a set of suffixes, interned; 0 is the empty set, and ``FOUND`` any set in which a
-    pattern is complete.
+    Invariant: a state is the number of an interned set of suffixes; 0 (``EMPTY``) is the empty set, and
+    ``FOUND`` stands for every set in which a pattern is completely matched.
     """
 
     def __init__(self, graph: ElementGraph, depth: int = DEPTH, measure: Measure = Measure.PATHS) -> None:
@@ -70,7 +71,7 @@ class PathCounter:
         self._forget()
 
     def count(self, patterns: Iterable[Pattern]) -> int:
-        """How many label paths have an element that one of the patterns selects, by the measure."""
+        """Return the total weight of the label paths on which one of the patterns selects an element."""
         root = self._numbers.get(self.graph.root)
         if root is None or self.depth < 1:
             return 0
@@ -86,14 +87,14 @@ class PathCounter:
         return self._below(state, root, self.depth) if found is None else found
 
     def degree(self, merger: Pattern, parts: Iterable[Pattern]) -> float:
-        """The imperfect degree of a merger."""
+        """Return the imperfect degree of a merger; see the function of this name."""
         whole = self.count([merger])
         return 1.0 - self.count(parts) / whole if whole else 0.0
 
     def includes(self, parts: Iterable[Pattern], merger: Pattern) -> bool:
-        """Whether each label path on which ``merger`` selects an element is seen, so far, to match a part.
+        """Whether on each label path on which ``merger`` selects an element, one of its ``parts`` does.
 
-        It is decided at any depth, by walking the states of both side by side.
+        This is decided for all depths, by walking the states of the merger and of the parts in parallel.
         """
         root = self._numbers.get(self.graph.root)
         if root is None:
@@ -124,7 +125,7 @@ class PathCounter:
         return self._after(state, element) if found is None else found
 
     def _below(self, state: int, element: int, levels: int) -> int:
-        """The label paths from an element down, its own label read, that complete a suffix of the state."""
+        """Return the weight of the label paths below an element that complete a suffix of the state."""
         found = 0
         if levels > self._shortest[state]:
             shares = self._shares[element]
@@ -143,7 +144,7 @@ class PathCounter:
         return found
 
     def _promising(self, state: int) -> int:
-        """The elements that, read next, complete a suffix of the state or leave one that can be completed."""
+        """Return the elements after which a suffix of the state is complete or can still be completed."""
         found = self._onward[state]
         if found is None:
             found = 0
@@ -153,7 +154,7 @@ class PathCounter:
         return found
 
     def _after(self, state: int, element: int) -> int:
-        """The state after the label of an element was read."""
+        """Return the state after the label of an element."""
         suffixes: set[int] = set()
         for number in self._sets[state]:
             axis, _, rest = self._steps[number]
@@ -166,7 +167,7 @@ class PathCounter:
         return found
 
     def _admitted(self, test: NameTest) -> int:
-        """The elements that can have a name which ``test`` admits."""
+        """Return the elements whose name ``test`` admits."""
         found = self._tests.get(test)
         if found is None:
             found = 0
@@ -191,7 +192,7 @@ class PathCounter:
         return rest
 
     def _leading(self, axis: Axis, test: NameTest, rest: int) -> int:
-        """The elements that can be the next above or at which such a suffix begins to be found."""
+        """Return the elements that can be the next label of a path which completes this suffix."""
         found = self._admitted(test)
         if rest != END:
             found &= self._above(self._ahead[rest])
@@ -203,7 +204,7 @@ class PathCounter:
         return found
 
     def _above(self, elements: int) -> int:
-        """The elements with a child among these."""
+        """Return the elements that have a child among ``elements``."""
         found = self._parents.get(elements)
         if found is None:
             found = sum(1 << number for number, children in enumerate(self._children) if children & elements)
@@ -236,10 +237,10 @@ class PathCounter:
 
 
 MEMORY = 2_000_000
-"""Counts that are remembered before a counter starts anew."""
+"""The largest number of cached counts; beyond it a counter empties its caches."""
 
 CERTAIN = 1 << 60
-"""What all random walks together count; shares of it are whole numbers, whose sums depend on no order."""
+"""The weight of all random walks together; it is an integer, so that sums do not depend on their order."""
 
 END = -1
 EMPTY = 0

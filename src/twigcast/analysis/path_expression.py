@@ -1,8 +1,8 @@
-"""Regular path expressions: the label paths of documents, written down as the paper on routing does.
+"""Regular path expressions: the label paths of documents in the notation of the routing paper.
 
     /a/b/c            non-recursive          one path
     /a/b(/c/d)+/e     simple-recursive       /a/b/c/d/e, /a/b/c/d/c/d/e, ...
-    /a(/b)+/c(/d)+    series-recursive       several repeated parts, side by side
+    /a(/b)+/c(/d)+    series-recursive       several repeated parts, one after another
     /a(/b(/c)+/d)+    embedded-recursive     a repeated part within another
     /a(/b|/c/d)/e     an alternative         not in the paper; without it mutual recursion cannot be written
 
@@ -22,7 +22,7 @@ from twigcast.pattern import NameTest, render_name
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One element, by its name test."""
+    """One element, given by its name test."""
 
     test: NameTest
 
@@ -32,7 +32,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Parts one below the other; none at all is the empty path."""
+    """A sequence of parts, each below the one before; without parts it is the empty path."""
 
     parts: tuple[PathExpression, ...]
 
@@ -42,7 +42,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A part once or more often, each below the last: the paper's ``( )+``."""
+    """A part that occurs once or more, each time below the last: the paper's ``( )+``."""
 
     body: PathExpression
 
@@ -52,7 +52,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of the options."""
+    """An alternative: one of the options."""
 
     options: tuple[PathExpression, ...]
 
@@ -73,7 +73,7 @@ class Kind(Enum):
 
 
 def kind(expression: PathExpression) -> Kind:
-    """How an expression recurs: not, once, several times side by side, or within itself."""
+    """Classify an expression by its repeated parts: none, one, several in sequence, or one within another."""
     times = 0
     for repeat in _repeats(expression):
         times += 1
@@ -83,7 +83,7 @@ def kind(expression: PathExpression) -> Kind:
 
 
 def series(*parts: PathExpression) -> PathExpression:
-    """Parts one below the other, flat: a series has no series as a part, and never just one part."""
+    """Make a series of these parts; nested series are flattened, and a single part is returned as it is."""
     flat: list[PathExpression] = []
     for part in parts:
         flat += part.parts if isinstance(part, Series) else (part,)
@@ -91,7 +91,7 @@ def series(*parts: PathExpression) -> PathExpression:
 
 
 def either(*options: PathExpression) -> PathExpression:
-    """One of the options, flat, each once."""
+    """Make an alternative of these options; nested ones are flattened, and duplicates are dropped."""
     flat: dict[PathExpression, None] = {}
     for option in options:
         flat.update(dict.fromkeys(option.options if isinstance(option, Either) else (option,)))
@@ -99,7 +99,7 @@ def either(*options: PathExpression) -> PathExpression:
 
 
 def size(expression: PathExpression) -> int:
-    """The number of labels in an expression."""
+    """Return the number of labels in an expression."""
     match expression:
         case Label():
             return 1
@@ -110,7 +110,7 @@ def size(expression: PathExpression) -> int:
 
 
 def render_expression(expression: PathExpression) -> str:
-    """The text of an expression, which ``parse_path_expression`` reads back."""
+    """Return the text of an expression, from which ``parse_path_expression`` makes an equal one."""
     match expression:
         case Label(test):
             return f"/{render_name(test)}"
@@ -125,7 +125,7 @@ def render_expression(expression: PathExpression) -> str:
 
 
 def parse_path_expression(text: str) -> PathExpression:
-    """The expression that ``text`` writes; a SchemaError with the column where it does not."""
+    """Parse a path expression; raises ``SchemaError`` with the column of a syntax error."""
     reader = _Reader(text)
     expression = reader.series()
     if reader.at < len(text):
@@ -134,7 +134,7 @@ def parse_path_expression(text: str) -> PathExpression:
 
 
 def _repeats(expression: PathExpression) -> Iterator[Repeat]:
-    """The repeated parts that stand in no other repeated part."""
+    """Yield the repeated parts that are not inside another repeated part."""
     match expression:
         case Repeat():
             yield expression
@@ -146,7 +146,7 @@ def _repeats(expression: PathExpression) -> Iterator[Repeat]:
 
 
 class _Reader:
-    """A text and the place in it, from the left."""
+    """A recursive-descent parser: the text and the offset of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -161,7 +161,7 @@ class _Reader:
     def group(self) -> PathExpression:
         options: list[PathExpression] = []
         while not options or self.text[self.at] == "|":
-            self.at += 1  # over the parenthesis or the bar
+            self.at += 1  # skip the parenthesis or the bar
             options.append(self.series())
             if self.at == len(self.text) or self.text[self.at] not in "|)":
                 raise self.refusal("'/', '(', '|' or ')'")

@@ -1,13 +1,14 @@
-"""The path expressions of a schema, as the paper on routing writes its advertisements.
+"""Lists the path expressions of a schema, which are the advertisements of the routing paper.
 
     list ──► title          /list/title
      │ ▲                    /list/item
      ▼ │                    /list(/item/list)+/title ...
     item
 
-Elements with the same children are one state: what can follow them is the same.  States that can reach one
-another form a component, which an expression passes as one part, from where it is entered to where it is
-left.  That part is found by eliminating the other states of the component, the cheapest first.
+Elements with the same children are one state, because the same paths continue from them.  States that can
+reach one another form a strongly connected component.  An expression has one part for each component that it
+passes through, from the state of entry to the state of exit; this part is found by state elimination, the
+cheapest state first.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from twigcast.pattern import NameTest
 from twigcast.schema import ElementGraph, label_children
 
 Ways: TypeAlias = dict[tuple[int, int], PathExpression]
-"""What leads from one state to another."""
+"""For two states, the expression of all ways from the first to the second."""
 
 
 def path_expressions(graph: ElementGraph) -> Iterator[PathExpression]:
-    """Expressions that together write the root-to-leaf label paths of a schema, and no others.
+    """Yield expressions that together describe exactly the root-to-leaf label paths of a schema.
 
-    There is one for each way from the root to a leaf in which every component is passed once, so their number
-    is bounded by the schema with its recursion contracted: 64 for PSD (reconstructed), 3,374 for NITF.
-    The length of one is not: to pass the recursive core of NITF takes up to 1,300 labels.  To compare a
-    schema with subscriptions, its automaton is made from the graph and needs none of them.
+    There is one expression for each way from the root to a leaf through the graph of components, so their
+    number is finite even for recursive schemas: 64 for PSD (reconstructed), 3,374 for NITF.  A single
+    expression can be long: the recursive core of NITF alone takes up to 1,300 labels.  The schema automaton,
+    with which subscriptions are compared, is made from the graph and not from these expressions.
     """
     return _Unfolding(graph).expressions()
 
 
 class _Unfolding:
-    """A schema as states, the names that lead from one to another, and their components."""
+    """A schema as a graph of states with its strongly connected components."""
 
     def __init__(self, graph: ElementGraph) -> None:
         onward = label_children(graph)
@@ -61,7 +62,7 @@ class _Unfolding:
             yield from self._from(self._label(self.graph.root), self.root)
 
     def _from(self, head: PathExpression, entry: int) -> Iterator[PathExpression]:
-        """The expressions that begin with ``head``, which has just led into a component."""
+        """Yield the expressions that begin with ``head``, which ends at the state ``entry``."""
         for exit in sorted(self.components[entry]):
             passed = series(head, self._passage(entry, exit))
             if self.ends[exit]:
@@ -72,7 +73,7 @@ class _Unfolding:
                         yield from self._from(series(passed, self._label(name)), state)
 
     def _passage(self, entry: int, exit: int) -> PathExpression:
-        """All ways from one state of a component to another that stay within it."""
+        """Return the expression of all ways between two states of a component that stay inside it."""
         found = self._passages.get((entry, exit))
         if found is None:
             inside = self.components[entry]
@@ -99,7 +100,7 @@ NOTHING = Series(())
 
 
 def _components(onward: list[dict[int, list[str]]]) -> list[frozenset[int]]:
-    """For each state, those that it can reach and that can reach it, with itself."""
+    """Return the strongly connected component of each state."""
     reached = [set(into) for into in onward]
     for middle in range(len(onward)):
         for reach in reached:
@@ -112,7 +113,7 @@ def _components(onward: list[dict[int, list[str]]]) -> list[frozenset[int]]:
 
 
 def _cost(sizes: dict[tuple[int, int], int], state: int) -> int:
-    """How many labels more there are once a state is eliminated."""
+    """Return by how many labels the expressions grow when a state is eliminated."""
     into = [found for (one, other), found in sizes.items() if other == state != one]
     out = [found for (one, other), found in sizes.items() if one == state != other]
     loop = sizes.get((state, state), 0)
@@ -120,7 +121,7 @@ def _cost(sizes: dict[tuple[int, int], int], state: int) -> int:
 
 
 def _eliminate(ways: Ways, sizes: dict[tuple[int, int], int], state: int) -> None:
-    """Replace the ways through a state by ways past it."""
+    """Eliminate a state: the ways through it become direct ways between its neighbours."""
     loop = _any_times(ways.get((state, state)))
     into = [one for one, other in ways if other == state != one]
     out = [other for one, other in ways if one == state != other]
@@ -135,7 +136,7 @@ def _eliminate(ways: Ways, sizes: dict[tuple[int, int], int], state: int) -> Non
 
 
 def _between(ways: Ways, entry: int, exit: int) -> PathExpression:
-    """All ways between the two states that are left, in the shorter of two forms: loops first, or last."""
+    """Return the expression of all ways between the last two states: the shorter of two equivalent forms."""
     if entry == exit:
         return _any_times(ways.get((entry, entry)))
     there, back = ways[entry, exit], ways.get((exit, entry))
@@ -148,6 +149,6 @@ def _between(ways: Ways, entry: int, exit: int) -> PathExpression:
 
 
 def _any_times(*bodies: PathExpression | None) -> PathExpression:
-    """One of these any number of times, or not at all."""
+    """Return an expression for zero or more repetitions of any of these."""
     found = [body for body in bodies if body is not None]
     return either(NOTHING, Repeat(either(*found))) if found else NOTHING

@@ -1,13 +1,15 @@
-"""How likely a document matches a pattern, estimated from sample documents or from a schema.
+"""Estimates how likely a document matches a pattern, from sample documents or from a schema.
 
-From a sample, the label paths of all documents form one tree, each with the set of documents that have it:
+From a sample, the label paths of all documents form one tree; each node has the set of documents that contain
+its path:
 
     document {1,2,3} ── nitf {1,2,3} ┬─ head {1,3} ── title {1}
                                      └─ body {2,3}              /nitf[head]/body: {1,3} ∩ {2,3}, 1 of 3
 
-Branches are met in the same document, not in the same element, so a twig is never estimated too low.
-From a schema, a child that must be there is, and one that may be is in half of the parents.
-Conditions on values multiply by a fixed guess each.
+The branches of a twig are required in the same document, not in the same element, so the estimate of a twig
+without conditions is never below its share of the sample.
+From a schema, a required child is assumed in every parent and an optional child in half of them.
+Each condition on a value multiplies the estimate by a fixed guess.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ class Selectivity(Protocol):
 
 
 MAY_BE = 0.5
-"""How often an optional child is there."""
+"""The assumed share of parents that have an optional child."""
 
 DEPTH = 10
-"""Levels below which a schema is not followed."""
+"""The depth to which a schema is followed by default."""
 
 REMEMBERED = 1 << 16
 
 
 def sample_selectivity(documents: Iterable[Document]) -> Selectivity:
-    """The selectivity of patterns in sample documents."""
-    top = _Place()
+    """Return a function that estimates selectivity from sample documents, of which it needs at least one."""
+    top = _LabelPath()
     everything = 0
     for number, document in enumerate(documents):
         everything |= 1 << number
@@ -54,7 +56,7 @@ def sample_selectivity(documents: Iterable[Document]) -> Selectivity:
 
 
 def schema_selectivity(graph: ElementGraph, depth: int = DEPTH) -> Selectivity:
-    """The selectivity of patterns in documents of a schema, were optional children there by chance."""
+    """Return a function that estimates selectivity from a schema, as if optional children were random."""
     chances = _Chances(graph)
 
     def estimate(tree: Twig) -> float:
@@ -82,45 +84,45 @@ def _remembered(estimate: Callable[[Twig], float]) -> Selectivity:
 # From a sample
 
 
-class _Place:
-    """A label path that occurs, and where it goes on; ``documents`` are bits."""
+class _LabelPath:
+    """A label path of the sample with its continuations; ``documents`` has a bit for each document."""
 
     __slots__ = ("children", "documents")
 
     def __init__(self) -> None:
-        self.children: dict[tuple[str, str], _Place] = {}
+        self.children: dict[tuple[str, str], _LabelPath] = {}
         self.documents = 0
 
 
-def _grow(place: _Place, node: Document | Element, document: int) -> None:
-    waiting: list[tuple[_Place, Document | Element]] = [(place, node)]
+def _grow(at: _LabelPath, node: Document | Element, document: int) -> None:
+    waiting: list[tuple[_LabelPath, Document | Element]] = [(at, node)]
     while waiting:
-        place, node = waiting.pop()
-        place.documents |= document
+        at, node = waiting.pop()
+        at.documents |= document
         for child in elements(node):
             name = (child.namespace, child.local)
-            following = place.children.get(name)
+            following = at.children.get(name)
             if following is None:
-                following = place.children[name] = _Place()
+                following = at.children[name] = _LabelPath()
             waiting.append((following, child))
 
 
-def _documents(tree: Twig, place: _Place, among: int, found: dict[tuple[int, int], int]) -> int:
-    """The documents in which what is below the root of ``tree`` can be below ``place``."""
-    documents = among & place.documents
+def _documents(tree: Twig, at: _LabelPath, among: int, found: dict[tuple[int, int], int]) -> int:
+    """Return the documents of ``among`` that contain all branches of ``tree`` below the label path ``at``."""
+    documents = among & at.documents
     for branch in tree.branches:
         if not documents:
             break
-        documents &= _below(branch, place, found)
+        documents &= _below(branch, at, found)
     return documents
 
 
-def _below(branch: Twig, place: _Place, found: dict[tuple[int, int], int]) -> int:
-    """The documents in which ``branch`` is below ``place``."""
-    key = (id(branch), id(place))
+def _below(branch: Twig, at: _LabelPath, found: dict[tuple[int, int], int]) -> int:
+    """Return the documents that contain ``branch`` below the label path ``at``."""
+    key = (id(branch), id(at))
     if key not in found:
         documents = 0
-        for name, child in place.children.items():
+        for name, child in at.children.items():
             if branch.test.admits(*name):
                 documents |= _documents(branch, child, child.documents, found)
             if branch.axis is Axis.DESCENDANT:
@@ -133,7 +135,7 @@ def _below(branch: Twig, place: _Place, found: dict[tuple[int, int], int]) -> in
 
 
 class _Chances:
-    """The chances of twigs below elements of a schema, each computed once."""
+    """The estimated probabilities of twigs below elements of a schema, each computed once."""
 
     def __init__(self, graph: ElementGraph) -> None:
         self._children: dict[str | None, list[tuple[str, float]]] = {None: [(graph.root, 1.0)]}
@@ -147,7 +149,7 @@ class _Chances:
         self._found: dict[tuple[Twig, str | None, int], float] = {}
 
     def all_below(self, tree: Twig, element: str | None, depth: int) -> float:
-        """The chance that all branches of ``tree`` are below an element, were they independent."""
+        """Return the probability that an element has all branches of ``tree``, assuming independence."""
         chance = 1.0
         for branch in tree.branches:
             if chance:
@@ -162,13 +164,13 @@ class _Chances:
             if len(self._found) >= 8 * REMEMBERED:
                 self._found.clear()
             missed = 1.0
-            for child, there in self._children[element]:
+            for child, presence in self._children[element]:
                 chance = 0.0
                 if self._admits(branch.test, child):
                     chance = self.all_below(branch, child, depth - 1)
                 if branch.axis is Axis.DESCENDANT:
                     chance = 1.0 - (1.0 - chance) * (1.0 - self._below(branch, child, depth - 1))
-                missed *= 1.0 - there * chance
+                missed *= 1.0 - presence * chance
             self._found[key] = 1.0 - missed
         return self._found[key]
 
@@ -180,7 +182,7 @@ class _Chances:
 
 
 def _values(tree: Twig) -> float:
-    """The chance that all conditions of a tree hold, were they independent."""
+    """Return the probability that all conditions of a tree hold, assuming independence."""
     chance = 1.0
     for each in (tree, *tree.below()):
         for condition in each.conditions:

@@ -1,10 +1,10 @@
-"""A pattern as one tree of elements, in which a step and a predicate are branches alike.
+"""A pattern as one tree of elements, in which steps and predicates are both branches.
 
     /a[@k=1][b/c]/d        document ── a (@k=1) ┬─ b ── c
                                                 └─ d
 
-Whether a document matches does not depend on which branch is the trunk.  Existences of single paths are
-branches; every other predicate is a condition on the element where it stands.
+Which branch is the trunk makes no difference to whether a document matches.  A predicate that requires a
+single path becomes a branch; every other predicate becomes a condition on its element.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from twigcast.pattern import (
 
 @dataclass(frozen=True, slots=True)
 class Twig:
-    """An element that must be there, what must hold for it, and what must stand below it."""
+    """A required element: its axis and name test, the conditions on it, and the twigs required below it."""
 
     axis: Axis
     test: NameTest
@@ -49,34 +49,34 @@ class Twig:
         return 1 + max((branch.height for branch in self.branches), default=0)
 
     def below(self) -> Iterator[Twig]:
-        """All twigs below this one."""
+        """Yield all twigs below this one."""
         for branch in self.branches:
             yield branch
             yield from branch.below()
 
 
 def twig(path: Path) -> Twig:
-    """The tree of an absolute path; its root stands for the document."""
+    """Return the tree of an absolute path; its root stands for the document."""
     return _grown(Axis.CHILD, ANY, path.filters, replace(path, filters=()))
 
 
 def pattern_of(tree: Twig) -> Pattern:
-    """The pattern of a tree whose root stands for the document, with the highest branch as its trunk."""
+    """Return the pattern of a tree whose root is the document; the highest branch becomes the trunk."""
     return union([_path(tree)])
 
 
 def predicates_of(tree: Twig) -> tuple[Predicate, ...]:
-    """What a tree says of its root: the conditions, and that its branches are there."""
+    """Return a tree as predicates on its root: its conditions, and the existence of its branches."""
     return (*tree.conditions, *(Exists((_below(branch),)) for branch in tree.branches))
 
 
 def step_count(pattern: Pattern) -> int:
-    """The number of steps of a pattern, those in predicates too."""
+    """Return the number of steps of a pattern, including the steps in predicates."""
     return sum(map(_path_steps, pattern.alternatives))
 
 
 def predicate_steps(predicate: Predicate) -> int:
-    """The number of steps of a predicate."""
+    """Return the number of steps in a predicate."""
     match predicate:
         case And(operands) | Or(operands):
             return sum(map(predicate_steps, operands))
@@ -108,13 +108,13 @@ def _grown(axis: Axis, test: NameTest, predicates: Iterable[Predicate], rest: Pa
 
 
 def _below(branch: Twig) -> Path:
-    """The path from the element above a branch down its highest branches."""
+    """Return the path of a branch, relative to the element above it, along its highest branches."""
     inner = _path(branch)
     return Path((Step(branch.axis, branch.test, inner.filters), *inner.steps))
 
 
 def _path(tree: Twig) -> Path:
-    """The path from an element of a tree: one branch is the trunk, the others are filters."""
+    """Return the path below an element of a tree: one branch is the trunk, the others are filters."""
     if not tree.branches:
         return Path((), None, conjuncts(tree.conditions) if tree.conditions else ())
     trunk = tree.branches[0]

@@ -1,12 +1,12 @@
-"""The smallest document that shows what a pattern speaks of: its steps and branches, with some gaps filled.
+"""The witness of a pattern: a small tree with a node for each of its steps, branches and gaps.
 
     /a[b or c]//d            document ─ a ┬ b
                                           ├ c
-                                          └ ? ─ d            the gap of ``//``, filled with one element
+                                          └ ? ─ d            the gap of ``//`` is one nameless node
 
-A pattern that covers another has a trunk that lies somewhere along the witness of the other: a necessary
-condition that many patterns can be tested for at once.
-Places are numbered, parents before children; the document is place 0.
+If a pattern covers another, its trunk can be mapped into the witness of the other.  This is a necessary
+condition, which ``CoveringIndex`` tests for many patterns at once.
+Nodes are numbered, parents before children; the document is node 0.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from twigcast.pattern import ANY, And, Axis, NameTest, Not, Or, Path, Pattern, P
 
 
 class Witness:
-    """Places with their children, all places below them, and the keys of the tests that admit each.
+    """The nodes of a witness, by number, with their ``children`` and all nodes ``below`` them.
 
-    ``names`` has the key of a place's own test, None where it admits anything; ``parts`` those of the tests
-    of only its namespace or only its local name; ``where`` has the places of each name.
-    ``missing`` are the bits of what no place below is called, ``height`` the number of levels below.
+    ``names`` has the key of each node's name test, or None if the test admits every name; ``parts`` has the
+    keys of the two tests of only its namespace and only its local name; ``where`` has the nodes of each name.
+    ``missing`` has the bits of the names that no node below has, ``height`` the number of levels below.
     """
 
     __slots__ = ("below", "children", "height", "missing", "names", "parts", "where")
@@ -39,35 +39,35 @@ class Witness:
         self.where: dict[str | None, list[int]] = {None: []}
         self._grow(0, path)
         size = len(self.children)
-        self.below = [range(place + 1, size) for place in range(size)]
+        self.below = [range(node + 1, size) for node in range(size)]
         branching = any(len(children) > 1 for children in self.children)
         self.height = [0] * size
         self.missing = [-1] * size
-        for place in range(size - 1, -1, -1):
+        for node in range(size - 1, -1, -1):
             missing = -1
-            for child in self.children[place]:
+            for child in self.children[node]:
                 missing &= self.missing[child] & ~bit(self.names[child])
-                self.height[place] = max(self.height[place], self.height[child] + 1)
-            self.missing[place] = missing
+                self.height[node] = max(self.height[node], self.height[child] + 1)
+            self.missing[node] = missing
             if branching:
-                children = self.children[place]
-                self.below[place] = [*children, *(each for child in children for each in self.below[child])]
+                children = self.children[node]
+                self.below[node] = [*children, *(each for child in children for each in self.below[child])]
 
-    def _grow(self, place: int, path: Path) -> None:
-        self._branch(place, path.filters)
+    def _grow(self, node: int, path: Path) -> None:
+        self._branch(node, path.filters)
         for step in path.steps:
             if step.axis is Axis.DESCENDANT:
-                place = self._add(place, ANY)
-            place = self._add(place, step.test)
+                node = self._add(node, ANY)
+            node = self._add(node, step.test)
             if step.predicates:
-                self._branch(place, step.predicates)
+                self._branch(node, step.predicates)
 
-    def _add(self, place: int, test: NameTest) -> int:
+    def _add(self, node: int, test: NameTest) -> int:
         number = len(self.children)
-        if number == place + 1:
-            self.children[place] = (number,)
+        if number == node + 1:
+            self.children[node] = (number,)
         else:
-            self.children[place] = (*self.children[place], number)
+            self.children[node] = (*self.children[node], number)
         self.children.append(())
         name, parts = _keys(test)
         self.names.append(name)
@@ -76,30 +76,30 @@ class Witness:
             self.where.setdefault(name, []).append(number)
         return number
 
-    def _branch(self, place: int, predicates: Iterable[Predicate]) -> None:
+    def _branch(self, node: int, predicates: Iterable[Predicate]) -> None:
         for predicate in predicates:
             match predicate:
                 case And(operands) | Or(operands):
-                    self._branch(place, operands)
+                    self._branch(node, operands)
                 case Not(operand):
-                    self._branch(place, denials(operand))
+                    self._branch(node, denials(operand))
                 case Position():
-                    self._branch(place, predicate.among)
+                    self._branch(node, predicate.among)
                 case _:
                     for path in predicate.paths:
-                        self._grow(place, path)
+                        self._grow(node, path)
 
 
 @lru_cache(maxsize=1 << 14)
 def key(test: NameTest) -> str | None:
-    """A test as text, which is compared faster; None for the test that admits everything."""
+    """Return a name test as text, which is faster to compare; None for the test that admits every name."""
     if test.namespace is None:
         return test.local
-    return f"{test.namespace}}}{test.local or ''}"  # no local name has a brace, and none is empty
+    return f"{test.namespace}}}{test.local or ''}"  # a local name has no brace and is not empty
 
 
 def bit(name: str | None) -> int:
-    """One of some hundred bits, by which sets of names are compared at once."""
+    """Return one of 256 bits for a name, so that sets of names are compared as integers (a Bloom filter)."""
     return 0 if name is None else 1 << (hash(name) & 255)
 
 

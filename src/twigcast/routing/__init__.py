@@ -1,6 +1,6 @@
-"""The overlay: which subscriptions travel where, and which documents follow them.
+"""Routers of an overlay network: they forward subscriptions to neighbours and documents to subscribers.
 
-Everything here is pure: no clock, no socket, no file, no randomness of its own.
+Everything here is pure: there is no clock, no socket, no file and no randomness.
 """
 
 from twigcast.routing.advertising import Advertisement, advertisement

@@ -1,9 +1,9 @@
-"""What a publisher is going to send: a schema, made known to the network.
+"""Advertisements: the schema of the documents that a publisher announces to the network.
 
     advertisement("reuters", read_dtd("nitf.dtd"))                        from a schema
     advertisement("sensors", [parse_path_expression("/site(/room)+/t")])  from path expressions
 
-One value stands for all expressions of a schema: the branches of a twig may lie on different ones.
+One advertisement holds all path expressions of a schema: the branches of a twig may match different ones.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from twigcast.schema import ElementGraph
 
 @dataclass(frozen=True, slots=True)
 class Advertisement:
-    """The documents that a publisher announces, under an id that is unique in the network.
+    """The schema of the documents that a publisher announces, under an id that is unique in the network.
 
-    It describes documents of which every root-to-leaf path is one of the schema, or the beginning of one.
-    Order, number, attributes and text are left open.
+    It describes the documents in which every root-to-leaf path is a label path of the schema or a prefix of
+    one.  The order and number of elements, attributes and text are not constrained.
     """
 
     id: str
@@ -30,19 +30,19 @@ class Advertisement:
 
     @property
     def roots(self) -> tuple[NameTest, ...]:
-        """The names that documents can start with."""
+        """The name tests of the root elements that documents can have."""
         return self.automaton.roots
 
     def to_json(self) -> dict[str, Any]:
-        """The advertisement as plain lists and strings."""
+        """Return the advertisement as plain lists and strings."""
         return {"id": self.id, **self.automaton.to_json()}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Advertisement:
-        """The advertisement that ``to_json`` wrote."""
+        """Read the output of ``to_json``."""
         return cls(str(fields["id"]), SchemaAutomaton.from_json(fields))
 
 
 def advertisement(id: str, schema: ElementGraph | Iterable[PathExpression]) -> Advertisement:
-    """The advertisement of a schema, given as its graph or as the path expressions of its documents."""
+    """Make the advertisement of a schema, which is given as an element graph or as path expressions."""
     return Advertisement(id, schema_automaton(schema))

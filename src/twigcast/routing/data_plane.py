@@ -1,11 +1,11 @@
-"""What a router does with documents: to which neighbours they go, and to which clients.
+"""Sends the documents that a router has received to neighbours and clients.
 
-    document ──match──► numbers of patterns ──carry──► neighbours          Publish, or Paths
-                                            └────────► rows of clients     Deliver
+    document ──match──► numbers of patterns ──carry──► neighbours                  Publish or Paths
+                                            └────────► subscriptions of clients    Deliver
 
-Whole documents and documents as paths go through the same tables; a path is matched as a document of its own.
-A client whose branches matched some paths gets the document that these paths make up, if one of its own
-patterns matches that.
+Whole documents and documents that travel as paths go through the same tables; each path is matched like a
+document of its own.  The paths that match branches of a client's patterns are reassembled into a document;
+the client receives this document if one of its patterns matches it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.tables import PublicationTable
 
 Outgoing: TypeAlias = dict[str, list[Message]]
-"""Messages by the link that they are to be sent over."""
+"""The messages to send, by link."""
 
 
 def send_documents(
@@ -32,9 +32,9 @@ def send_documents(
     pool: Pool,
     outgoing: Outgoing,
 ) -> None:
-    """Send documents that came over a link on to neighbours and clients."""
-    came = asked[link]
-    arrived = NOWHERE if came.is_client else came.number
+    """Add to ``outgoing`` the messages that carry documents from ``link`` on to neighbours and clients."""
+    origin = asked[link]
+    arrived = NOWHERE if origin.is_client else origin.number
     table, deliveries = asked.forwarding(pool.capacity), asked.deliveries(pool.capacity)
     for envelope, answer in documents:
         links = wanted_links(table, answer, flooded=is_flooded(envelope), arrived=arrived)
@@ -55,9 +55,9 @@ def send_paths(
     pool: Pool,
     outgoing: Outgoing,
 ) -> None:
-    """Send the paths of a document on to those who ask for them, and documents to clients.
+    """Add to ``outgoing`` the paths that neighbours subscribe to, and the deliveries to clients.
 
-    ``asked`` has the branches of the clients' patterns, ``exact`` the patterns themselves.
+    ``asked`` holds the branches of the clients' patterns, ``exact`` the patterns themselves.
     """
     answers = [pool.match(path.body) for path in publication.paths]
     carried = _carried(answers, is_flooded(publication), link, asked, pool)
@@ -82,15 +82,15 @@ def send_paths(
 def _carried(
     answers: Sequence[Answer], flooded: bool, link: str, asked: PublicationTable, pool: Pool
 ) -> Carried:
-    """Carry the paths of a document out of a router."""
+    """Find the links that each path of a document takes out of this router."""
     rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
     positions = np.concatenate(answers) if answers else np.zeros(0, dtype=np.int32)
-    came = asked[link]
+    origin = asked[link]
     return carry(
         asked.forwarding(pool.capacity),
         np.zeros(len(answers), dtype=np.int64),
         rows,
         positions,
         flooded=np.ones(len(answers), dtype=np.bool_) if flooded else None,
-        arrived=NOWHERE if came.is_client else came.number,
+        arrived=NOWHERE if origin.is_client else origin.number,
     )

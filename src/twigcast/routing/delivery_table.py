@@ -1,15 +1,16 @@
-"""Which clients' subscriptions stand behind a pattern: where a matched document is delivered.
+"""The delivery table: for each pattern, the client subscriptions to which a matched document is delivered.
 
-Rows are subscriptions of clients in the order they came; those with the same pattern form a chain:
+A row is a subscription of a client; rows are in the order of subscribing.  The rows with the same pattern
+form a linked list, newest first:
 
     position   0   1   2              row     0     1     2     3
     first      0   3   -              id      x     y     z     w
                                       client  ada   bob   ada   cyd
                                       after   2     -     -     1        position 1: w, then y
 
-Invariant: the rows of a position are those reached from ``first`` along ``after``; ``before`` leads back, so
-that a row is taken out without a search.  A table never changes: ``with_changes`` makes another one.
-Cost: finding the rows of an answer takes as many array operations as the longest chain in it has rows.
+Invariant: the rows of a position are those reached from ``first`` along ``after``; ``before`` links back, so
+that a row is removed without a search.  A table never changes: ``with_changes`` makes a new one.
+Cost: the number of array operations for an answer is the length of its longest list.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ NO_ROW = -1
 
 
 class ClientRow(NamedTuple):
-    """A subscription of a client: the position of its pattern, the client's number, its id."""
+    """A subscription of a client: the position of its pattern, the number of the client, and its id."""
 
     position: int
     client: int
@@ -38,18 +39,18 @@ class ClientRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeliveryTable:
-    """Subscriptions of clients by row, and the rows of each position."""
+    """The subscriptions of clients as rows, and for each position the linked list of its rows."""
 
     first: Rows
     after: Rows
     before: Rows
-    """The row before this one in its chain; of a first row, ``NO_ROW - 1`` less its position."""
+    """The previous row in the list; for the first row of a list, ``NO_ROW - 1 - position``."""
     client: Rows
     ids: npt.NDArray[np.object_]
     has_chains: bool = False
-    """Whether some position has, or had, several rows."""
+    """Whether some position has, or once had, several rows."""
     only_client: int = NO_ROW
-    """The client of all rows, if there is only one."""
+    """The number of the client, if all rows belong to the same one; else ``NO_ROW``."""
 
     @classmethod
     def of(cls, rows: Sequence[ClientRow] = (), size: int = 0) -> DeliveryTable:
@@ -58,13 +59,13 @@ class DeliveryTable:
         return cls(none, none, none, none, np.zeros(0, dtype=np.object_)).with_changes(rows, (), size)
 
     def __len__(self) -> int:
-        """The number of rows, those that were taken out included."""
+        """The number of rows, including removed ones."""
         return len(self.client)
 
     def with_changes(
         self, added: Sequence[ClientRow], removed: Iterable[int], size: int = 0
     ) -> DeliveryTable:
-        """Return a table without the rows of these numbers and with others at its end."""
+        """Return a table without the rows numbered ``removed`` and with the rows ``added`` at its end."""
         size = max(size, len(self.first), max([row.position for row in added], default=-1) + 1)
         first = _grown(self.first, size)
         count = len(self) + len(added)
@@ -95,7 +96,7 @@ class DeliveryTable:
         return DeliveryTable(first, after, before, client, ids, has_chains, only)
 
     def rows(self, positions: Numbers) -> Rows:
-        """Return the rows of these positions, in the order they came."""
+        """Return the rows of these positions, in the order of subscribing."""
         rows = self.first.take(positions)
         rows = rows[rows >= 0]
         if self.has_chains:
@@ -108,12 +109,12 @@ class DeliveryTable:
         return rows
 
     def pairs(self, items: Numbers, positions: Numbers) -> tuple[Numbers, Rows]:
-        """Return each item with each row of its position, ``items[i]`` being at ``positions[i]``."""
+        """Return all pairs of an item and a row of its position, where ``items[i]`` has ``positions[i]``."""
         found = self.first[positions]
         parts: list[tuple[Numbers, Rows]] = []
         while True:
-            there = np.flatnonzero(found >= 0)
-            items, found = items[there], found[there]
+            present = np.flatnonzero(found >= 0)
+            items, found = items[present], found[present]
             parts.append((items, found))
             if not len(found):
                 break
@@ -121,7 +122,7 @@ class DeliveryTable:
         return np.concatenate([each for each, _ in parts]), np.concatenate([each for _, each in parts])
 
     def by_client(self, rows: Rows) -> Iterable[tuple[int, tuple[str, ...]]]:
-        """Yield the clients of these rows, in order, each with the ids of its rows in their order."""
+        """Yield the clients of these rows by number, each with the ids of its subscriptions in row order."""
         if not len(rows):
             return
         if self.only_client != NO_ROW:

@@ -1,20 +1,19 @@
-"""The data plane: over which links documents travel, given the patterns that they match.
+"""The data plane: finds the links over which documents travel, given the patterns that they match.
 
-A ``ForwardingTable`` says for each pattern, by its position in an index, which links ask for it:
+A ``ForwardingTable`` says for each pattern, by its position in an index, which links subscribe to it:
 
                     positions
-                    0  1  2  3 │ 4            0 … 3  subscriptions; 4  a pattern that routers made
-    north ─► hub    1  1  .  . │ .            asked: what the hub has told north to send it
+                    0  1  2  3 │ 4            0 … 3: subscriptions; 4: a pattern that routers made
+    south ─► hub    1  1  .  . │ .            asked: the patterns that the hub has told south to send it
     hub ─► south    .  .  .  . │ 1            here one pattern that covers 2 and 3
     home            north north south south   the router of each subscriber
 
-``carry`` moves a batch of documents through the table.  A document starts at its entry router and takes each
-link for which one of its matched patterns is asked, hop by hop; a subscriber gets it if it reaches the
-subscriber's router.  The table of one router has only the links that lead out of it.
+``carry`` moves a batch of documents through the table.  A document starts at its entry router and takes, hop
+by hop, each link that subscribes to one of its matched patterns.  A subscriber receives the document if it
+reaches the subscriber's router.  The table of a single router has only the links that lead out of it.
 
-Both are pure: a router makes a new table when its subscriptions have changed, and one that is in use stays as
-it is.
-Cost: ``carry`` looks at the matched positions only, never at the whole table; a changed table costs a copy.
+A table is never changed: a router makes a new one after its subscriptions have changed.
+Cost: ``carry`` looks only at the matched positions, never at the whole table; a changed table is a copy.
 """
 
 from __future__ import annotations
@@ -32,21 +31,21 @@ Words: TypeAlias = npt.NDArray[np.uint64]
 Numbers: TypeAlias = npt.NDArray[np.signedinteger]
 
 NOWHERE = -1
-"""As a home: no subscriber has this pattern.  As a link of arrival: the documents were published here."""
+"""As a home: the pattern has no subscriber.  As a link of arrival: the documents were published here."""
 
 WORD = 64
 ALL = 0xFFFFFFFFFFFFFFFF
 
 
 class Link(NamedTuple):
-    """A directed link between two routers, by their numbers."""
+    """A directed link between two routers, which are given by number."""
 
     source: int
     target: int
 
 
 class Demand(NamedTuple):
-    """Who asks for a pattern: links by number, and the router of its subscriber or ``NOWHERE``."""
+    """Who subscribes to a pattern: links by number, and the router of its subscriber or ``NOWHERE``."""
 
     links: Iterable[int]
     home: int = NOWHERE
@@ -54,14 +53,14 @@ class Demand(NamedTuple):
 
 @dataclass(frozen=True, eq=False)  # without slots: routes are cached in the instance
 class ForwardingTable:
-    """Which links ask for which patterns, and at which router the subscriber of each pattern is."""
+    """For each pattern, the links that subscribe to it and the router of its subscriber."""
 
     routers: tuple[str, ...]
     links: tuple[Link, ...]
     asked: Words
-    """Words × positions: a bit for each link, 64 links in a word."""
+    """An array of words × positions, with a bit for each link and 64 links in a word."""
     home: npt.NDArray[np.int32]
-    """For each position the number of a router, or ``NOWHERE``."""
+    """For each position, the number of the subscriber's router, or ``NOWHERE``."""
 
     @classmethod
     def of(
@@ -74,7 +73,7 @@ class ForwardingTable:
         return empty.with_changes(dict(enumerate(demands)))
 
     def with_changes(self, changes: Mapping[int, Demand], size: int = 0) -> ForwardingTable:
-        """Return a table in which these positions have another demand, of at least ``size`` positions."""
+        """Return a table of at least ``size`` positions in which the given positions have a new demand."""
         size = max(size, len(self.home), max(changes, default=-1) + 1)
         asked = np.zeros((len(self.asked), size), dtype=np.uint64)
         home = np.full(size, NOWHERE, dtype=np.int32)
@@ -91,7 +90,7 @@ class ForwardingTable:
         return ForwardingTable(self.routers, self.links, asked, home)
 
     def hops(self, start: int) -> tuple[tuple[Numbers, Numbers], ...]:
-        """Return the links level by level from a router, each with the link that comes before it."""
+        """Return the links by distance from a router, each with the link before it on the route."""
         if start not in self._hops:
             levels: list[tuple[Numbers, Numbers]] = []
             level = [(number, NOWHERE) for number, link in enumerate(self.links) if link.source == start]
@@ -114,12 +113,12 @@ class ForwardingTable:
 
     @cached_property
     def targets(self) -> Numbers:
-        """The router at the end of each link."""
+        """The number of the router at the end of each link."""
         return np.array([link.target for link in self.links], dtype=np.int64)
 
     @cached_property
     def is_local(self) -> bool:
-        """Whether all links lead out of one router, so that no document takes two of them in a row."""
+        """Whether all links lead out of one router, so that no document takes two links in a row."""
         return len({link.source for link in self.links}) <= 1
 
     @cached_property
@@ -128,9 +127,9 @@ class ForwardingTable:
 
 
 class Carried:
-    """The routes of a batch of documents, with the pairs of a document and a pattern that it matches.
+    """The routes of a batch of documents: the links taken, the routers reached, and the deliveries.
 
-    What few callers need is computed when it is asked for.
+    Each of these is computed on first use, since few callers need all of them.
     """
 
     def __init__(
@@ -157,7 +156,7 @@ class Carried:
 
     @cached_property
     def reached(self) -> Flags:
-        """Documents × routers: which routers each document reaches, its entry included."""
+        """An array of documents × routers: whether the document reaches the router; it reaches its entry."""
         reached = np.zeros((len(self.entry), len(self.table.routers)), dtype=np.bool_)
         reached[np.arange(len(self.entry)), self.entry] = True
         documents, links = np.nonzero(self.taken)
@@ -173,7 +172,7 @@ class Carried:
 
     @cached_property
     def false_positives(self) -> Flags:
-        """Documents × links: the links that a document takes although no subscriber behind them gets it."""
+        """An array of documents × links: the document takes the link, but reaches no subscriber behind it."""
         delivered = self.delivered
         useful = np.zeros_like(self.reached)
         useful[self.rows[delivered], self.table.home[self.positions[delivered]]] = True
@@ -198,12 +197,11 @@ def carry(
     flooded: Flags | None = None,
     arrived: int = NOWHERE,
 ) -> Carried:
-    """Carry a batch of documents through a network, or out of one router.
+    """Find the routes of a batch of documents through a network, or out of one router.
 
-    ``entry`` is the router at which each document starts; ``rows`` and ``positions`` are pairs, in the order
-    of rows: a document and a pattern that it matches.  ``flooded`` says which documents take all links,
-    whatever they match; ``arrived`` is the link that leads back to where the batch came from, which none of
-    them takes.
+    ``entry`` has the router at which each document starts.  ``rows`` and ``positions`` are pairs, sorted by
+    row: a document and a pattern that it matches.  ``flooded`` says which documents take all links, whatever
+    they match.  ``arrived`` is the link back to the router that the batch came from; no document takes it.
     """
     wanted = np.zeros((len(entry), len(table.asked)), dtype=np.uint64)
     if len(rows):
@@ -232,7 +230,7 @@ def wanted_links(table: ForwardingTable, positions: Numbers, *, flooded: bool, a
 
 
 def _reachable(table: ForwardingTable, entry: Numbers, wanted: Flags) -> Flags:
-    """Drop the links that a document wants but does not come to."""
+    """Drop the wanted links whose source router the document does not reach."""
     taken = np.zeros_like(wanted)
     for start in set(entry.tolist()):
         here = np.flatnonzero(entry == start)[:, np.newaxis]

@@ -1,9 +1,9 @@
-"""A batch of messages of one link, checked and put in order before any of them is handled.
+"""Validates a batch of messages from one link, and splits it into parts before any message is handled.
 
     Subscribe s, Unsubscribe t, Publish d, Unsubscribe s        a batch
     {s: pattern, t: None}, [d]   │   {s: None}, []              two parts, each with its net change
 
-A part is what can be handled together: first its changes, then the publications that see them.
+The changes of a part are made first and all at once, then its publications are routed.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from twigcast.routing.tables import AdvertisementTable
 
 @dataclass(slots=True)
 class BatchPart:
-    """Changes that are made together, and the publications that see them; None stands for a removal."""
+    """Changes that are made together, where None is a removal, and the publications that come after them."""
 
     subscriptions: dict[str, Pattern | None] = field(default_factory=dict)
     advertisements: dict[str, Advertisement | None] = field(default_factory=dict)
     documents: list[tuple[Envelope, Answer]] = field(default_factory=list)
-    """With what they matched before the batch: stale in a part with changes, and in all parts after it."""
+    """With their answers from before the batch, which are stale from the first part with changes on."""
     paths: list[Paths] = field(default_factory=list)
 
     @property
@@ -52,12 +52,13 @@ def in_parts(
     *,
     takes_paths: bool,
 ) -> list[BatchPart]:
-    """Put a batch of one link into parts; raises ``RoutingError`` or ``DocumentError`` if it must be refused.
+    """Split a batch from one link into parts; raises ``RoutingError`` or ``DocumentError`` to refuse it.
 
-    ``subscribed`` are the ids that the link has; every document is matched, and so known to be readable.
+    ``subscribed`` holds the ids that the link has.  Every document is matched here, so that an unreadable
+    document refuses the batch before anything has changed.
     """
     parts = [BatchPart()]
-    present: dict[str, bool] = {}  # of ids in this batch: whether they are there at its end
+    present: dict[str, bool] = {}  # by id in this batch: whether it is subscribed after the last message
     known: dict[str, bool] = {}
     for message in messages:
         if isinstance(message, Publish):
@@ -66,29 +67,29 @@ def in_parts(
             if present.get(message.id, message.id in subscribed):
                 raise duplicate("subscription", message.id, link)
             present[message.id] = True
-            _changing(parts).subscriptions[message.id] = message.pattern
+            _part_for_change(parts).subscriptions[message.id] = message.pattern
         elif isinstance(message, Unsubscribe):
             if not present.get(message.id, message.id in subscribed):
                 raise unknown("subscription", message.id, link)
             present[message.id] = False
-            _changing(parts).subscriptions[message.id] = None
+            _part_for_change(parts).subscriptions[message.id] = None
         elif isinstance(message, Advertise):
             id = message.advertisement.id
             origin = announced.origin(id)
             if known.get(id, origin is not None):
                 raise duplicate("advertisement", id, origin or link)
             known[id] = True
-            _changing(parts).advertisements[id] = message.advertisement
+            _part_for_change(parts).advertisements[id] = message.advertisement
         elif isinstance(message, Unadvertise):
             if not known.get(message.id, message.id in announced[link]):
                 raise unknown("advertisement", message.id, link)
             known[message.id] = False
-            _changing(parts).advertisements[message.id] = None
+            _part_for_change(parts).advertisements[message.id] = None
         elif isinstance(message, Paths) and takes_paths:
             parts[-1].paths.append(message)
         else:
             raise RoutingError(
-                f"a router cannot take {type(message).__name__} from {link!r}",
+                f"a router does not accept {type(message).__name__} from {link!r}",
                 code="unexpected-message",
                 name=type(message).__name__,
             )
@@ -96,7 +97,7 @@ def in_parts(
 
 
 def added(parts: Sequence[BatchPart]) -> dict[str, Pattern]:
-    """Return the subscriptions that a batch adds, those that it removes again included."""
+    """Return the subscriptions that a batch adds, including those that it removes again."""
     return {
         id: pattern for part in parts for id, pattern in part.subscriptions.items() if pattern is not None
     }
@@ -104,7 +105,7 @@ def added(parts: Sequence[BatchPart]) -> dict[str, Pattern]:
 
 def duplicate(what: str, id: str, link: str) -> RoutingError:
     """Make the error for an id that is already in use."""
-    return RoutingError(f"the {what} {id!r} is already there, from {link!r}", code="duplicate-id", name=id)
+    return RoutingError(f"the {what} {id!r} already exists, from {link!r}", code="duplicate-id", name=id)
 
 
 def unknown(what: str, id: str, link: str) -> RoutingError:
@@ -112,8 +113,8 @@ def unknown(what: str, id: str, link: str) -> RoutingError:
     return RoutingError(f"{link!r} has no {what} {id!r}", code="unknown-id", name=id)
 
 
-def _changing(parts: list[BatchPart]) -> BatchPart:
-    """Return the part that a change belongs to: a new one if publications have come since the last."""
+def _part_for_change(parts: list[BatchPart]) -> BatchPart:
+    """Return the part for the next change, which is a new one if the last part has publications."""
     if parts[-1].documents or parts[-1].paths:
         parts.append(BatchPart())
     return parts[-1]

@@ -1,8 +1,8 @@
-"""What routers say to one another, and to their clients.
+"""The messages that routers exchange with one another and with their clients.
 
         client ──Advertise, Subscribe, Publish──► router ──the same, and Paths──► router ──Deliver──► client
 
-A message is a value; a ``Send`` says to which link it goes.
+A message is an immutable value; a ``Send`` adds the link that it goes to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FLOODED = "flooded"
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A document on its way: its name, its bytes, who published it, and headers as (key, value)."""
+    """A document in transit: its name, its bytes, its publisher, and headers as (key, value) pairs."""
 
     doc_id: str
     body: bytes
@@ -33,7 +33,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Whoever is behind the link wants the documents that match the pattern."""
+    """Subscribes to the documents that match a pattern, for someone behind the link."""
 
     id: str
     pattern: Pattern
@@ -41,37 +41,37 @@ class Subscribe:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """What was subscribed by this id is no longer wanted."""
+    """Ends the subscription of this id."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Advertise:
-    """Whoever is behind the link will publish documents of this schema."""
+    """Announces that someone behind the link will publish documents of a schema."""
 
     advertisement: Advertisement
 
 
 @dataclass(frozen=True, slots=True)
 class Unadvertise:
-    """What was advertised by this id will not be published any more."""
+    """Ends the advertisement of this id."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """A document, whole."""
+    """Publishes a whole document."""
 
     envelope: Envelope
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Those root-to-leaf paths of one document that are asked for behind the link, in document order.
+    """Publishes the paths of a document that are subscribed to behind the link, in document order.
 
-    They travel together; as traffic each counts as a publication of its own.
+    They travel in one message; in traffic figures each path counts as a publication.
     """
 
     doc_id: str
@@ -80,13 +80,13 @@ class Paths:
     headers: tuple[tuple[str, str], ...] = ()
 
     def only(self, wanted: Sequence[bool]) -> Paths:
-        """Return the same publication with those of its paths that are wanted."""
+        """Return the same publication with only the paths for which ``wanted`` is true."""
         return self if all(wanted) else replace(self, paths=tuple(compress(self.paths, wanted)))
 
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """A document for a client, and the ids of its subscriptions that it matches, in their order."""
+    """Delivers a document to a client, with the ids of the client's subscriptions that match, in order."""
 
     envelope: Envelope
     subscriptions: tuple[str, ...]
@@ -103,10 +103,10 @@ class Send(NamedTuple):
 
 
 def is_flooded(publication: Envelope | Paths) -> bool:
-    """Whether the document goes to every router, because no advertisement speaks of it."""
+    """Whether the document goes to every router, because no advertisement describes it."""
     return bool(publication.headers) and any(key == FLOODED for key, _ in publication.headers)
 
 
 def flooded(envelope: Envelope, reason: str) -> Envelope:
-    """The same document, to go to every router."""
+    """Return the same document, marked to go to every router."""
     return replace(envelope, headers=(*envelope.headers, (FLOODED, reason)))

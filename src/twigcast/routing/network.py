@@ -1,6 +1,6 @@
-"""Which routers there are, how they are joined, and who is at which of them.
+"""The topology of a network: its routers, the links between them, and the clients at each router.
 
-Messages between routers find their way because there is exactly one: a network is a tree.
+A network is a tree, so that there is exactly one route between two routers.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import cached_property
 from twigcast.errors import RoutingError
 
 
-@dataclass(frozen=True)  # without slots: the derived facts below are kept once computed
+@dataclass(frozen=True)  # without slots: derived properties are cached in the instance
 class Network:
     """Routers by name, links between them, and clients as (client, router).
 
-    Invariant: names are distinct, the links join all routers and close no cycle.
+    Invariant: all names are distinct, and the links form a tree.  ``RoutingError`` says what is wrong.
     """
 
     routers: tuple[str, ...]
@@ -38,19 +38,19 @@ class Network:
         self._check_tree()
 
     def with_clients(self, clients: Mapping[str, str]) -> Network:
-        """The same network with these clients, as client to router, added."""
+        """Return the network with more clients, given as a mapping from client to router."""
         return replace(self, clients=(*self.clients, *clients.items()))
 
     def neighbours(self, router: str) -> tuple[str, ...]:
-        """The routers that a router is joined to."""
+        """Return the routers that a router has a link to."""
         return self._neighbours[router]
 
     def clients_of(self, router: str) -> tuple[str, ...]:
-        """The clients of a router."""
+        """Return the clients of a router."""
         return self._clients[router]
 
     def route(self, start: str, end: str) -> tuple[str, ...]:
-        """The routers from one to another, both included."""
+        """Return the routers on the route from one router to another, including both."""
         above = self._towards(start)
         route = [end]
         while route[-1] != start:
@@ -59,7 +59,7 @@ class Network:
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
-        """The routers with one neighbour at most, in order."""
+        """The routers with at most one neighbour, in the order of ``routers``."""
         return tuple(router for router in self.routers if len(self._neighbours[router]) <= 1)
 
     @cached_property
@@ -81,7 +81,7 @@ class Network:
         return {}
 
     def _towards(self, start: str) -> dict[str, str]:
-        """For each router, the next one on the way to ``start``."""
+        """Return for each router the next one on the route to ``start``."""
         if start not in self._routes:
             above: dict[str, str] = {}
             waiting = [start]
@@ -114,7 +114,7 @@ class Network:
 
 
 def _way(joined: Mapping[str, Iterable[str]], start: str, end: str) -> list[str]:
-    """The routers from one to another along links that make no cycle."""
+    """Return the route between two routers along links that form no cycle."""
     ways = [[start]]
     while ways[0][-1] != end:
         way = ways.pop(0)

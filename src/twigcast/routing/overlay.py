@@ -1,12 +1,12 @@
-"""All routers of a network in one process: messages are passed on until no router has anything to send.
+"""Runs all routers of a network in one process, and passes messages until no router has any left to send.
 
     overlay = Overlay(network, Strategy(), schema=graph)
     overlay.send("reuters", Advertise(advertisement("news", graph)))
     overlay.send("ada", Subscribe("ada-1", parse("//p")))
     overlay.send("reuters", Publish(Envelope("d1", body)))      [Delivery("ada", "d1", ("ada-1",))]
 
-There is no time here, so no message overtakes another.  The simulator runs the same routers in virtual time.
-Where documents come by the thousand, the forwarding table of the whole overlay carries them in batches.
+Messages take no time, so none overtakes another; the simulator runs the same routers in virtual time.
+Large numbers of documents are routed in batches by ``carry``, with the forwarding table of the whole overlay.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from twigcast.routing.strategy import Strategy
 from twigcast.schema import ElementGraph
 
 ANSWERS = 64
-"""For how many documents the routers remember what they match: a document passes all of them in turn."""
+"""How many answers are cached: a document is matched once, although it passes several routers in turn."""
 
 
 class Delivery(NamedTuple):
-    """A document that reached a client, and the ids of the client's subscriptions that it matches."""
+    """A document that was delivered to a client, with the ids of the client's subscriptions that match."""
 
     client: str
     doc_id: str
@@ -38,14 +38,14 @@ class Delivery(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A pattern that routers ask one another for, and the links, by number, that ask for it."""
+    """A pattern that routers subscribe to, with the links (by number) over which they do."""
 
     pattern: Pattern
     links: set[int]
 
 
 class Overlay:
-    """The routers of a network by name, of one strategy, sharing one pool of patterns."""
+    """The routers of a network, by name; they have the same strategy and share one pool of patterns."""
 
     def __init__(
         self,
@@ -59,21 +59,21 @@ class Overlay:
         pool = Pool(answers=ANSWERS)
         self.routers = join(network, strategy, lambda: pool, schema=schema, selectivity=selectivity)
         self.received: Counter[str] = Counter()
-        """How many messages routers have received, by the name of their kind; each path counts as one."""
+        """The number of messages that routers have received, by class name; each path counts as a message."""
         numbers = {name: number for number, name in enumerate(network.routers)}
         ends = [(name, other) for name in network.routers for other in network.neighbours(name)]
         self.links = tuple(Link(numbers[name], numbers[other]) for name, other in ends)
-        """Each link in both directions, as the forwarding table of the overlay numbers them."""
+        """All links in both directions, in the order of their numbers in the forwarding table."""
         self.asked: dict[str, Asked] = {}
-        """What routers ask one another for, by id: subscriptions, and patterns that routers made."""
+        """The patterns that routers subscribe to, by id: subscriptions of clients, mergers and aggregates."""
         self._link_numbers = {link: number for number, link in enumerate(ends)}
         self._changed: dict[str, None] = {}
         self._at = dict(network.clients)
 
     def send(self, client: str, *messages: Message) -> list[Delivery]:
-        """Send messages of a client together; return what is delivered until no message is under way.
+        """Send messages of a client as one batch; return all deliveries once no message is in transit.
 
-        Raises ``RoutingError`` or ``DocumentError`` if the router refuses them; nothing has changed then.
+        Raises ``RoutingError`` or ``DocumentError`` if the router refuses the batch; nothing changes then.
         """
         delivered: list[Delivery] = []
         waiting: deque[tuple[str, str, Sequence[Message]]] = deque([(self._at[client], client, messages)])
@@ -91,27 +91,27 @@ class Overlay:
         return delivered
 
     def take_changes(self) -> list[str]:
-        """Return the ids whose entry in ``asked`` has changed, come or gone since this was last called."""
+        """Return the ids whose entry in ``asked`` was added, changed or removed since the last call."""
         changed = list(self._changed)
         self._changed.clear()
         return changed
 
     def forwarding_table(self, ids: Sequence[str], homes: Mapping[str, str]) -> ForwardingTable:
-        """Make the forwarding table of all routers together.
+        """Make the forwarding table of the whole network.
 
-        ``ids`` are the subscriptions and patterns of routers by position: all that are in ``asked`` must be
-        among them.  ``homes`` are the routers of the subscriptions.
+        ``ids`` has the id at each position; it must contain all ids of ``asked``.  ``homes`` has the router
+        of each subscription.
         """
         return ForwardingTable.of(self.network.routers, self.links, [self.demand(id, homes) for id in ids])
 
     def demand(self, id: str, homes: Mapping[str, str]) -> Demand:
-        """Return who asks for the pattern of an id, for a change of the forwarding table."""
+        """Return who subscribes to the pattern of an id, as an entry of the forwarding table."""
         asked = self.asked.get(id)
         home = self.network.routers.index(homes[id]) if id in homes else NOWHERE
         return Demand(asked.links if asked is not None else (), home)
 
     def _record(self, batch: Iterable[Message], link: int | None) -> None:
-        """Count messages; note what a router has been asked for over a link, if it leads to a router."""
+        """Count messages, and record subscriptions that came over a link between routers."""
         for message in batch:
             weight = len(message.paths) if isinstance(message, Paths) else 1
             self.received[type(message).__name__] += weight
@@ -136,7 +136,7 @@ def join(
     schema: ElementGraph | None = None,
     selectivity: Selectivity | None = None,
 ) -> dict[str, Router]:
-    """Make the routers of a network, joined to neighbours and clients; ``pool`` gives each its pool."""
+    """Make the routers of a network with their neighbours and clients; ``pool`` is called for each router."""
     return {
         name: Router(
             name,

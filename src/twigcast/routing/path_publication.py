@@ -1,20 +1,21 @@
-"""A document as its root-to-leaf paths, and back.
+"""Splits a document into its root-to-leaf paths, and reassembles a document from some of them.
 
-``<a x="1"><b>s</b>t<c>u<d/>v</c></a>`` is
+``<a x="1"><b>s</b>t<c>u<d/>v</c></a>`` has two paths:
 
     path 0    a[x=1] / b            with "s" in b
     path 1    a[x=1] / c / d        with "t" in a, "u" and "v" in c
 
-A path ends with an element that has no element in it.  Text travels with the path that comes after it in the
-same element, or else before it, so that there are no more paths than such elements, as the paper counts them.
-Each element of a path carries its attributes and its place in the document, so any set of paths goes together
-again to a document, pruned to them.  A subscription asks for paths by its ``branches``: linear patterns, each
-matched against a path as if that were the whole document.
+A path ends with an element that has no child elements.  Text travels with the next path in the same element,
+or with the last one if there is no next, so that there are exactly as many paths as such elements, as in the
+paper.  Each element of a path carries its attributes and its ordinal in document order, so any set of paths
+can be reassembled into the document pruned to these paths.  Subscriptions are matched against paths by their
+``branches``: linear patterns, each of which is matched against a path as if it were the whole document.
 
-Invariant, on which ``branches`` rests: let a pruned document hold every path that some branch of a pattern
-matches.  Then the pattern matches it exactly if it matches the whole one.  For each node that a path of the
-pattern selects, be it the main path or one within a condition, lies on paths that the branch of that path
-matches, along with all that is below it; and what no path selects cannot matter, under ``not`` neither.
+Invariant, which makes ``branches`` correct: if a pruned document contains every path that some branch of a
+pattern matches, then the pattern matches the pruned document if and only if it matches the whole document.
+Proof: consider a node that a path of the pattern selects, be it the main path or a path in a condition.  The
+node and everything below it lie on paths that the branch of that path matches, so they are in the pruned
+document.  Nodes that no path selects make no difference to the pattern, not even under ``not``.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from twigcast.pattern import (
 
 
 class PathNode(NamedTuple):
-    """An element on a path: its place in document order, its name, its attributes."""
+    """An element on a path: its ordinal in document order, its name and its attributes."""
 
     ordinal: int
     namespace: str
     local: str
     attributes: tuple[tuple[str, str, str], ...]
-    """As (namespace, local, value)."""
+    """Each as (namespace, local, value)."""
 
 
 class PathText(NamedTuple):
-    """A piece of text on a path: its place in document order, how many elements it is in, what it says."""
+    """A text node on a path: its ordinal in document order, its number of ancestor elements, its value."""
 
     ordinal: int
     depth: int
@@ -69,14 +70,14 @@ class LeafPath:
     nodes: tuple[PathNode, ...]
     texts: tuple[PathText, ...] = ()
     body: bytes = field(default=b"", compare=False, repr=False)
-    """The path as a document of its own, to be matched."""
+    """The path as a document of its own, against which patterns are matched."""
 
 
 def leaf_paths(doc_id: str, document: Document) -> tuple[LeafPath, ...]:
-    """The paths of a document, in document order."""
+    """Return the paths of a document, in document order."""
     found: list[tuple[tuple[PathNode, ...], list[PathText]]] = []
     above: list[PathNode] = []
-    texts: list[PathText] = []  # that no path carries yet
+    texts: list[PathText] = []  # not yet assigned to a path
     waiting: list[Element | Text | None] = [document.root]
     while waiting:
         node = waiting.pop()
@@ -84,7 +85,7 @@ def leaf_paths(doc_id: str, document: Document) -> tuple[LeafPath, ...]:
             texts.append(PathText(node.order, len(above), node.value))
             continue
         if node is None:
-            if texts:  # after the last element in it
+            if texts:  # text after the last child element
                 found[-1][1].extend(texts)
                 texts = []
             above.pop()
@@ -103,38 +104,39 @@ def leaf_paths(doc_id: str, document: Document) -> tuple[LeafPath, ...]:
 
 
 def reassemble(paths: Iterable[LeafPath]) -> bytes:
-    """The document that these paths of one document make up, pruned to them, in document order.
+    """Return the document pruned to these paths, all of which belong to one document; their order is free.
 
-    Pieces of text that had something between them are kept apart by an empty comment.
+    Two text nodes that were separated in the whole document stay separate: an empty comment comes between.
     """
-    places: dict[int, tuple[int, PathNode | str]] = {}
+    by_ordinal: dict[int, tuple[int, PathNode | str]] = {}
     for path in paths:
         for depth, node in enumerate(path.nodes):
-            places[node.ordinal] = depth, node
+            by_ordinal[node.ordinal] = depth, node
         for text in path.texts:
-            places[text.ordinal] = text.depth, text.value
+            by_ordinal[text.ordinal] = text.depth, text.value
     pieces: list[str] = []
     open_nodes: list[PathNode] = []
     after_text = False
-    for ordinal in sorted(places):
-        depth, what = places[ordinal]
+    for ordinal in sorted(by_ordinal):
+        depth, content = by_ordinal[ordinal]
         if len(open_nodes) > depth:
             after_text = False
             _close(pieces, open_nodes, depth)
-        if isinstance(what, str):
-            pieces.append(("<!---->" if after_text else "") + _escaped(what))
+        if isinstance(content, str):
+            pieces.append(("<!---->" if after_text else "") + _escaped(content))
             after_text = True
         else:
             after_text = False
-            _open(pieces, open_nodes, what)
+            _open(pieces, open_nodes, content)
     _close(pieces, open_nodes, 0)
     return "".join(pieces).encode()
 
 
 def branches(pattern: Pattern) -> tuple[Pattern, ...]:
-    """Linear patterns whose paths decide the pattern; a pattern without conditions is its own branch.
+    """Return linear patterns that match all paths needed to decide ``pattern``.
 
-    Conditions on attributes alone are kept, for a path says what attributes its elements have.
+    A linear pattern is its own branch.  Conditions on attributes alone are kept, because the elements of a
+    path carry their attributes.
     """
     if len(pattern.alternatives) == 1 and _is_linear(pattern.alternatives[0]):
         return (pattern,)
@@ -165,7 +167,7 @@ def _is_linear(path: Path) -> bool:
 
 
 def _path_branches(context: tuple[Step, ...], path: Path) -> Iterator[Path]:
-    """The branches of a path that starts below the elements that these steps lead to."""
+    """Yield the branches of a path that is relative to the elements selected by the steps ``context``."""
     yield from _predicate_branches(context, path.filters)
     trunk = context
     for step in path.steps:
@@ -188,7 +190,7 @@ def _predicate_branches(context: tuple[Step, ...], predicates: Sequence[Predicat
             case Not(operand):
                 yield from _predicate_branches(context, (operand,))
             case Position(test, _, _, among):
-                # Which elements are counted does not depend on the other conditions of the step.
+                # The elements that a position counts do not depend on the other conditions of the step.
                 twin = Step(context[-1].axis, test, tuple(p for p in among if _on_attributes(p)))
                 twins = (*context[:-1], twin)
                 yield Path(twins)
@@ -196,7 +198,7 @@ def _predicate_branches(context: tuple[Step, ...], predicates: Sequence[Predicat
 
 
 def _on_attributes(predicate: Predicate) -> bool:
-    """Whether the condition looks at nothing but attributes of the element itself."""
+    """Whether the condition depends only on attributes of the element itself."""
     match predicate:
         case Exists(paths) | Comparison(paths) | StringTest(_, paths) | Length(paths) | Count(paths):
             return all(

@@ -1,16 +1,16 @@
-"""The patterns that routers hold, each once, and which of them a document matches.
+"""Stores each distinct pattern of one or more routers once, and matches documents against all of them.
 
-Tables hold numbers, and the pool holds the patterns behind them.  Routers of one process may share a pool: a
-pattern in a hundred tables is compiled once, a document that passes a hundred routers is matched once, and
-each router looks up in the answer what concerns it.
+Routing tables hold numbers, and the pool holds the patterns with these numbers.  The routers of one process
+may share a pool.  Then a pattern that is in a hundred tables is compiled once, a document that passes a
+hundred routers is matched once, and each router looks up the matched numbers in its own tables.
 
         tables      link n1: x ─► 0, y ─► 1        link n2: z ─► 1
         pool        0 /a/b    1 //c[@d]
         answer      [1]                            y and z match
 
-A schema can be held as a pattern is; it matches the documents that it describes.
-Cost: the index is brought up to date when the next document comes.  A pattern that is let go of stays in the
-index, and is dropped from answers, until the index is made anew: when half of it is such patterns.
+A schema automaton can be stored like a pattern; it matches the documents that it describes.
+Cost: the index is updated when the next document arrives.  A released pattern stays in the index as a
+tombstone, which is removed from answers; the index is rebuilt when half of its entries are tombstones.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Answer: TypeAlias = npt.NDArray[np.int32]
 
 
 class Pool:
-    """Patterns by number, counted by how often they are held; a number is free when nobody holds it."""
+    """Patterns by number with reference counts; a number is reused after its last reference is released."""
 
     def __init__(self, answers: int = 0) -> None:
-        """``answers`` is for how many documents the answer is kept: worth it if routers share the pool."""
+        """``answers`` is the number of answers to cache, which pays off if routers share the pool."""
         self._numbers: dict[Pattern | SchemaAutomaton, int] = {}
         self._by_identity: dict[int, int] = {}  # hashing a pattern takes microseconds
         self._entries: dict[int, Pattern | SchemaAutomaton] = {}
@@ -46,9 +46,9 @@ class Pool:
         self._free: list[int] = []
         self._next = 0
         self._index = Index()
-        self._number_at = np.zeros(FEW, dtype=np.int32)  # by the index's positions
+        self._number_at = np.zeros(FEW, dtype=np.int32)  # by position in the index
         self._position_of: dict[int, int] = {}
-        self._indexed = 0  # positions given out, those of released patterns included
+        self._indexed = 0  # positions in the index, including tombstones
         self._new: dict[int, None] = {}
         self._changed = False
         self._answers: dict[bytes, Answer | DocumentError] = {}
@@ -56,7 +56,7 @@ class Pool:
         self._overlaps: dict[str, tuple[Advertisement, dict[int, bool]]] = {}
 
     def hold(self, entry: Pattern | SchemaAutomaton) -> int:
-        """Return the number of a pattern or schema, which is held once more from now on."""
+        """Add a reference to a pattern or schema, and return its number."""
         number = self._by_identity.get(id(entry))
         if number is None:
             number = self._numbers.get(entry)
@@ -66,7 +66,7 @@ class Pool:
         return number
 
     def release(self, number: int) -> None:
-        """Hold the pattern of a number once less; when nobody holds it, its number may be given again."""
+        """Drop a reference to the pattern of a number; the number may be reused after the last one."""
         held = self._held[number] - 1
         if held:
             self._held[number] = held
@@ -83,7 +83,7 @@ class Pool:
             known.pop(number, None)
 
     def pattern(self, number: int) -> Pattern:
-        """Return the pattern of a number that is held."""
+        """Return the pattern of a number; it must have a reference, and must not be a schema."""
         pattern = self._entries[number]
         assert isinstance(pattern, Pattern)
         return pattern
@@ -93,11 +93,11 @@ class Pool:
 
     @property
     def capacity(self) -> int:
-        """A size for tables by number that has room for all numbers and for as many more."""
+        """A size for arrays by number: a power of two, with room for all numbers and for some new ones."""
         return 1 << max(6, self._next.bit_length())
 
     def match(self, body: bytes) -> Answer:
-        """Return the numbers of all patterns that the document matches; raises ``DocumentError``."""
+        """Return the numbers of all patterns that a document matches; raises ``DocumentError``."""
         if self._changed:
             self._update()
         known = self._answers.get(body) if self._answers else None
@@ -112,7 +112,7 @@ class Pool:
         return known
 
     def overlaps(self, advertisement: Advertisement, number: int) -> bool:
-        """Whether some document of the advertisement can match the pattern."""
+        """Whether some document of the advertisement can match the pattern of a number; this is cached."""
         kept, known = self._overlaps.get(advertisement.id, (None, {}))
         if kept is not advertisement and kept != advertisement:
             known = {}
@@ -123,7 +123,7 @@ class Pool:
         return answer
 
     def forget(self, advertisements: Iterable[str]) -> None:
-        """Drop what is known of the overlaps of these advertisements."""
+        """Drop the cached overlaps of these advertisements."""
         for id in advertisements:
             self._overlaps.pop(id, None)
 
@@ -148,14 +148,14 @@ class Pool:
         return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
 
     def _update(self) -> None:
-        """Bring the index to the patterns that are held: add the new ones, or make it anew."""
+        """Add new patterns to the index, or rebuild it if it has too many tombstones."""
         if self._indexed > 2 * len(self._position_of) + FEW:
             self._index = Index()
             self._position_of.clear()
             self._indexed = 0
             self._new = dict.fromkeys(self._entries)
         entries = [self._entries[number] for number in self._new]
-        self._index.add_all(enumerate(entries, self._indexed))  # positions are given in this order
+        self._index.add_all(enumerate(entries, self._indexed))  # the index assigns positions in this order
         size = self._indexed + len(self._new)
         if size > len(self._number_at):
             self._number_at = np.concatenate([self._number_at, np.zeros(size, dtype=np.int32)])

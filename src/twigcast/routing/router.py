@@ -1,26 +1,26 @@
-"""A content-based router: messages go in, messages come out, and two tables lie between them.
+"""A content-based router: it takes messages from its links and returns the messages to send.
 
-            n1 ─────┐                                    ┌──► n2     what is asked for behind it
+            n1 ─────┐                                    ┌──► n2     documents subscribed to behind n2
             n2 ─────┤  Router                            │
         client ─────┘    publication table    link ─► patterns
                          advertisement table  link ─► advertisements
-                         interest of n        what n is told, for each neighbour n
+                         interest of n        the subscriptions forwarded to n, for each neighbour n
 
-Links are names: of neighbours, which are routers, and of clients, which subscribe, advertise and publish.
-A subscription goes to each neighbour it did not come from; with advertising, only to neighbours that announce
-something it overlaps.  The stages of ``Interest`` decide what else is held back.
-A document goes to each neighbour that asks for it, except the one it came from, and to each client that has a
-subscription it matches.  Routers may ask one another for more than clients do, so false positives travel
-between routers; clients receive exactly what their own patterns match.
+A link leads to a neighbour, which is a router, or to a client, which subscribes, advertises and publishes.
+A subscription is forwarded to each neighbour except the one it came from; with advertising, only to those
+that sent an advertisement which it overlaps.  The stages of ``Interest`` hold back more.
+A document goes to each neighbour that subscribes to it, except the one it came from, and to each client that
+has a matching subscription.  Routers may subscribe to more than their clients do, so false positives travel
+between routers; a client receives exactly the documents that its own patterns match.
 
 Invariant: in a network without cycles, once all messages are handled, a document reaches exactly the clients
-that have a subscription it matches.  A document that none of its publisher's advertisements describes is
-flooded, since subscriptions to it may have been held back.
+that have a matching subscription.  A document that no advertisement of its publisher describes is flooded,
+since subscriptions to it may have been held back.
 
-The router keeps the control plane: subscriptions, advertisements, interests.  Documents go through the frozen
-tables of the data plane (``forwarding``), which are made anew when the first document after a change comes.
-There is no clock, lock or socket here.  If one message of a batch cannot be handled, the batch is refused as
-a whole and nothing changes.
+The router is the control plane: it keeps subscriptions, advertisements and interests.  Documents go through
+the frozen tables of the data plane (``forwarding``), which are remade for the first document after a change.
+There is no clock, lock or socket here.  If one message of a batch cannot be handled, the whole batch is
+refused and nothing changes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from twigcast.schema import ElementGraph
 from twigcast.system import garbage_collection_paused
 
 RESERVED = ("merge:", "aggregate:", "branch:")
-"""The prefixes of the ids that routers make; clients cannot use them."""
+"""The prefixes of the ids that routers generate; clients cannot use them."""
 
 
 class Router:
@@ -90,10 +90,10 @@ class Router:
         clients = tuple(clients)
         _distinct([*self.neighbours, *clients], name)
         self._asked = PublicationTable(name, self.neighbours)
-        # Routers ask for paths, clients for documents: their patterns are kept beside their branches.
+        # Routers subscribe to paths, clients to documents, so the patterns of clients are kept here.
         self._exact = PublicationTable(name, ()) if self._by_paths else self._asked
         self._announced = AdvertisementTable(self.neighbours, self.pool)
-        self._schemas: dict[str, int] = {}  # the pool's numbers of the clients' advertisements
+        self._schemas: dict[str, int] = {}  # numbers in the pool of the clients' advertisements
         for client in clients:
             self.attach(client)
 
@@ -101,7 +101,7 @@ class Router:
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """The links that are not routers."""
+        """The names of the clients."""
         return tuple(self._asked.clients.values())
 
     def attach(self, client: str) -> None:
@@ -113,7 +113,7 @@ class Router:
         self._announced.links[client] = {}
 
     def detach(self, client: str) -> list[Send]:
-        """Remove a client with its subscriptions and advertisements; return what to send."""
+        """Remove a client with its subscriptions and advertisements; return the messages to send."""
         self._check_link(client)
         if not self._is_client(client):
             raise RoutingError(f"{client!r} is a neighbour, not a client", code="unknown-link", name=client)
@@ -124,10 +124,10 @@ class Router:
         return sends
 
     def connect(self, neighbour: str) -> list[Send]:
-        """Add a neighbour to a running or restored router; return what to tell it.
+        """Add a neighbour to a running or restored router; return the messages to send to it.
 
-        These are the advertisements of all other links and those of their subscriptions that it has to know.
-        The router at the other end connects to this one in the same way.
+        These are the advertisements of all other links, and their subscriptions as far as the neighbour needs
+        them.  The router at the other end connects to this one in the same way.
         """
         self._check_new(neighbour)
         self.neighbours = (*self.neighbours, neighbour)
@@ -146,7 +146,7 @@ class Router:
         return [Send(neighbour, message) for message in said]
 
     def disconnect(self, neighbour: str) -> list[Send]:
-        """Remove a neighbour with what it asked for and announced; return what to send to the others."""
+        """Remove a neighbour, its subscriptions and its advertisements; return the messages to send."""
         self._check_link(neighbour)
         if self._is_client(neighbour):
             raise RoutingError(
@@ -168,19 +168,19 @@ class Router:
     # Messages
 
     def subscribe(self, id: str, pattern: Pattern, link: str) -> list[Send]:
-        """Handle a subscription: someone behind the link wants the documents that match the pattern."""
+        """Handle a new subscription of a link; return the messages to send."""
         return self.handle((Subscribe(id, pattern),), link)
 
     def unsubscribe(self, id: str, link: str) -> list[Send]:
-        """Handle the end of a subscription."""
+        """Handle the end of a subscription; return the messages to send."""
         return self.handle((Unsubscribe(id),), link)
 
     def advertise(self, advertisement: Advertisement, link: str) -> list[Send]:
-        """Handle an advertisement: someone behind the link will publish documents of a schema."""
+        """Handle a new advertisement of a link; return the messages to send."""
         return self.handle((Advertise(advertisement),), link)
 
     def unadvertise(self, id: str, link: str) -> list[Send]:
-        """Handle the end of an advertisement."""
+        """Handle the end of an advertisement; return the messages to send."""
         return self.handle((Unadvertise(id),), link)
 
     def receive(self, envelope: Envelope, link: str) -> list[Send]:
@@ -191,11 +191,11 @@ class Router:
         return _sends(outgoing)
 
     def handle(self, messages: Sequence[Message], link: str) -> list[Send]:
-        """Handle messages of one link together and return what to send; of changes, the net change."""
+        """Handle a batch of messages from one link; return the messages to send (of changes, the net)."""
         return _sends(self.exchange(messages, link))
 
     def exchange(self, messages: Sequence[Message], link: str) -> Outgoing:
-        """Do the same as ``handle``, and return what to send by link."""
+        """Do the same as ``handle``, and return the messages to send by link."""
         outgoing: Outgoing = {}
         is_stale = False
         for part in self._checked(messages, link):
@@ -215,12 +215,12 @@ class Router:
     # State
 
     def told(self, neighbour: str) -> dict[str, Pattern]:
-        """Return what a neighbour has been told of the other links' subscriptions."""
+        """Return the subscriptions that have been forwarded to a neighbour."""
         interest = self._interests[neighbour]
         return dict(interest.known if interest.stages else self._interest(neighbour))
 
     def subscriptions(self, link: str) -> dict[str, Pattern]:
-        """Return what a link has subscribed to."""
+        """Return the subscriptions of a link, by id."""
         table = self._own(link)
         return {id: self.pool.pattern(number) for id, number in table.numbers.items()}
 
@@ -257,9 +257,9 @@ class Router:
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
     ) -> Router:
-        """Return the router that was saved, as its neighbours know it; raises ``RoutingError``.
+        """Make a router from its saved state, as its neighbours know it; raises ``RoutingError``.
 
-        Its neighbours are those of the saved state; ``connect`` and ``disconnect`` change them afterwards.
+        It has the neighbours of the saved state; ``connect`` and ``disconnect`` change them afterwards.
         """
         with garbage_collection_paused():
             state = RouterState.from_json(saved)
@@ -290,7 +290,7 @@ class Router:
         return self._asked[link].is_client
 
     def _own(self, link: str) -> LinkTable:
-        """Return what a link subscribed to; of clients the patterns, not their branches."""
+        """Return the subscriptions of a link; for a client the patterns, not their branches."""
         return self._exact[link] if link in self._exact.links else self._asked[link]
 
     def _check_new(self, link: str) -> None:
@@ -304,7 +304,7 @@ class Router:
             raise RoutingError(f"router {self.name!r} has no link {link!r}", code="unknown-link", name=link)
 
     def _checked(self, messages: Sequence[Message], link: str) -> list[BatchPart]:
-        """Return the batch in parts, each with its net change; raises if a message cannot be handled."""
+        """Validate a batch and split it into parts; raises if a message cannot be handled."""
         self._check_link(link)
         parts = in_parts(
             messages,
@@ -319,13 +319,13 @@ class Router:
         return parts
 
     def _check_ids(self, new: Mapping[str, Pattern], link: str) -> None:
-        """Check that the ids are new, or made by routers and given to the same patterns as before."""
+        """Check that each id is new, or generated by a router and used for the same pattern as before."""
         is_client = self._is_client(link)
         if is_client:
             for id in new:
                 if id.startswith(RESERVED):
                     raise RoutingError(
-                        f"the id {id!r} begins as those that routers make: {', '.join(RESERVED)}",
+                        f"the id {id!r} has a prefix that is reserved for routers: {', '.join(RESERVED)}",
                         code="reserved-id",
                         name=id,
                     )
@@ -362,7 +362,7 @@ class Router:
     def _put(
         self, link: str, added: Mapping[str, Pattern], removed: Mapping[str, Pattern]
     ) -> tuple[dict[str, int], dict[str, int]]:
-        """Change the table of a link; return what came into it and what went, the latter still held."""
+        """Change the table of a link; return the added and removed numbers, the latter not yet released."""
         if link in self._exact.links and self._exact is not self._asked:
             _, gone = self._replace(self._exact, link, added, removed)
             for number in gone.values():
@@ -379,36 +379,36 @@ class Router:
         return put, taken
 
     def _tell(self, link: str, put: Mapping[str, int], taken: Mapping[str, int], outgoing: Outgoing) -> None:
-        """Tell the neighbours what a link asks for now, and what it does not ask for any more."""
+        """Forward added and removed subscriptions of a link to the neighbours whose interest they change."""
         pattern = self.pool.pattern
         held = self._asked.holders({**put, **taken}, link)
-        alike = not held and not self.strategy.advertising  # nothing makes a difference between neighbours
+        alike = not held and not self.strategy.advertising  # all neighbours get the same
         said: list[Message] | None = None
         for neighbour, interest in self._interests.items():
             if neighbour == link:
                 continue
             if said is None or interest.stages or not alike:
-                news = self._among(put, neighbour, held)
-                olds = self._among(taken, neighbour, held)
-                change = interest.change({id: pattern(number) for id, number in news.items()}, olds)
+                new = self._relevant(put, neighbour, held)
+                old = self._relevant(taken, neighbour, held)
+                change = interest.change({id: pattern(number) for id, number in new.items()}, old)
                 said = written(change)
             if said:
                 outgoing.setdefault(neighbour, []).extend(said)
 
-    def _among(self, ids: Mapping[str, int], neighbour: str, held: Mapping[str, list[str]]) -> dict[str, int]:
-        """Of changed ids, those by which the interest of a neighbour changes: no other link has them."""
-        announced = self._announced[neighbour]
+    def _relevant(self, ids: Mapping[str, int], target: str, held: Mapping[str, list[str]]) -> dict[str, int]:
+        """Return the changed ids that change the interest of a neighbour: no third link has them."""
+        announced = self._announced[target]
         leads = self._announced.leads
         if self.strategy.advertising:
             ids = {id: number for id, number in ids.items() if leads(number, announced)}
         if not held:
             return dict(ids)
         return {
-            id: number for id, number in ids.items() if all(other == neighbour for other in held.get(id, ()))
+            id: number for id, number in ids.items() if all(other == target for other in held.get(id, ()))
         }
 
     def _interest(self, neighbour: str) -> dict[str, Pattern]:
-        """What links other than a neighbour ask for, as far as it leads to something announced there."""
+        """Return the subscriptions of all other links, with advertising only those that overlap."""
         announced = self._announced[neighbour]
         return {
             id: self.pool.pattern(number)
@@ -432,11 +432,11 @@ class Router:
                     sent += [Unadvertise(id) for id in gone]
                     sent += [Advertise(each) for each in new]
             if link in self._interests:
-                self._turn(link, before, outgoing)
+                self._reroute(link, before, outgoing)
         self.pool.forget(gone)
 
     def _announce(self, link: str, new: Iterable[Advertisement], gone: Iterable[str]) -> None:
-        """Change the advertisements of a link; documents of clients are matched against theirs."""
+        """Change the advertisements of a link; those of clients are matched against their documents."""
         published_here = self.strategy.advertising and self._is_client(link)
         for id in gone:
             del self._announced[link][id]
@@ -447,8 +447,8 @@ class Router:
             if published_here:
                 self._schemas[each.id] = self.pool.hold(each.automaton)
 
-    def _turn(self, link: str, before: Mapping[str, Advertisement], outgoing: Outgoing) -> None:
-        """Tell a neighbour what changes for it now that it announces something else than before."""
+    def _reroute(self, link: str, before: Mapping[str, Advertisement], outgoing: Outgoing) -> None:
+        """Forward or withdraw subscriptions after the advertisements of a neighbour have changed."""
         after = self._announced[link]
         leads = self._announced.leads
         added: dict[str, Pattern] = {}
@@ -479,7 +479,7 @@ class Router:
         send_paths(publication, link, self._asked, self._exact, self.pool, outgoing)
 
     def _marked(self, envelope: Envelope, answer: Answer, link: str) -> Envelope:
-        """Mark a published document to be flooded if its publisher has not advertised such documents."""
+        """Mark a published document for flooding if no advertisement of its publisher describes it."""
         if any((answer == self._schemas[id]).any() for id in self._announced[link]):
             return envelope
         return flooded(envelope, "outside its publisher's advertisements")

@@ -1,4 +1,4 @@
-"""The state of a router as plain lists, dictionaries and strings: what a router is restored from."""
+"""The saved state of a router, which is written as JSON and from which the router is restored."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class RouterState:
-    """A router as a value: its links, what each asks for and announces, what each neighbour was told.
+    """A router as a value: its links with their subscriptions and advertisements, by link.
 
-    ``trees`` are the covering trees of the neighbours, so that a restored router need not search for the
-    place of each subscription.
+    ``told`` holds the subscriptions that have been forwarded to each neighbour.  ``trees`` holds the
+    subscription tree of each neighbour, so that a restored router need not rebuild it by searching.
     """
 
     name: str
@@ -34,7 +34,7 @@ class RouterState:
     trees: dict[str, tuple[SavedNode, ...]]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state as JSON can hold it."""
+        """Return the state as plain lists, dictionaries and strings."""
         return {
             "version": VERSION,
             "name": self.name,
@@ -55,7 +55,7 @@ class RouterState:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> RouterState:
-        """Read what ``to_json`` wrote; raises ``RoutingError``."""
+        """Read the output of ``to_json``; raises ``RoutingError``."""
         version = fields.get("version")
         if version != VERSION:
             raise RoutingError(
@@ -64,7 +64,7 @@ class RouterState:
                 name="version",
             )
         try:
-            parsed = lru_cache(maxsize=None)(parse)  # most patterns that were told stand in the tables, too
+            parsed = lru_cache(maxsize=None)(parse)  # most forwarded patterns are in the tables, too
             state = cls(
                 str(fields["name"]),
                 tuple(fields["neighbours"]),
@@ -85,8 +85,8 @@ class RouterState:
         strangers = set(state.neighbours) - state.told.keys()
         if strangers:
             raise RoutingError(
-                f"the state does not say what {min(strangers)!r} has been told: restore the router without "
-                "it, then connect it",
+                f"the state lacks the subscriptions forwarded to {min(strangers)!r}: restore the router "
+                "without this neighbour, then connect it",
                 code="router-state",
                 name="neighbours",
             )

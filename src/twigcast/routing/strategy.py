@@ -1,13 +1,13 @@
-"""Which of the techniques a network of routers uses; they change what it costs, never what is delivered.
+"""A strategy is the set of techniques that a network of routers uses; it changes costs, never deliveries.
 
-The six of the paper, by its names (R, Tables 2 and 3):
+The six strategies of the routing paper, under its names (Tables 2 and 3):
 
     no-Adv-no-Cov            every subscription is flooded
-    no-Adv-with-Cov          those that another one covers are held back
-    with-Adv-no-Cov          subscriptions travel toward advertisements that they overlap
-    with-Adv-with-Cov        both
-    with-Adv-with-CovPM      and those that merge without loss are merged
-    with-Adv-with-CovIPM     and those that merge with a loss of 0.1 at most
+    no-Adv-with-Cov          a subscription that another one covers is not forwarded
+    with-Adv-no-Cov          a subscription is forwarded only toward advertisements that it overlaps
+    with-Adv-with-Cov        both techniques
+    with-Adv-with-CovPM      both, and perfect merging
+    with-Adv-with-CovIPM     both, and imperfect merging with a degree of at most 0.1
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Publication: TypeAlias = Literal["documents", "paths"]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What is switched on; all routers of a network have the same."""
+    """The techniques that are switched on; all routers of a network have the same strategy."""
 
     advertising: bool = True
     covering: bool = True
     merging: float | None = None
-    """The imperfect degree that a merger may have; 0 for perfect ones only, None for none."""
+    """The largest imperfect degree of a merger: 0 allows only perfect mergers, None switches merging off."""
     aggregation: float | None = None
-    """The part of the steps that is left after aggregation, above 0 and at most 1; None for none."""
+    """The share of the steps that aggregation leaves, above 0 and at most 1; None switches it off."""
     publication: Publication = "documents"
-    """Whether documents travel whole, or as those of their paths that are asked for."""
+    """Whether documents travel whole, or as the paths that are subscribed to."""
 
     def __post_init__(self) -> None:
         if self.merging is not None and not 0.0 <= self.merging < 1.0:
@@ -50,14 +50,14 @@ class Strategy:
             )
         if self.publication not in get_args(Publication):
             raise RoutingError(
-                f"publication is documents or paths, not {self.publication!r}",
+                f"publication must be 'documents' or 'paths', not {self.publication!r}",
                 code="strategy",
                 name="publication",
             )
 
     @classmethod
     def all_combinations(cls) -> Iterator[Strategy]:
-        """Every combination of techniques, with one or two settings of each: what a test goes through."""
+        """Yield every combination of techniques, with one or two settings of each, for tests."""
         for values in product((True, False), (True, False), (None, 0.0, 0.5), (None, 0.5), _PUBLICATIONS):
             yield cls(*values)
 

@@ -1,14 +1,14 @@
-"""The tables of a router: what its links ask for, and what they announce.
+"""The tables of a router: the subscriptions and the advertisements of its links.
 
     publication table (the paper's PRT)      where documents go: link ─► id ─► pattern
     advertisement table (the paper's SRT)    where subscriptions go: link ─► advertisements
 
 Patterns are numbers of a ``Pool``; a row of a table is a string and a number, both shared with other routers.
-An id stands for one pattern.  An id that a router made itself (of a merger, of an aggregate) is derived from
-its pattern, so several links may have it; any other id comes from one link.
+An id stands for one pattern.  An id that a router generated (for a merger or an aggregate) is derived from
+its pattern, so several links may have it; any other id belongs to one link.
 
-These are the dictionaries of the control plane.  Documents are matched against frozen tables of arrays, which
-``PublicationTable`` makes when the first document after a change asks for them.
+These tables are dictionaries and belong to the control plane.  Documents are routed by frozen tables of
+arrays, which ``PublicationTable`` makes for the first document after a change.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from twigcast.routing.forwarding import NOWHERE, Demand, ForwardingTable
 from twigcast.routing.pool import Pool
 
 SELF = 0
-"""The number of the router itself in its forwarding table; its neighbours come after it."""
+"""The number of the router itself in its forwarding table; those of its neighbours follow."""
 
 MOST_DEAD = 1024
-"""The delivery table is compacted when more than half of its rows, and so many, are dead."""
+"""The delivery table is compacted when more than half of its rows, and more than this many, are dead."""
 
 
 class LinkTable:
-    """What one link asks for: ids and the numbers of their patterns."""
+    """The subscriptions of one link: ids and the numbers of their patterns."""
 
     __slots__ = ("counts", "is_client", "number", "numbers")
 
@@ -37,30 +37,30 @@ class LinkTable:
         self.is_client = is_client
         self.numbers: dict[str, int] = {}
         self.counts: dict[int, int] = {}
-        """How many ids stand for each pattern."""
+        """The number of ids for each pattern."""
 
     def __len__(self) -> int:
         return len(self.numbers)
 
 
 class PublicationTable:
-    """What each link of a router asks for; neighbours are links to other routers, clients are not."""
+    """The subscriptions of each link of a router, which leads to a neighbour or to a client."""
 
     def __init__(self, name: str, neighbours: Iterable[str]) -> None:
         self._name = name
         self.links: dict[str, LinkTable] = {}
         self.clients: dict[int, str] = {}
-        """The names of the clients by their numbers in the delivery table, which are never given twice."""
+        """The names of the clients by their numbers in the delivery table; numbers are never reused."""
         self.neighbours: tuple[str, ...] = ()
-        """The links to routers, in the order of their numbers in the forwarding table."""
+        """The links to neighbours, in the order of their numbers in the forwarding table."""
         self._next_client = 0
-        self._at_clients: dict[int, int] = {}  # how many ids of clients stand for each pattern
+        self._at_clients: dict[int, int] = {}  # the number of ids of clients for each pattern
         self._forwarding = ForwardingTable.of((name,), ())
         self._changed: set[int] = set()
         self._deliveries = DeliveryTable.of()
         self._added: dict[str, ClientRow] = {}
         self._removed: list[int] = []
-        self._rows: dict[str, int] = {}  # of the subscriptions in the delivery table
+        self._rows: dict[str, int] = {}  # row numbers in the delivery table, by id
         for neighbour in neighbours:
             self.connect(neighbour)
 
@@ -71,12 +71,12 @@ class PublicationTable:
         return sum(map(len, self.links.values()))
 
     def connect(self, neighbour: str) -> None:
-        """Add a link to another router."""
+        """Add a link to a neighbour."""
         self.links[neighbour] = LinkTable(len(self.neighbours))
         self._renew_forwarding((*self.neighbours, neighbour))
 
     def disconnect(self, neighbour: str) -> None:
-        """Drop the link to a router."""
+        """Drop the link to a neighbour."""
         del self.links[neighbour]
         self._renew_forwarding([name for name in self.neighbours if name != neighbour])
 
@@ -87,11 +87,11 @@ class PublicationTable:
         self._next_client += 1
 
     def detach(self, client: str) -> None:
-        """Drop the link to a client, which has no subscriptions any more."""
+        """Drop the link to a client, which must have no subscriptions left."""
         del self.clients[self.links.pop(client).number]
 
     def change(self, link: str, added: Mapping[str, int], removed: Iterable[str]) -> None:
-        """Take ids out of what a link asks for, then put in others."""
+        """Remove subscriptions of a link, then add others; the same id may be in both."""
         table = self.links[link]
         for id in removed:
             number = table.numbers.pop(id)
@@ -110,7 +110,7 @@ class PublicationTable:
                 self._added[id] = ClientRow(number, table.number, id)
 
     def forwarding(self, size: int) -> ForwardingTable:
-        """Return the table of the links to neighbours, as of now, for at least ``size`` patterns."""
+        """Return the current forwarding table of the links to neighbours, for at least ``size`` patterns."""
         if self._changed or size > len(self._forwarding.home):
             tables = [self.links[neighbour] for neighbour in self.neighbours]
             demands = {
@@ -125,7 +125,7 @@ class PublicationTable:
         return self._forwarding
 
     def deliveries(self, size: int) -> DeliveryTable:
-        """Return the table of the clients' subscriptions, as of now, for at least ``size`` patterns."""
+        """Return the current delivery table of the clients, for at least ``size`` patterns."""
         if self._added or self._removed or size > len(self._deliveries.first):
             if len(self._deliveries) > 2 * len(self._rows) + len(self._added) + MOST_DEAD:
                 self._compact()
@@ -137,7 +137,7 @@ class PublicationTable:
         return self._deliveries
 
     def holders(self, ids: Mapping[str, object], link: str) -> dict[str, list[str]]:
-        """Return which of these ids links other than this one have, with those links."""
+        """Return the ids that links other than ``link`` have, each with these links."""
         held: dict[str, list[str]] = {}
         for other, table in self.links.items():
             if other != link and table.numbers:
@@ -146,7 +146,7 @@ class PublicationTable:
         return held
 
     def elsewhere(self, link: str) -> dict[str, int]:
-        """Return what all links but this one ask for."""
+        """Return the subscriptions of all links except ``link``."""
         together: dict[str, int] = {}
         for other, table in self.links.items():
             if other != link:
@@ -154,7 +154,7 @@ class PublicationTable:
         return together
 
     def _renew_forwarding(self, neighbours: Iterable[str]) -> None:
-        """Begin a forwarding table for other links; the next document fills it."""
+        """Start an empty forwarding table for these neighbours; the next document fills it."""
         self.neighbours = tuple(neighbours)
         for number, neighbour in enumerate(self.neighbours):
             self.links[neighbour].number = number
@@ -164,7 +164,7 @@ class PublicationTable:
             self._changed |= table.counts.keys()
 
     def _compact(self) -> None:
-        """Make the delivery table anew, without the rows that were taken out of it."""
+        """Rebuild the delivery table without its removed rows."""
         clients = self._deliveries.client
         kept = [
             ClientRow(self.links[self.clients[client]].numbers[id], client, id)
@@ -177,7 +177,7 @@ class PublicationTable:
 
 
 class AdvertisementTable:
-    """What each link announces."""
+    """The advertisements of each link."""
 
     def __init__(self, links: Iterable[str], pool: Pool) -> None:
         self.links: dict[str, dict[str, Advertisement]] = {link: {} for link in links}

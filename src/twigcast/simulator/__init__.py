@@ -1,4 +1,4 @@
-"""Networks of routers in virtual time: what strategies cost, and that they deliver the same.
+"""Simulates networks of routers in virtual time, to compare costs of strategies and check deliveries.
 
 network = balanced_tree(2, 3).with_clients({"reader": "b4", "writer": "b7"})
 report = simulate(network, load, STRATEGIES["with-Adv-with-Cov"], cost=CostModel())

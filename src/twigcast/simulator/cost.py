@@ -1,7 +1,8 @@
-"""What time things take, and how large they are: on links, and in routers by a model.
+"""Models of time and size: transmission on links, processing in routers, and the bytes of messages.
 
-The model is stated, so that a run gives the same figures anywhere.  Its default for a row of the table is the
-paper's (R, Table 1): 13.96 ms for a publication against 100,000 expressions.
+Processing time is modelled, not measured, so that a run gives the same figures on every machine.  The default
+for a table row is taken from the routing paper (Table 1): 13.96 ms for a publication against 100,000
+expressions.
 """
 
 from __future__ import annotations
@@ -20,43 +21,43 @@ from twigcast.routing import (
 )
 
 FRAME = 32
-"""Bytes that any message takes beside what it says."""
+"""The bytes of a message besides its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkModel:
-    """How long a message is on its way: its bytes by the bandwidth, one after the other, then the latency."""
+    """A link sends messages one after the other; each takes its bytes by the bandwidth, then the latency."""
 
     latency: float = 0.0005
-    """Seconds from one end to the other."""
+    """Seconds from one end of the link to the other."""
     bandwidth: float = 12_500_000.0
-    """Bytes a second."""
+    """Bytes per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostModel:
-    """How long a router takes for a message, in seconds."""
+    """The processing time of a router for one message, in seconds."""
 
     control: float = 2e-5
-    """For a subscription or an advertisement, come or gone."""
+    """For a control message: a subscription or an advertisement, or the end of one."""
     publication: float = 5e-5
     """For a document, or for one of its paths."""
     row: float = 1.396e-7
-    """For a publication and one row of the table."""
+    """For a publication, for each row of the publication table."""
 
     def seconds(self, controls: int, publications: int, rows: int) -> float:
-        """The time for so many messages of each sort at a router with so many rows in its table."""
+        """Return the processing time of a batch at a router whose publication table has ``rows`` rows."""
         return controls * self.control + publications * (self.publication + rows * self.row)
 
 
 class Sizes:
-    """The bytes of messages; patterns are written out once."""
+    """Computes the sizes of messages; each pattern is rendered only once."""
 
     def __init__(self) -> None:
-        self._patterns: dict[int, tuple[Pattern, int]] = {}  # by identity; held, so that it stays theirs
+        self._patterns: dict[int, tuple[Pattern, int]] = {}  # by id(); a kept pattern keeps its id
 
     def total(self, messages: Iterable[Message]) -> int:
-        """The bytes of these messages together."""
+        """Return the total number of bytes of these messages."""
         total = 0
         for message in messages:
             total += FRAME

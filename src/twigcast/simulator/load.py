@@ -1,4 +1,4 @@
-"""What clients of a network do: who advertises what, who subscribes to what, who publishes what."""
+"""The load of a simulation: the advertisements, subscriptions and documents of the clients."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from twigcast.routing import Advertisement, Envelope
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """By client: advertisements, subscriptions as (id, pattern), documents in turn as (client, document).
+    """Advertisements and subscriptions, as (id, pattern), by client; and documents, as (client, document).
 
-    ``leaving`` are ids of subscriptions that are taken back after the first half of the documents.
+    Documents are published in this order.  ``leaving`` has, by client, the ids of the subscriptions that end
+    after the first half of the documents.
     """
 
     advertisements: Mapping[str, Sequence[Advertisement]] = field(default_factory=dict)

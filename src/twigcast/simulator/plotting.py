@@ -1,4 +1,4 @@
-"""Reports as a picture: messages by kind, table rows and delay, one bar for each strategy."""
+"""Plots reports as bar charts of messages by kind, table rows and delay, with one bar for each strategy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {
 
 
 def plot(reports: Sequence[Report], path: Path, title: str = "") -> tuple[Path, ...]:
-    """Draw the reports as PNG and as SVG beside it, and tell where."""
+    """Write the plot as a PNG and an SVG file, and return both paths; needs matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

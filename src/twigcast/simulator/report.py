@@ -1,4 +1,4 @@
-"""What a simulation found."""
+"""The report of a simulation: traffic, table sizes, false positives, deliveries and delays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twigcast.routing import Strategy
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Seconds from publication to delivery: mean, median, and the 99th percentile."""
+    """The delay from publication to delivery, in seconds: mean, median and 99th percentile."""
 
     mean: float = 0.0
     p50: float = 0.0
@@ -19,7 +19,7 @@ class Delay:
 
     @classmethod
     def of(cls, seconds: Sequence[float]) -> Delay:
-        """The delay of these deliveries; zeros where there is none."""
+        """Compute the delay of these deliveries; all zeros if there are none."""
         if not seconds:
             return cls()
         ordered = sorted(seconds)
@@ -32,49 +32,50 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One strategy on one network: what routers received, what their tables held, what clients got."""
+    """The results of one strategy on one network."""
 
     name: str
     strategy: Strategy
     routers: int
     messages: dict[str, int]
-    """Received by routers, by kind; a path of a document counts as a publication."""
+    """The messages received by routers, by kind; each path of a document counts as a publication."""
     bytes: int
-    """Of these messages."""
+    """The size of these messages."""
     rows: int
-    """Of the publication tables of all routers, once all have subscribed."""
+    """The rows of the publication tables of all routers, after all clients have subscribed."""
     largest_table: int
+    """The rows of the largest publication table."""
     advertised: int
-    """Rows of the subscription tables of all routers."""
+    """The rows of the advertisement tables of all routers."""
     false_positives: int
-    """Publications that a router received and no client behind it had asked for."""
+    """The publications that a router received although no client behind it subscribes to them."""
     deliveries: int
     missing: int
-    """Deliveries that flooding makes and this strategy did not; 0, or something is wrong."""
+    """The deliveries that flooding makes and this strategy did not; anything but 0 is a bug."""
     extra: int
-    """Deliveries that flooding does not make; 0, or something is wrong."""
+    """The deliveries that this strategy made and flooding does not; anything but 0 is a bug."""
     delay: Delay
     wall: float = field(default=0.0, compare=False)
-    """Seconds that the simulation itself took."""
+    """The running time of the simulation itself, in seconds."""
 
     @property
     def total(self) -> int:
-        """All messages received by routers."""
+        """The number of messages received by routers, of all kinds."""
         return sum(self.messages.values())
 
     @property
     def false_positive_rate(self) -> float:
-        """The part of the publications received that nobody had asked for."""
+        """The share of false positives among the publications received."""
         publications = self.messages.get("publication", 0)
         return self.false_positives / publications if publications else 0.0
 
     @property
     def correct(self) -> bool:
-        """Whether the same was delivered as by flooding."""
+        """Whether the deliveries are exactly those of flooding."""
         return not self.missing and not self.extra
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON can hold it."""
+        """Return the report as plain values for JSON."""
         return asdict(self) | {
             "total": self.total,
             "false_positive_rate": self.false_positive_rate,

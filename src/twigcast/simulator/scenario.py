@@ -1,4 +1,4 @@
-"""Scenarios: everything that a simulation needs to know, as one value, and the built-in scenarios by name."""
+"""A scenario is the complete configuration of a simulation; here are also the built-in scenarios."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ from twigcast.workload import (
 )
 
 SAMPLE = 200
-"""Documents from which aggregation estimates how rare a pattern is."""
+"""The number of sample documents from which aggregation estimates selectivity."""
 LINEAR = SubscriptionOptions(min_steps=4, max_steps=10, wildcard=0.1, descendant=0.1)
-"""Linear paths; about nine in ten are covered by others, as in the paper (R, section 5)."""
+"""Linear paths, of which about 90 % are covered by others, as in the routing paper (section 5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribers:
-    """Where the subscribers are, one at each router, and what each of them subscribes to."""
+    """The routers with a subscriber, one at each, and the subscriptions of each subscriber."""
 
     at: str | tuple[str, ...] = "leaves"
     """Routers by name, or ``leaves`` or ``all``."""
     count: int = 1000
-    """Subscriptions of each subscriber."""
+    """The number of subscriptions of each subscriber."""
     leaving: float = 0.0
-    """The fraction of the subscriptions that is withdrawn after half of the documents."""
+    """The share of the subscriptions that end after half of the documents."""
     options: SubscriptionOptions = LINEAR
 
 
 @dataclass(frozen=True, slots=True)
 class Publishers:
-    """Where the publishers are; each advertises the schema, and they publish documents in turn."""
+    """The routers with a publisher; each publisher advertises the schema, and they publish in turn."""
 
     at: str | tuple[str, ...] = "random"
     """Routers by name, or ``random``."""
     number: int = 1
-    """How many publishers there are where routers are drawn at random."""
+    """The number of publishers, if their routers are drawn at random."""
     documents: int = 50
-    """Documents of all publishers together."""
+    """The number of documents of all publishers together."""
     options: DocumentOptions = field(default_factory=lambda: DocumentOptions(seed=1))
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Everything that a simulation needs to know; the same scenario gives the same figures on any machine."""
+    """The complete configuration of a simulation; the same scenario gives the same figures on any machine."""
 
     name: str
     network: Network
@@ -71,18 +71,18 @@ class Scenario:
     strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
     link: LinkModel = field(default_factory=LinkModel)
     cost: CostModel | None = field(default_factory=CostModel)
-    """``None`` measures the time that the routers really take."""
+    """With ``None`` the processing time of the routers is measured, and figures vary between runs."""
     interval: float = 10.0
     batch: int | None = None
     seed: int = 0
 
     def by_paths(self) -> Scenario:
-        """The same scenario, with documents that travel as paths, as in the paper."""
+        """Return the same scenario with documents that travel as paths, as in the routing paper."""
         by_paths = {name: replace(each, publication="paths") for name, each in self.strategies.items()}
         return replace(self, strategies=by_paths)
 
     def simulations(self) -> list[Simulation]:
-        """One simulation for each strategy, all with the same network and load; raises ``TwigcastError``."""
+        """Make one simulation for each strategy, with the same network and load; raises ``TwigcastError``."""
         schema = self._schema()
         network, subscribers, publishers = self._populated()
         load = self._load(schema, subscribers, publishers)
@@ -108,7 +108,7 @@ class Scenario:
         return news() if self.root is None else news().rooted(self.root)
 
     def _populated(self) -> tuple[Network, list[str], list[str]]:
-        """The network with its clients, the names of the subscribers, and the names of the publishers."""
+        """Return the network with its clients, and the names of the subscribers and of the publishers."""
         random = Random(f"scenario/{self.seed}")
         at = self.subscribers.at
         named = {"leaves": self.network.leaves, "all": self.network.routers}
@@ -162,11 +162,11 @@ SCENARIOS = {
         Scenario("star", star(8), subscribers=Subscribers("leaves", 100)),
     )
 }
-"""The built-in scenarios: the two networks of the paper (R, Tables 2 and 3), and two small ones."""
+"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), and two small ones."""
 
 
 def named_scenario(name: str) -> Scenario:
-    """The built-in scenario of this name; raises ``RoutingError`` if there is none."""
+    """Return a built-in scenario by name; raises ``RoutingError`` if there is none."""
     if name not in SCENARIOS:
         raise RoutingError(
             f"there is no scenario {name!r}: give a file, or one of {', '.join(SCENARIOS)}",

@@ -5,7 +5,7 @@
     arity = 2
     depth = 3
 
-    [schema]                              without it, the built-in schema for news
+    [schema]                              the default is the built-in news schema
     dtd = "psd.dtd"
 
     [subscribers]
@@ -14,7 +14,7 @@
     wildcard = 0.1
 
     [publishers]
-    at = "random"                         or routers by name; ``number`` of them, if random
+    at = "random"                         or routers by name; ``number`` says how many are random
     documents = 50                        of all publishers together; the other keys are DocumentOptions
 
     [strategies]
@@ -52,7 +52,7 @@ Value = TypeVar("Value")
 
 
 def load_scenario(path: Path) -> Scenario:
-    """The scenario of a TOML file; raises ``RoutingError``, whose ``name`` is the wrong key."""
+    """Read a scenario from a TOML file; raises ``RoutingError``, whose ``name`` is the wrong key."""
     try:
         return _scenario(validated(_FILE, read_toml(path)), path)
     except ConfigError as error:
@@ -62,7 +62,7 @@ def load_scenario(path: Path) -> Scenario:
 
 
 class TopologySection(ConfigSection):
-    """The routers and the links between them: a topology with its size, or the links by name."""
+    """The routers and links of the network: a topology with its size, or a list of links between names."""
 
     topology: Literal["line", "star", "balanced-tree", "random-tree"] = "balanced-tree"
     routers: PositiveInt = 7
@@ -72,7 +72,7 @@ class TopologySection(ConfigSection):
     links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
 
     def network(self) -> Network:
-        """The network without its clients; raises ``RoutingError`` if the links form no tree."""
+        """Make the network without clients; raises ``RoutingError`` if the links do not form a tree."""
         if self.links is not None:
             names = dict.fromkeys(end for link in self.links for end in link)
             return Network(tuple(names), tuple((one, other) for one, other in self.links))
@@ -88,21 +88,21 @@ class TopologySection(ConfigSection):
 
 
 class SchemaSection(ConfigSection):
-    """The schema of the documents; a relative path begins at the folder of the file."""
+    """The schema of the documents; a relative path is relative to the folder of the scenario file."""
 
     dtd: str | None = None
     root: str | None = None
 
 
 class StrategiesSection(ConfigSection):
-    """The built-in strategies to compare; all of them where none is named and there is no ``[strategy]``."""
+    """The built-in strategies to compare: by default all, or none if there is a ``[strategy]`` section."""
 
     names: list[Literal[tuple(STRATEGIES)]] | None = None  # type: ignore[valid-type]
     publication: Literal["documents", "paths"] = "documents"
 
 
 def _section(*defaults: Any, **more: Any) -> type[ConfigSection]:
-    """A section whose keys are the fields of these dataclass values, with the values as defaults."""
+    """Make a section model whose keys and defaults are the fields of these dataclass values."""
     keys: dict[str, Any] = {}
     for value in defaults:
         hints = get_type_hints(type(value))
@@ -160,13 +160,13 @@ def _strategies(file: Any) -> dict[str, Strategy]:
 
 
 def _with_options(default: Any, section: ConfigSection, key: str) -> Any:
-    """A value whose own fields and the fields of its options are keys of one section."""
+    """Fill a value and its ``options`` from the keys of one section."""
     filled = replace(_filled(default, section, key), options=_filled(default.options, section, key))
     return replace(filled, at=filled.at[0] if len(filled.at) == 1 else tuple(filled.at))
 
 
 def _filled(default: Value, section: ConfigSection, key: str) -> Value:
-    """The dataclass value with the fields of a section; raises ``RoutingError`` where it refuses one."""
+    """Fill a dataclass value from a section; raises ``RoutingError`` if the dataclass refuses a value."""
     given = {each.name: getattr(section, each.name) for each in fields(default) if each.name != "options"}  # type: ignore[arg-type]
     try:
         return replace(default, **given)  # type: ignore[type-var]

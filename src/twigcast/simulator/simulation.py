@@ -1,11 +1,11 @@
-"""A network in virtual time: the real routers, with links and processing that take time.
+"""Runs the real routers of a network in virtual time, with links and processing that take time.
 
     clients advertise ─► clients subscribe, one after the other ─► documents, at intervals ─► report
-                                                     (some subscriptions are taken back halfway)
+                                                     (some subscriptions end halfway)
 
-A router handles batches in the order they arrive, one at a time; each takes as long as the cost model says,
-or as long as the router really took.  A link carries one message after the other.  Nothing is random: the
-same network, load and cost model give the same report.
+A router handles batches in the order of arrival, one at a time; the time for each comes from the cost model,
+or is measured.  A link transmits one batch after the other.  Nothing is random: the same network, load and
+cost model give the same report.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KINDS: dict[type[Message], str] = {
 
 
 def simulate(network: Network, load: Load, strategy: Strategy, **options: Any) -> Report:
-    """Run a load on a network; the options are those of ``Simulation``."""
+    """Run a load on a network and return the report; the options are those of ``Simulation``."""
     simulation = Simulation(network, load, strategy, **options)
     for _ in simulation.steps():
         pass
@@ -57,7 +57,7 @@ def simulate(network: Network, load: Load, strategy: Strategy, **options: Any) -
 
 
 class Simulation:
-    """Runs one strategy on one network; ``steps`` runs it piece by piece, so that progress can be shown."""
+    """The simulation of one strategy on one network; ``steps`` runs it in steps, to show progress."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class Simulation:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
     ) -> None:
-        """Without a ``cost`` model the routers are measured.
+        """Without a ``cost`` model the processing time of the routers is measured.
 
-        ``interval`` is the time between two documents in seconds, by default so long that no document has to
-        wait for another.  ``batch`` is how many subscriptions a client sends at once, all of them if None.
-        With a cost model the routers share a pool of patterns, which is much faster; to be measured, each
-        router has a pool of its own.
+        ``interval`` is the time between two documents in seconds; the default is so long that no document has
+        to wait for another.  ``batch`` is the number of subscriptions that a client sends in one batch, or
+        None for all of them.  With a cost model the routers share a pool of patterns, which is much faster;
+        to be measured, each router needs a pool of its own.
         """
         self.network, self.load, self.strategy = network, load, strategy
         self.name = name or str(strategy)
@@ -110,7 +110,7 @@ class Simulation:
 
     @property
     def length(self) -> int:
-        """How many steps there are."""
+        """The number of steps."""
         return len(self.load.subscriptions) + len(self.load.documents) + 1
 
     def steps(self) -> Iterator[None]:
@@ -140,7 +140,7 @@ class Simulation:
         self._wall = time.perf_counter() - start
 
     def report(self) -> Report:
-        """Report what was found so far."""
+        """Return the report of the steps that have run."""
         return Report(
             self.name,
             self.strategy,
@@ -158,10 +158,10 @@ class Simulation:
             self._wall,
         )
 
-    # Within
+    # Events
 
     def _settle(self) -> None:
-        """Run until no message is under way."""
+        """Run until no message is in transit."""
         self._environment.run()
 
     def _leave(self) -> None:
@@ -181,7 +181,7 @@ class Simulation:
         self._send(client, self._at[client], [message])
 
     def _send(self, source: str, target: str, messages: Sequence[Message]) -> None:
-        """Put messages on a link, behind those that are on it."""
+        """Send a batch over a link, after the batches that it is still transmitting."""
         size = self._sizes.total(messages)
         now = self._environment.now
         self._free[source, target] = free = (
@@ -202,7 +202,7 @@ class Simulation:
             self._delays.append(self._environment.now - self._published[doc_id].at)
 
     def _work(self, name: str) -> Generator[simpy.Event, Any, None]:
-        """Let a router handle one batch after the other."""
+        """Run a router: it handles one batch after the other."""
         router, inbox, cost = self.routers[name], self._inboxes[name], self._cost
         while True:
             source, messages = yield inbox.get()
@@ -218,7 +218,7 @@ class Simulation:
                 self._send(name, target, sent)
 
     def _count(self, name: str, source: str, messages: Sequence[Message]) -> tuple[int, int]:
-        """Record what a router received; return how many messages were control messages and publications."""
+        """Record a batch that a router received; return its numbers of control messages and publications."""
         publications = 0
         for message in messages:
             if isinstance(message, Publish):
@@ -239,7 +239,7 @@ class Simulation:
         return controls, publications
 
     def _count_document(self, name: str, source: str, message: Publish) -> int:
-        """Record a whole document; return as how many publications it counts."""
+        """Record a whole document that a router received; return as how many publications it counts."""
         published = self._published[message.envelope.doc_id]
         if source in self._inboxes:
             needed = self._truth.needed(message.envelope.body, published.client)
@@ -248,7 +248,7 @@ class Simulation:
 
 
 class _Published(NamedTuple):
-    """A document as it was published; ``paths`` is the number of paths it travels as, 0 if whole."""
+    """The publication of a document; ``paths`` is the number of its paths, or 0 if it travels whole."""
 
     client: str
     at: float

@@ -1,4 +1,4 @@
-"""Networks by their shape: lines, stars, balanced and random trees; routers are called b1, b2 and so on."""
+"""Makes networks of common topologies: lines, stars, balanced and random trees; routers are b1, b2, …"""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from twigcast.routing import Network
 
 
 def line(routers: int) -> Network:
-    """Each router joined to the next."""
+    """Make a network in which each router has a link to the next."""
     return _tree([number - 1 for number in range(1, _positive(routers))])
 
 
 def star(routers: int) -> Network:
-    """The first router in the middle, all others joined to it."""
+    """Make a network in which the first router has a link to each other router."""
     return _tree([0] * (_positive(routers) - 1))
 
 
 def balanced_tree(arity: int, depth: int) -> Network:
-    """Levels of routers, each but those of the last with ``arity`` below it; ``depth`` counts the levels."""
+    """Make a tree of ``depth`` levels in which each router above the last level has ``arity`` children."""
     _positive(arity)
     levels = sum(arity**level for level in range(_positive(depth)))
     return _tree([(number - 1) // arity for number in range(1, levels)])
 
 
 def random_tree(routers: int, seed: int = 0) -> Network:
-    """Each router joined to one of those before it, drawn evenly."""
+    """Make a network in which each router has a link to one before it, drawn uniformly at random."""
     random = Random(f"random tree/{seed}")
     return _tree([random.randrange(number) for number in range(1, _positive(routers))])
 

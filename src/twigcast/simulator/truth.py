@@ -1,8 +1,8 @@
-"""Which deliveries flooding makes, and which routers a document must pass: worked out without a network.
+"""Computes the deliveries of flooding, and the routers that a document must pass, without running a network.
 
-Each document is matched against every live subscription.  A router needs a document if it lies on the way to
-a client with a match; of a document that travels as paths, it needs the paths that match the branches of such
-a client's patterns.  Everything else that a router receives is a false positive.
+Each document is matched against every live subscription.  A router needs a document if it lies on the route
+to a client with a match.  If documents travel as paths, it needs the paths that match branches of such a
+client's patterns.  Every other publication that a router receives is a false positive.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ANSWERS = 8192
 
 
 class Truth:
-    """All live subscriptions of a network, as if all clients were at one place."""
+    """All live subscriptions of a network, in one table for all clients."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -43,26 +43,26 @@ class Truth:
 
     def unsubscribe(self, client: str, ids: Iterable[str]) -> None:
         """Remove subscriptions of a client."""
-        gone = set(ids)
-        self._exact.change(client, {}, gone)
-        parts = [id for id in self._branches[client].numbers if id.partition(":")[2] in gone]
+        removed = set(ids)
+        self._exact.change(client, {}, removed)
+        parts = [id for id in self._branches[client].numbers if id.partition(":")[2] in removed]
         self._branches.change(client, {}, parts)
 
     def deliveries(self, body: bytes) -> dict[str, tuple[str, ...]]:
-        """Return the clients that must receive a document, with the ids of what it matches there."""
+        """Return the clients that must receive a document, each with its matching subscriptions."""
         table = self._exact.deliveries(self._pool.capacity)
         found = table.by_client(table.rows(self._pool.match(body)))
         return {self._exact.clients[client]: ids for client, ids in found}
 
     def needed(self, body: bytes, publisher: str) -> frozenset[str]:
-        """Return the routers that a whole document must pass."""
-        return self._on_the_way(self._exact, body, publisher)
+        """Return the routers that need a whole document."""
+        return self._on_route(self._exact, body, publisher)
 
     def needed_path(self, path: LeafPath, publisher: str) -> frozenset[str]:
-        """Return the routers that a path must pass."""
-        return self._on_the_way(self._branches, path.body, publisher)
+        """Return the routers that need a path."""
+        return self._on_route(self._branches, path.body, publisher)
 
-    def _on_the_way(self, asked: PublicationTable, body: bytes, publisher: str) -> frozenset[str]:
+    def _on_route(self, asked: PublicationTable, body: bytes, publisher: str) -> frozenset[str]:
         table = asked.deliveries(self._pool.capacity)
         clients = frozenset(table.client[table.rows(self._pool.match(body))].tolist())
         found = self._ways.get((publisher, clients))

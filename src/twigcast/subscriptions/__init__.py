@@ -1,7 +1,7 @@
-"""Subscriptions outside of memory: the store, files of them, and the index versions made from them.
+"""Persistent subscriptions: the store, subscription files, and the index versions made from them.
 
-This is what every edge needs: the pipeline on Spark, the command line, and a live service.  Names are loaded
-when they are first used, so that reading a file of subscriptions does not load the matching engine.
+All edges use this room: the pipeline on Spark, the command line, and later a live service.  Its names are
+imported when they are first used, so that reading a subscription file does not load the matching engine.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Reading files of subscriptions: lines, TSV or JSONL, each also compressed.
+"""Reads subscription files: lines, TSV or JSONL, each also compressed with gzip.
 
     lines    //p[person='Ada']                                      the id is the line number, as text
     tsv      ada<TAB>//p[x:person='Ada']<TAB>x=urn:people           the third column is optional
     jsonl    {"id": "ada", "xpath": "//x:p", "namespaces": {"x": "urn:people"}}
 
-A line may also say who subscribes and what to deliver, "document" or "part": in the fourth and fifth column
-of TSV, as "subscriber" and "deliver" in JSONL.  Blank lines are skipped, and in lines and TSV those that
-begin with ``#``.  A bad line is reported with its number and the other lines are read; only a file that
-cannot be opened raises.
+A line may also name the subscriber and what to deliver, "document" or "part": in the fourth and fifth column
+of TSV, under the keys "subscriber" and "deliver" in JSONL.  Blank lines are skipped; in lines and TSV, lines
+that begin with ``#`` are skipped, too.  A malformed line is reported with its number, and the other lines are
+read; an exception is raised only if the file cannot be read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STDIN = Path("-")
 
 
 class Format(StrEnum):
-    """How subscriptions are written in a file."""
+    """The format of a subscription file."""
 
     lines = "lines"
     tsv = "tsv"
@@ -38,7 +38,7 @@ class Format(StrEnum):
 
 
 Numbered: TypeAlias = tuple[int, Subscription | SourceError]
-"""A line number from 1, and the subscription on that line or what is wrong with the line."""
+"""A line number, counted from 1, with the subscription on that line or the error in it."""
 
 
 def read_subscriptions(
@@ -49,9 +49,9 @@ def read_subscriptions(
     subscriber: str = "",
     deliver: Content = "document",
 ) -> Iterator[Numbered]:
-    """The subscriptions of a file in its order; a bad line is an error value among them.
+    """Yield the subscriptions of a file in order; a malformed line is yielded as an error.
 
-    ``namespaces``, ``subscriber`` and ``deliver`` hold for lines that do not say otherwise.
+    ``namespaces``, ``subscriber`` and ``deliver`` are the defaults for lines without these fields.
     Expressions are not parsed here: ``Subscription.pattern`` does that, once.
     """
     defaults = _Defaults(dict(namespaces or {}), subscriber, deliver)
@@ -93,13 +93,13 @@ class _Defaults:
 
 
 def format_of(path: Path) -> Format | None:
-    """The format that the name of a file promises, if it does."""
+    """Return the format that the extension of a file name stands for; None if it is unknown."""
     name = path.name.lower().removesuffix(".gz")
     return {".txt": Format.lines, ".tsv": Format.tsv, ".jsonl": Format.jsonl}.get(Path(name).suffix)
 
 
 def _head(numbered: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-    """The leading comments and the first line after them."""
+    """Return the leading comments and the first line after them."""
     head = []
     for number, raw in numbered:
         head.append((number, raw))
@@ -131,8 +131,8 @@ def _read_columns(text: str, defaults: _Defaults) -> Subscription | None:
         return None  # a header
     if not id or not columns or not columns[0] or len(columns) > 4:
         raise ValueError(
-            "expected an id, a tab, an XPath, and perhaps a tab and prefix=uri pairs, "
-            "a tab and the subscriber, a tab and what to deliver"
+            "expected 2 to 5 columns separated by tabs: id, XPath, prefix=uri pairs, subscriber, "
+            "and what to deliver"
         )
     columns += [""] * (4 - len(columns))
     return defaults.subscription(
@@ -146,7 +146,7 @@ def _content(value: object) -> Content | None:
     for content in CONTENTS:
         if value == content:
             return content
-    raise ValueError(f"expected {' or '.join(CONTENTS)} as what to deliver, got {value!r}")
+    raise ValueError(f"expected {' or '.join(CONTENTS)} for what to deliver, got {value!r}")
 
 
 def _bindings(text: str) -> Mapping[str, str] | None:
@@ -174,7 +174,7 @@ def _read_object(text: str, defaults: _Defaults) -> Subscription:
     if not isinstance(xpath, str):
         raise ValueError('expected "xpath" to be a string')
     if namespaces is not None and not _is_prefix_map(namespaces):
-        raise ValueError('expected "namespaces" to be an object of prefixes and URIs')
+        raise ValueError('expected "namespaces" to be an object that maps prefixes to URIs')
     subscriber = value.get("subscriber")
     if subscriber is not None and not (isinstance(subscriber, str) and subscriber):
         raise ValueError('expected "subscriber" to be a string')
@@ -186,7 +186,7 @@ def _is_prefix_map(value: object) -> bool:
 
 
 def _content_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1; a byte order mark is dropped."""
+    """Yield the lines that are not blank, with their numbers from 1; a byte order mark is dropped."""
     try:
         with _opened(path) as file:
             for number, raw in enumerate(_unmarked(file), start=1):

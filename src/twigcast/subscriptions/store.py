@@ -1,17 +1,18 @@
 """The subscription store: a SQLite file that changes while pipelines read it.
 
     number  id   subscriber  xpath          since  until
-    1       ada  desk-1      //p[@lang]         1      3        gone since change 3
-    2       bob  desk-2      //title            2               there
-    3       ada  desk-1      //p[@lang='en']    3               there: ada's expression was replaced
+    1       ada  desk-1      //p[@lang]         1      3        removed by change 3
+    2       bob  desk-2      //title            2               live
+    3       ada  desk-1      //p[@lang='en']    3               live: it replaced ada's first expression
 
-Every change makes a new version, with the next number; a row is part of version v where ``since <= v`` and
-not ``until <= v``.  So past versions can be listed again: a batch that is replayed after a kill is matched
-against the subscriptions it was begun with, whatever has changed since.  Readers say which version they still
-need (``hold``); rows that only older versions have are deleted.
+Every change makes a new version, with the next number; a row is part of version v if ``since <= v`` and not
+``until <= v``.  So past versions can be listed: a batch that is replayed after a crash is matched against the
+subscriptions of its first run, whatever has changed since.  Readers register the oldest version that they
+still need (``hold``); rows that belong only to older versions are deleted.
 
-Invariant: rows are numbered in the order of their ``since``, so that the rows of a later version are those of
-an earlier one without some, followed by new ones.  An index is therefore kept current by the changes alone.
+Invariant: rows are numbered in the order of their ``since``, so that the rows of a later version are the rows
+of an earlier one without the removed ones, followed by new ones.  An index can therefore be updated by the
+changes alone.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ from twigcast.pattern import Content, Subscription
 
 BUSY_SECONDS = 60.0
 READER_SECONDS = 30 * 86_400.0
-"""A reader that was not seen for so long does not keep old versions any more."""
+"""After this time without a call of ``hold`` a reader no longer keeps old versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The difference between two versions: ids that were removed, then subscriptions that were added."""
+    """The difference between two versions: removed ids and, after these, added subscriptions."""
 
     gone: list[str]
     came: list[Subscription]
@@ -51,7 +52,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of an import: the new version, how many were added or changed, and those refused."""
+    """The result of an import: the new version, the number added or changed, and the refused ones."""
 
     version: int
     added: int
@@ -59,19 +60,19 @@ class Imported:
 
 
 class SubscriptionSource(Protocol):
-    """Where a pipeline reads subscriptions from."""
+    """A source of subscriptions for a pipeline; it may know only its current version."""
 
     def version(self) -> int | str:
-        """The version that is there now."""
+        """Return the current version."""
         ...
 
     def subscriptions(self) -> list[Subscription]:
-        """The subscriptions that are there now, in order."""
+        """Return the current subscriptions, in order."""
         ...
 
 
 class SubscriptionStore:
-    """Subscriptions in a SQLite file, read and changed by any number of processes and threads."""
+    """Subscriptions in a SQLite file, which any number of processes and threads may read and change."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -81,9 +82,9 @@ class SubscriptionStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> SubscriptionStore:
-        """Open a store that exists; raises ``SourceError``, rather than make one, where it does not.
+        """Open an existing store; raises ``SourceError`` if there is none, instead of creating one.
 
-        A pipeline that made its own where a path is misspelt would use up the documents for nobody.
+        With a misspelt path, a pipeline would otherwise process all documents for no subscribers.
         """
         if not Path(path).exists():
             raise SourceError("there is no such subscription store", code="not-found", path=str(path))
@@ -98,34 +99,34 @@ class SubscriptionStore:
         namespaces: Mapping[str, str] | None = None,
         deliver: Content = "document",
     ) -> int:
-        """Add a subscription, or replace that subscriber's expression; the version that has it.
+        """Add a subscription, or replace the one of this id; return the version that contains it.
 
-        Raises ``PatternError``, and ``SubscriptionError`` where the id is another subscriber's, or a name has
-        control characters, white space around it, or a ``#`` before it.
+        Raises ``PatternError``, and ``SubscriptionError`` if the id belongs to another subscriber, or if a
+        name has control characters, white space around it, or a ``#`` at its beginning.
         """
         return self.put(Subscription(id, xpath, subscriber or id, deliver, dict(namespaces or {})))
 
     def put(self, subscription: Subscription) -> int:
-        """Add a subscription, or replace that subscriber's expression; the version that has it."""
+        """Add a subscription, or replace the one of this id; return the version that contains it."""
         _check(subscription)
         with self._changing() as (connection, version):
             if not self._put(connection, subscription, version):
                 return version - 1
-            _number(connection, version)
+            _set_version(connection, version)
             return version
 
     def unsubscribe(self, id: str) -> int:
-        """Take a subscription out; the version without it.  Raises ``SubscriptionError`` if it is unknown."""
+        """Remove a subscription; return the new version.  Raises ``SubscriptionError`` if it is unknown."""
         with self._changing() as (connection, version):
             if not connection.execute(
                 "UPDATE subscriptions SET until = ? WHERE id = ? AND until IS NULL", (version, id)
             ).rowcount:
                 raise SubscriptionError(f"there is no subscription {id!r}", code="unknown-id", id=id)
-            _number(connection, version)
+            _set_version(connection, version)
             return version
 
     def import_all(self, subscriptions: Iterable[Subscription]) -> Imported:
-        """Add many in one change; those that cannot be added are returned with their errors."""
+        """Add many subscriptions in one change; refused ones are returned with their errors."""
         added = 0
         refused: list[RefusedSubscription] = []
         with self._changing() as (connection, version):
@@ -137,26 +138,26 @@ class SubscriptionStore:
                     refused.append(RefusedSubscription(subscription.id, error))
             if not added:
                 return Imported(version - 1, 0, refused)
-            _number(connection, version)
+            _set_version(connection, version)
         return Imported(version, added, refused)
 
     def version(self) -> int:
-        """The number of the last change; 0 before the first."""
+        """Return the number of the last change; 0 before the first."""
         with self._reading() as connection:
             return _version(connection)
 
     def token(self, version: int) -> str | None:
-        """What tells a version from the one of that number in another store; none where it was pruned.
+        """Return the random token of a version, which identifies it among all stores; None if it was pruned.
 
-        It is drawn when the change is made, so that a store which was made anew, or restored from a copy and
-        then changed otherwise, has others.
+        It is drawn with the change.  So a store that was created again, or restored from a backup and then
+        changed, has other tokens for the same version numbers.
         """
         with self._reading() as connection:
             found = connection.execute("SELECT token FROM changes WHERE version = ?", (version,)).fetchone()
             return None if found is None else str(found[0])
 
     def subscriptions(self, version: int | None = None) -> list[Subscription]:
-        """The subscriptions at a version (now), in the order they came; ``SourceError`` if it was pruned."""
+        """Return the subscriptions of a version (default: the current one); ``SourceError`` if pruned."""
         with self._reading() as connection:
             version = _kept(connection, version, self.path)
             found = connection.execute(
@@ -165,7 +166,7 @@ class SubscriptionStore:
             return [self._value(each) for each in found]
 
     def changes(self, since: int, until: int) -> Changes:
-        """What happened after one version up to another; ``SourceError`` if one is not there."""
+        """Return the changes from one version to a later one; ``SourceError`` if the first was pruned."""
         with self._reading() as connection:
             _kept(connection, since, self.path)
             gone = connection.execute(
@@ -181,9 +182,9 @@ class SubscriptionStore:
             return Changes([id for (id,) in gone], [self._value(each) for each in came])
 
     def hold(self, reader: str, version: int) -> int:
-        """A reader says which version it may still list; older ones that no reader holds are forgotten.
+        """Register the oldest version that a reader needs; prune the versions that no reader needs.
 
-        How many rows were forgotten.  A reader that is not seen for a month holds nothing any more.
+        Returns the number of deleted rows.  The registration of a reader expires after 30 days.
         """
         now = time.time()
         with self._changing() as (connection, _):
@@ -197,7 +198,7 @@ class SubscriptionStore:
             return _prune(connection, held)
 
     def prune(self, before: int) -> int:
-        """Forget the versions before one, and the rows that only they had; how many rows that were."""
+        """Delete the versions before one, and the rows that only they have; return the number of rows."""
         with self._changing() as (connection, _):
             return _prune(connection, before)
 
@@ -211,7 +212,7 @@ class SubscriptionStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection that sees one state of the store."""
+        """Open a read transaction, which sees one state of the store."""
         connection = self._connection()
         connection.execute("BEGIN")
         try:
@@ -221,7 +222,7 @@ class SubscriptionStore:
 
     @contextmanager
     def _changing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """A transaction and the number of the change that it may become."""
+        """Open a write transaction; yield its connection and the version that the change will have."""
         connection = self._connection()
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -232,9 +233,10 @@ class SubscriptionStore:
         connection.execute("COMMIT")
 
     def _connection(self) -> sqlite3.Connection:
-        """The connection of this thread and process to the file that is there now.
+        """Return the connection of this thread and process; it is opened again if the file was replaced.
 
-        It stays open: closing the last connection of a store writes its log back, some milliseconds.
+        It stays open, because closing the last connection of a store checkpoints the WAL, which takes some
+        milliseconds.
         """
         found = os.stat(self.path)
         key = (os.getpid(), found.st_dev, found.st_ino)
@@ -244,16 +246,16 @@ class SubscriptionStore:
         return connection
 
     def _put(self, connection: sqlite3.Connection, subscription: Subscription, version: int) -> bool:
-        """Make a subscription the living one of its id; false where it is already."""
+        """Insert a subscription as the live row of its id; return False if an equal one is live already."""
         id = subscription.id
         found = connection.execute(f"{_SELECT} WHERE id = ? AND until IS NULL", (id,)).fetchone()
         if found is not None:
-            there = self._value(found)
-            if there == subscription:
+            live = self._value(found)
+            if live == subscription:
                 return False
-            if there.subscriber != subscription.subscriber:
+            if live.subscriber != subscription.subscriber:
                 raise SubscriptionError(
-                    f"the subscription {id!r} belongs to {there.subscriber!r}", code="duplicate-id", id=id
+                    f"the subscription {id!r} belongs to {live.subscriber!r}", code="duplicate-id", id=id
                 )
             connection.execute(
                 "UPDATE subscriptions SET until = ? WHERE id = ? AND until IS NULL", (version, id)
@@ -284,7 +286,7 @@ class SubscriptionStore:
 
 WRITTEN = 4096
 _written: OrderedDict[tuple[Path, int | None], Subscription] = OrderedDict()
-"""What this process has put into stores last: read again, it is the same value, which is parsed already."""
+"""The subscriptions that this process stored last: reading them returns these values, already parsed."""
 
 _SELECT = "SELECT number, id, subscriber, xpath, namespaces, deliver FROM subscriptions"
 
@@ -312,14 +314,14 @@ INSERT INTO changes SELECT value, lower(hex(randomblob(16))) FROM state WHERE na
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Commits are synced: a change that was acknowledged outlives a power cut."""
+    """Open a connection with synced commits, so that an acknowledged change survives a power failure."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 
 def _make(path: Path) -> None:
-    """The tables, in WAL mode; SQLite does not wait for others when it changes the mode, so we do."""
+    """Create the tables, in WAL mode; SQLite does not wait for locks when it changes the mode, so we do."""
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         connection = _connect(path)
@@ -345,13 +347,13 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _number(connection: sqlite3.Connection, version: int) -> None:
+def _set_version(connection: sqlite3.Connection, version: int) -> None:
     connection.execute("UPDATE state SET value = ? WHERE name = 'version'", (version,))
     connection.execute("INSERT INTO changes VALUES (?, lower(hex(randomblob(16))))", (version,))
 
 
 def _kept(connection: sqlite3.Connection, version: int | None, path: Path) -> int:
-    """The version, if it can still be listed."""
+    """Return the version, or the newest for None; raises ``SourceError`` if it cannot be listed."""
     newest = _version(connection)
     if version is None:
         return newest
@@ -363,23 +365,23 @@ def _kept(connection: sqlite3.Connection, version: int | None, path: Path) -> in
 
 
 def _check(subscription: Subscription) -> None:
-    """Raises where an index would refuse the subscription, or a line of text could not name it."""
+    """Raise an error if an index would refuse the subscription, or if its names cannot be lines of text."""
     for kind, name in (("id", subscription.id), ("subscriber", subscription.subscriber)):
-        wrong = _wrong_with(name) if isinstance(name, str) else "is no text"
+        wrong = _wrong_with(name) if isinstance(name, str) else "is not a string"
         if wrong:
             raise SubscriptionError(f"the {kind} {name!r} {wrong}", code="unsavable-id", id=subscription.id)
     _ = subscription.pattern
 
 
 def _wrong_with(name: str) -> str | None:
-    """Why a name could not be read back from a line of text, if so."""
+    """Return why a name could not be read back from a line of text; None if it could."""
     if not name:
         return "needs at least one character"
     kinds = {category(character) for character in name}
     if "Cc" in kinds:
         return "has a control character, such as a tab or a line end"
     if "Cs" in kinds:
-        return "has half of a surrogate pair, which is no text"
+        return "has a lone surrogate, which cannot be encoded"
     if name != name.strip():
         return "begins or ends with white space"
     return "begins with #, as a comment does" if name.startswith("#") else None

@@ -1,12 +1,12 @@
-"""Makes the index version that a batch needs, from the last one by the changes since.
+"""Builds the index version that a batch needs, from the previous version and the changes since.
 
     store            … 33 ── 34 ── 35 ── 36                 changes since the last batch
                                           │
     VersionBuilder   Index at 33  ──►  Index at 36  ──►  <root>/36.json    and the segments that are new
 
-Manifests are a cache of the store: one that is lost, or was made from another store, is made again from the
-rows of its version.  Where past versions cannot be listed (``SubscriptionSource``), manifests are all there
-is.  A version is kept for as long as a batch may be replayed against it.
+Manifests are a cache of the store: a manifest that is lost, or was made from another store, is rebuilt from
+the rows of its version.  A plain ``SubscriptionSource`` cannot list past versions; for these the manifest is
+the only copy.  A version is kept for as long as a batch may be replayed against it.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from twigcast.subscriptions.versions import (
 )
 
 GRACE_SECONDS = 60.0
-"""Files that are younger are never swept: another process may be about to use them."""
+"""Younger files are never deleted, because another process may be about to use them."""
 
 SWEEP_EVERY = 16  # versions
 
 
 class Extension(Protocol):
-    """What is kept beside the index in each version, such as the tables of a network."""
+    """Extra data that is saved with each version of the index, such as the tables of a network."""
 
     def fits(self, extension: Mapping[str, Any]) -> bool:
-        """Whether this is what the extension of a version says that is to be used again."""
+        """Whether a version with this saved extension can be used again, or must be rebuilt."""
         ...
 
     def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
-        """Subscriptions of the index were removed and added; ``anew`` where it was empty before."""
+        """Apply subscriptions that were removed and added; ``anew`` says that the index was empty before."""
         ...
 
     def save(self, folder: Path, index: Index) -> Mapping[str, Any]:
-        """Write what is new to a folder; what the manifest says of it, under ``files`` the names of files."""
+        """Write new data to a folder; return the entry for the manifest, with file names under ``files``."""
         ...
 
 
 class VersionBuilder:
-    """The index versions of a subscription source, in a folder, each of one or more shards."""
+    """Builds and keeps the index versions of a subscription source in a folder, with one or more shards."""
 
     def __init__(
         self,
@@ -71,31 +71,31 @@ class VersionBuilder:
         self._extension = extension
         self._indexes = [Index() for _ in range(shards)]
         self._rows: dict[str, Subscription] | None = None  # by id; only for sources that list no changes
-        self._built: str | None = None  # the version that the indexes are at
+        self._built: str | None = None  # the version of the indexes in memory
         self._built_token: str | None = None
         self._released = 0
         self.refused: tuple[RefusedSubscription, ...] = ()
 
     def newest(self) -> str:
-        """The version that is there now; its manifest is on disk when this returns."""
+        """Build the current version, if need be, and return its name; its manifest is then on disk."""
         while True:
             version = str(self._source.version())
             try:
                 self.at(version)
             except (StageError, SourceError):
-                if str(self._source.version()) == version:  # else it went while it was being made
+                if str(self._source.version()) == version:  # else the source changed meanwhile
                     raise
             else:
                 return version
 
     def at(self, version: str) -> tuple[IndexVersion, ...]:
-        """The shards of a version; raises ``SourceError`` or ``StageError`` where it is gone for good."""
+        """Return the shards of a version, built if need be; raises an error if its rows were pruned."""
         return self._opened(version) or self._make(version)
 
     def release(self, needed: Callable[[], Iterable[str]]) -> None:
-        """A batch is done: delete versions that no batch can ask for, except those ``needed`` returns.
+        """Delete all versions except those ``needed`` returns; callers call it after each batch.
 
-        The newest version is kept.  The store is told, too, so that it forgets what only older versions had.
+        Only one call in ``SWEEP_EVERY`` deletes.  The newest version is kept; the store deletes old rows.
         """
         self._released += 1
         if self._released % SWEEP_EVERY:
@@ -112,7 +112,7 @@ class VersionBuilder:
         if self._built is None:
             self._resume()
         gone, came, anew = self._steps(version)
-        self._built = None  # until the indexes are at the version
+        self._built = None  # until the indexes are up to date
         for id in gone:
             index = self._home(id)
             if id in index:  # else it was refused
@@ -139,20 +139,20 @@ class VersionBuilder:
         return saved
 
     def _steps(self, version: str) -> tuple[list[str], list[Subscription], bool]:
-        """What must be removed and added for the indexes to be at a version; whether they begin anew."""
+        """Return the ids to remove, the subscriptions to add, and whether the indexes were emptied before."""
         source = self._source
         if isinstance(source, SubscriptionStore):
-            if self._goes_on(version):
+            if self._continues(version):
                 try:
                     changes = source.changes(int(self._built or 0), int(version))
                     return changes.gone, changes.came, False
-                except SourceError:  # the version before was pruned
+                except SourceError:  # the previous version was pruned
                     pass
             self._indexes = [Index() for _ in self._indexes]
             return [], source.subscriptions(int(version)), True
         wanted = {str(each.id): each for each in source.subscriptions()}
         if str(source.version()) != version:
-            raise StageError(f"index version {version} is not there any more", code="index-version")
+            raise StageError(f"index version {version} does not exist any more", code="index-version")
         known, self._rows = self._rows, wanted
         if self._built is None or known is None:
             self._indexes = [Index() for _ in self._indexes]
@@ -161,8 +161,8 @@ class VersionBuilder:
         staying = wanted.keys() - {str(each.id) for each in came}
         return [id for id in known if id not in staying], came, False
 
-    def _goes_on(self, version: str) -> bool:
-        """Whether what was built is an earlier version of the same store, which was not restored since."""
+    def _continues(self, version: str) -> bool:
+        """Whether the indexes in memory hold an earlier version of the same store, not restored since."""
         built = self._built
         return built is not None and int(built) <= int(version) and self._token(built) == self._built_token
 
@@ -175,7 +175,7 @@ class VersionBuilder:
     # Files
 
     def _opened(self, version: str) -> tuple[IndexVersion, ...] | None:
-        """The version on disk, if it is whole and was made from this very source."""
+        """Return the version on disk; None if it is incomplete or was made from another source."""
         try:
             token = self._token(version)
             if token is None and isinstance(self._source, SubscriptionStore):
@@ -189,9 +189,9 @@ class VersionBuilder:
         return found if (self._extension.fits(kept) if self._extension is not None else not kept) else None
 
     def _resume(self) -> None:
-        """Begin with the newest version on disk, so that only what changed since must be compiled.
+        """Load the newest version on disk, so that only the changes since must be compiled.
 
-        With an extension all is begun anew: what it knows of the subscriptions is only in memory.
+        With an extension everything is rebuilt, because the state of an extension is only in memory.
         """
         if self._extension is not None or not isinstance(self._source, SubscriptionStore):
             return
@@ -213,7 +213,7 @@ class VersionBuilder:
         return [name for name in names if name.isdecimal()]
 
     def _sweep(self, kept: set[str]) -> None:
-        """Delete manifests of other versions, and segments that no manifest names any more."""
+        """Delete the manifests of all versions but ``kept``, and segments that no manifest names."""
         horizon = time.time() - GRACE_SECONDS
         used: set[str] = set()
         for manifest in self._root.glob(f"*{MANIFEST_SUFFIX}"):
@@ -250,5 +250,5 @@ def _is_older(file: Path, horizon: float) -> bool:
 
 
 def _shard(id: str, shards: int) -> int:
-    """The shard of an id: the same in every process."""
+    """Return the shard of an id, which is the same in every process."""
     return crc32(id.encode("utf-8", "surrogatepass")) % shards if shards > 1 else 0

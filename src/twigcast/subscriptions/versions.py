@@ -1,11 +1,11 @@
-"""An index version: a manifest that names segment files, which workers map.
+"""An index version: a manifest that names segment files, which workers map into memory.
 
-    <root>/36.json               the manifest of version 36: which segments, in which order, from which store
-    <root>/segments/4f2a….tci    a segment, named by its content; many versions share it
+    <root>/36.json               the manifest of version 36: its segments in order, and the token of its store
+    <root>/segments/4f2a….tci    a segment, named by the hash of its content; many versions share it
 
-Invariant: a manifest and a segment under their final names are whole and never change, and a manifest is
-written after its segments.  So a version costs disk in proportion to what has changed, its path says it all,
-and a process that is killed leaves the last whole version behind.
+Invariant: manifests and segments under their final names are complete and never change, and a manifest is
+written after its segments.  So a version takes disk space in proportion to its changes, the path of the
+manifest is all that workers need, and a killed process leaves the last complete version behind.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ MANIFEST_SUFFIX = ".json"
 
 @dataclass(frozen=True, slots=True)
 class IndexVersion:
-    """One shard of an index version, which usually has one."""
+    """One shard of an index version; most versions have only one."""
 
     manifest: Path
     version: str
     segments: tuple[str, ...]
     """The names of the segment files, in order."""
     size: int
-    """The positions that were given out: matches are numbers below it."""
+    """The number of positions, including tombstones; every match is a number below it."""
     extension: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """What the maker of the version keeps beside the segments, such as the tables of a network."""
+    """Extra data of the builder of the version, such as the tables of a network."""
     refused: tuple[RefusedSubscription, ...] = field(default=(), compare=False)
 
     @classmethod
     def write(
         cls, root: str | os.PathLike[str], version: object, subscriptions: Iterable[Subscription]
     ) -> IndexVersion:
-        """Write the version of these subscriptions; those outside the language are listed in ``refused``."""
+        """Write a version with these subscriptions; those that are not in the language are in ``refused``."""
         index = Index()
         refused = index.add_all(subscriptions)
         return cls.save(root, version, index, refused=refused)
@@ -64,7 +64,7 @@ class IndexVersion:
         *,
         refused: Iterable[RefusedSubscription] = (),
     ) -> IndexVersion:
-        """Write an index as a version; a version that exists already stays as it is."""
+        """Write an index as a version; if the version exists already, it is opened and not changed."""
         try:
             return cls.open(manifest_path(Path(root), str(version)))
         except StageError:
@@ -73,24 +73,26 @@ class IndexVersion:
 
     @classmethod
     def open(cls, manifest: str | os.PathLike[str]) -> IndexVersion:
-        """The version of a manifest; raises ``StageError`` where there is none, or where it has shards."""
+        """Open a version; raises ``StageError`` if there is none, or if it has several shards."""
         shards = open_version(Path(manifest))
         if len(shards) != 1:
-            raise StageError(f"{manifest} has {len(shards)} shards: open_version", code="index-version")
+            raise StageError(
+                f"{manifest} has {len(shards)} shards; open_version opens all of them", code="index-version"
+            )
         return shards[0]
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The segment files."""
+        """The paths of the segment files."""
         return tuple(self.manifest.parent / SEGMENTS / name for name in self.segments)
 
     @property
     def extension_paths(self) -> tuple[Path, ...]:
-        """The files that the extension names."""
+        """The paths of the files that the extension names."""
         return tuple(self.manifest.parent / SEGMENTS / name for name in self.extension.get("files", ()))
 
     def open_index(self, limits: DocumentLimits | None = None) -> Index:
-        """The index of this version, one for each process; raises ``IndexFileError``."""
+        """Return the index of this version, which is opened once in a process; raises ``IndexFileError``."""
         return opened_index(self.paths, limits or DocumentLimits())
 
 
@@ -103,7 +105,7 @@ def save_version(
     extension: Mapping[str, Any] | None = None,
     refused: Iterable[RefusedSubscription] = (),
 ) -> tuple[IndexVersion, ...]:
-    """Write the shards of a version: the segments that are new, then the manifest."""
+    """Write the shards of a version: first the new segments, then the manifest."""
     _check_name(version)
     folder = root / SEGMENTS
     folder.mkdir(parents=True, exist_ok=True)
@@ -121,14 +123,15 @@ def save_version(
 
 
 def open_version(manifest: Path, *, store: str | None = None) -> tuple[IndexVersion, ...]:
-    """The shards of a version; raises ``StageError`` where the manifest or one of its segments is missing.
+    """Open the shards of a version; raises ``StageError`` if the manifest or one of its files is missing.
 
-    With ``store`` the version must have been made from that store: the number alone could be another's.
+    With ``store``, the token of a store's version, the manifest must have this token: another store may have
+    a version of the same number.
     """
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
         if content["format"] != FORMAT:
-            raise ValueError(f"it has format {content['format']}, this twigcast reads format {FORMAT}")
+            raise ValueError(f"it has format {content['format']}, but this twigcast reads format {FORMAT}")
         if store is not None and content["store"] != store:
             raise ValueError("it was made from another subscription store")
         shards = _shards(manifest.absolute(), content, ())
@@ -137,7 +140,7 @@ def open_version(manifest: Path, *, store: str | None = None) -> tuple[IndexVers
         if missing:
             raise ValueError(f"{missing[0].name} is missing")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StageError(f"{manifest} is no index version: {error}", code="index-version") from None
+        raise StageError(f"{manifest} is not a valid index version: {error}", code="index-version") from None
     return shards
 
 
@@ -159,7 +162,7 @@ def _shards(
 
 
 def manifest_path(root: Path, version: str) -> Path:
-    """Where the manifest of a version is."""
+    """Return the path of the manifest of a version."""
     return root / f"{version}{MANIFEST_SUFFIX}"
 
 
@@ -168,7 +171,7 @@ def _check_name(version: str) -> None:
         raise StageError(f"{version!r} cannot name an index version", code="index-version")
 
 
-# What a process has opened, so that a task does not open it again; the ones used last are kept.
+# Caches of this process (LRU), so that a task does not open an index or a segment again.
 _KEPT_INDEXES = 8
 _KEPT_SEGMENTS = 64
 _indexes: OrderedDict[tuple[Any, ...], Index] = OrderedDict()
@@ -177,9 +180,9 @@ _lock = threading.Lock()
 
 
 def opened_index(paths: Sequence[Path], limits: DocumentLimits) -> Index:
-    """The index of some segment files, one for each process; raises ``IndexFileError``.
+    """Return the index of some segment files, which is opened once in a process; raises ``IndexFileError``.
 
-    What the engines of an earlier version have learnt goes on to be used: versions share most segments.
+    A new version inherits the warm caches of an earlier one, since versions share most segments.
     """
     with _lock:
         stored = [_opened_segment(path) for path in paths]
@@ -209,14 +212,14 @@ def _opened_segment(path: Path) -> StoredSegment:
     return _segments[key]
 
 
-# An index that is not kept anywhere is saved for as long as this process lives.
+# The folder of indexes that are only in memory; it is deleted when this process ends.
 _temporary: tempfile.TemporaryDirectory[str] | None = None
 
 
 def temporary_version(index: Index) -> IndexVersion:
-    """An index that is only in memory, as a version that lives as long as this process.
+    """Save an index that is only in memory as a version, which is deleted when this process ends.
 
-    Its name is a hash of its segments: the same content is the same version.
+    The name of the version is a hash of its segments: the same content is the same version.
     """
     root = temporary_folder()
     folder = root / SEGMENTS
@@ -228,7 +231,7 @@ def temporary_version(index: Index) -> IndexVersion:
 
 
 def temporary_folder() -> Path:
-    """A folder that lives as long as this process."""
+    """Return a folder that is deleted when this process ends."""
     global _temporary
     with _lock:
         if _temporary is None:

@@ -1,4 +1,4 @@
-"""What twigcast asks of the interpreter and the operating system."""
+"""Services of the interpreter and the operating system: atomic files, lazy imports, garbage collection."""
 
 from twigcast.system.files import atomic_file, sync_folder, write_atomically
 from twigcast.system.garbage import garbage_collection_paused

@@ -1,9 +1,9 @@
-"""Files that are written whole or not at all, and are on disk when the call returns.
+"""Writes files atomically and durably: a file is replaced as a whole, and is on disk when the call returns.
 
-    write .name.tmp ──► fsync ──► rename to name ──► fsync the folder
+    write .name.xyz ──► fsync ──► rename to name ──► fsync the folder
 
-Invariant: under its final name a file is always complete.  A process that is killed in between leaves the old
-file, or none, and a temporary file that begins with a dot.
+Invariant: a file under its final name is always complete.  A process that is killed in between leaves the old
+file, or none, and a temporary file whose name begins with a dot.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO
 
 @contextmanager
 def atomic_file(path: Path, *, mode: int = 0o644) -> Iterator[IO[bytes]]:
-    """A file to write to; it replaces ``path`` when the block ends, and vanishes if the block raises."""
+    """Open a file that replaces ``path`` when the block ends, and is deleted if the block raises."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -36,13 +36,13 @@ def atomic_file(path: Path, *, mode: int = 0o644) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
-    """Write a file whole or not at all."""
+    """Replace a file atomically by ``content``."""
     with atomic_file(path, mode=mode) as file:
         file.write(content)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable: a renamed file is not, until its folder is synced."""
+    """Sync a folder: a renamed file is not durable until its folder is synced."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Pages whose names are loaded when they are first used, so that importing a page costs nothing by itself."""
+"""Lazy imports: the modules of a page (an ``__init__.py``) are imported when one of their names is used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lazy_names(page: str, homes: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of the module ``page``; ``homes`` has modules with the names that each defines."""
+    """Make the ``__getattr__`` of the module ``page``; ``homes`` maps modules to the names they define."""
     home_of = {name: module for module, names in homes.items() for name in names}
 
     def load(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Aggregation: fewer steps, nothing lost, the least selectivity given away."""
+"""Aggregation: fewer steps, no lost match, and the smallest loss of selectivity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def texts(aggregating: Aggregating) -> dict[str, str]:
 
 
 def test_with_all_steps_allowed_nothing_changes() -> None:
-    """A share of one forwards what comes, but not what that covers."""
+    """With a share of 1 all patterns are forwarded, except covered ones."""
     aggregating = Aggregating(1.0, SAMPLE)
     assert aggregating.add("x", parse("/a/b")) == Change(forward=(("x", parse("/a/b")),))
     assert aggregating.add("y", parse("/a/b/c")) == Change()
@@ -33,7 +33,7 @@ def test_with_all_steps_allowed_nothing_changes() -> None:
 
 
 def test_alike_patterns_become_one() -> None:
-    """The pair that saves most for the least selectivity is aggregated, under an id that says what it is."""
+    """The pair with the smallest loss for each saved step is aggregated, under an id made from its text."""
     aggregating = Aggregating(0.7, SAMPLE)
     aggregating.change([("x", parse("/a/b/c")), ("y", parse("/a/b/d")), ("z", parse("/a/f/g"))], ())
     assert texts(aggregating) == {"z": "/a/f/g", f"{AGGREGATED}/a/b/*": "/a/b/*"}
@@ -41,14 +41,14 @@ def test_alike_patterns_become_one() -> None:
 
 
 def test_what_no_document_has_goes_first() -> None:
-    """Where the sample knows of no match, nothing is lost by asking for less."""
+    """Generalising a pattern that no sample document matches loses no selectivity."""
     aggregating = Aggregating(0.8, SAMPLE)
     aggregating.change([("x", parse("/a/b/c")), ("y", parse("/z/y/x/w"))], ())
     assert "x" in aggregating.patterns
 
 
 def test_a_single_pattern_loses_leaves() -> None:
-    """There is always a way to fewer steps, down to one."""
+    """A pattern can always be shortened, down to one step."""
     aggregating = Aggregating(0.5, SAMPLE)
     aggregating.add("x", parse("/a/b/c/d"))
     assert aggregating.steps == 2
@@ -58,7 +58,7 @@ def test_a_single_pattern_loses_leaves() -> None:
 
 
 def test_an_aggregate_is_taken_back_when_a_part_leaves() -> None:
-    """The pattern that is left is forwarded by itself, and the aggregate withdrawn."""
+    """The aggregate is withdrawn, and the remaining pattern is forwarded."""
     aggregating = Aggregating(0.6, SAMPLE)
     aggregating.change([("x", parse("/a/b/c")), ("y", parse("/a/b/d")), ("z", parse("/a/b/e"))], ())
     assert texts(aggregating) == {f"{AGGREGATED}/a/b/*": "/a/b/*"}
@@ -70,13 +70,13 @@ def test_an_aggregate_is_taken_back_when_a_part_leaves() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 1.5])
 def test_a_share_is_a_share(share: float) -> None:
-    """Nothing, or more than all, cannot be asked for."""
+    """A share of 0, or above 1, is refused."""
     with pytest.raises(ValueError, match="share"):
         Aggregating(share, SAMPLE)
 
 
 def test_a_refused_change_changes_nothing() -> None:
-    """Ids are checked before anything is done."""
+    """Ids are checked before anything is changed."""
     aggregating = Aggregating(1.0, SAMPLE)
     aggregating.add("x", parse("/a"))
     with pytest.raises(SubscriptionError):
@@ -90,7 +90,7 @@ def test_a_refused_change_changes_nothing() -> None:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=40, deadline=None)
 def test_no_match_is_lost_and_the_share_is_kept(seed: int) -> None:
-    """After any changes what is forwarded matches wherever the input does, with its share of the steps."""
+    """After any changes, the output matches whatever the input matches, within its share of the steps."""
     random = Random(seed)
     documents = [small_document(random, 3) for _ in range(6)]
     make = random.choice([linear_pattern, twig_pattern])

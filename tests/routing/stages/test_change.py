@@ -12,7 +12,7 @@ A, B = parse("/a"), parse("/b")
 
 
 def test_a_net_change_is_what_differs() -> None:
-    """What came is forwarded, what went is withdrawn, what changed is both, the rest is not spoken of."""
+    """A new id is forwarded, an absent one is withdrawn, a changed one is both; others are not mentioned."""
     before = {"same": A, "went": A, "changed": A, "came": None, "never": None}
     assert net_change(before, {"same": A, "changed": B, "came": B, "other": A}) == Change(
         (("changed", B), ("came", B)), ("went", "changed")
@@ -32,7 +32,7 @@ def test_a_net_change_is_what_differs() -> None:
 def test_ids_that_do_not_fit_are_refused(
     added: list[tuple[str, object]], removed: list[str], code: str
 ) -> None:
-    """What is not there cannot go, what is there cannot come again."""
+    """An unknown id cannot be removed, and a known id cannot be added again."""
     with pytest.raises(SubscriptionError) as raised:
         check_ids(added, removed, {"held"})  # type: ignore[arg-type]
     assert raised.value.code == code

@@ -1,4 +1,4 @@
-"""What a neighbour is told, stage by stage."""
+"""The subscriptions that are forwarded to a neighbour, stage by stage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def patterns(**texts: str) -> dict[str, Pattern]:
 
 
 def test_without_stages_all_is_told() -> None:
-    """And nothing is kept here."""
+    """The whole interest is forwarded, and nothing is stored here."""
     interest = Interest(FLOODING)
     given = patterns(x="/a", y="/a/b")
     assert interest.change(given, ["z"]) == Change(tuple(given.items()), ("z",))
@@ -24,7 +24,7 @@ def test_without_stages_all_is_told() -> None:
 
 
 def test_with_covering_the_uncovered_are_told() -> None:
-    """A coverer that goes brings back what it hid."""
+    """When a coverer is removed, the patterns that it covered are forwarded."""
     interest = Interest(Strategy())
     assert interest.change(patterns(x="/a", y="/a/b"), ()).forward == (("x", parse("/a")),)
     change = interest.change({}, ["x"])
@@ -33,7 +33,7 @@ def test_with_covering_the_uncovered_are_told() -> None:
 
 
 def test_what_does_not_change_the_outcome_is_not_told() -> None:
-    """A covered one comes and goes in silence."""
+    """A covered subscription is added and removed without a message."""
     interest = Interest(Strategy())
     interest.change(patterns(x="/a"), ())
     assert not interest.change(patterns(y="/a/b"), ())
@@ -41,7 +41,7 @@ def test_what_does_not_change_the_outcome_is_not_told() -> None:
 
 
 def test_after_a_restart_the_neighbour_keeps_what_it_knows() -> None:
-    """Until its interest changes; then it is told the difference."""
+    """When its interest changes, the difference is sent."""
     interest = Interest(Strategy())
     told = patterns(w="//b", x="/a")  # not what this stage would have told
     interest.restore(patterns(x="/a", y="/a/b"), told, ())
@@ -52,7 +52,7 @@ def test_after_a_restart_the_neighbour_keeps_what_it_knows() -> None:
 
 
 def test_of_equal_patterns_the_one_that_was_told_is_told_again() -> None:
-    """A restart alone makes no difference."""
+    """A restart alone changes nothing for the neighbour."""
     interest = Interest(Strategy())
     interest.restore(patterns(x="/a", y="/a"), patterns(y="/a"), ())
     assert interest.change({}, ["x"]) == Change()

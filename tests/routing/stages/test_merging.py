@@ -1,4 +1,4 @@
-"""Merging a set of patterns as it changes."""
+"""Merging a set of patterns that changes."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def holding(*texts: str, budget: float = 0.0, schema: ElementGraph = SCHEMA) -> 
 
 
 def test_all_names_of_the_schema_are_any_name() -> None:
-    """Perfect merging: x and y are all that stands below b."""
+    """The merger is perfect, because the schema has only x and y below b."""
     assert output(holding("/a/b/x", "/a/b/y")) == {"/a/b/*"}
 
 
 def test_some_names_of_the_schema_are_not_merged_perfectly() -> None:
-    """Below c there is z as well."""
+    """The schema has z below c as well."""
     assert output(holding("/a/c/x", "/a/c/y")) == {"/a/c/x", "/a/c/y"}
 
 
 def test_a_budget_admits_what_is_nearly_perfect() -> None:
-    """With a third of what the merger selects too many, a budget of a third is needed."""
+    """A merger with an excess of one third needs a budget of one third."""
     assert output(holding("/a/c/x", "/a/c/y", budget=0.3)) == {"/a/c/x", "/a/c/y"}
     assert output(holding("/a/c/x", "/a/c/y", budget=0.34)) == {"/a/c/*"}
 
 
 def test_a_larger_budget_never_forwards_more_than_none() -> None:
-    """What perfect merging leaves is merged again; it is not merged otherwise."""
+    """The output of perfect merging is merged again, so that it can only become smaller."""
     random = Random(3)
     for _ in range(20):
         schema = graph(random, ("a", "b", "c", "d"))
@@ -63,7 +63,7 @@ def test_a_larger_budget_never_forwards_more_than_none() -> None:
 
 
 def test_short_paths_count_as_documents_have_them() -> None:
-    """A merger that adds few paths, but those that most documents have, is not within the budget."""
+    """A merger that adds few label paths, which most documents have, is over the budget."""
     schema = simple_graph({"a": "b c d", "b": " ".join(f"e{number}" for number in range(60))})
     parts = [parse("/a/b"), parse("/a/d")]
     assert degree(parse("/a/*"), parts, schema) < 0.02
@@ -72,13 +72,13 @@ def test_short_paths_count_as_documents_have_them() -> None:
 
 
 def test_mergers_are_merged() -> None:
-    """b and c with all that is below them are one."""
+    """The mergers below b and below c are merged into one."""
     schema = simple_graph({"a": "b c", "b": "x y", "c": "x y"})
     assert output(holding("/a/b/x", "/a/b/y", "/a/c/x", "/a/c/y", schema=schema)) == {"/a/*/*"}
 
 
 def test_a_merger_hides_what_it_covers() -> None:
-    """What a merger covers without being made of it is not forwarded either."""
+    """A pattern that a merger covers is not forwarded, even if it is not a part of the merger."""
     assert output(holding("/a/b/x", "/a/b/y", "//b/*[x]")) == {"/a/b/*", "//b/*[x]"}
     assert output(holding("/a/b/x", "/a/b/y", "/a/b/*/z")) == {"/a/b/*"}
 
@@ -89,7 +89,7 @@ def test_a_merger_has_its_text_for_an_id() -> None:
 
 
 def test_changes_are_told() -> None:
-    """A part that makes a merger complete is never forwarded; the others are withdrawn for the merger."""
+    """A part that completes a merger is never forwarded; the other parts are withdrawn for the merger."""
     merging = Merging(SCHEMA)
     first = merging.add("1", parse("/a/b/x"))
     assert (first.forward, first.withdraw) == ((("1", parse("/a/b/x")),), ())
@@ -99,7 +99,7 @@ def test_changes_are_told() -> None:
 
 
 def test_a_part_that_leaves_undoes_the_merger() -> None:
-    """What is left of the parts is forwarded again."""
+    """The remaining parts are forwarded again."""
     merging = holding("/a/b/x", "/a/b/y")
     change = merging.remove("/a/b/y")
     assert change.forward == (("/a/b/x", parse("/a/b/x")),)
@@ -107,7 +107,7 @@ def test_a_part_that_leaves_undoes_the_merger() -> None:
 
 
 def test_equal_patterns_are_forwarded_once() -> None:
-    """A pattern that is held under two ids goes when both have gone."""
+    """A pattern with two ids is withdrawn when both are removed."""
     merging = Merging(SCHEMA)
     merging.change([("1", parse("/a/b")), ("2", parse("/a/b"))], [])
     assert len(merging.patterns) == 1
@@ -118,7 +118,7 @@ def test_equal_patterns_are_forwarded_once() -> None:
 
 
 def test_predicates_must_be_equal() -> None:
-    """Twigs are merged where their predicates agree, and not where they do not."""
+    """Twigs are merged only if their predicates are equal."""
     assert output(holding("/a/b[@k]/x", "/a/b[@k]/y")) == {"/a/b[@k]/*"}
     assert output(holding("/a/b[@k]/x", "/a/b[@l]/y")) == {"/a/b[@k]/x", "/a/b[@l]/y"}
 
@@ -137,13 +137,13 @@ def test_example_of_figure_5() -> None:
 
 
 def test_example_of_two_differences() -> None:
-    """/a/c/*/* and /a//c/*/c of section 4.3, in a schema in which c stands right below a only."""
+    """Section 4.3 merges /a/c/*/* and /a//c/*/c; in this schema c occurs only directly below a."""
     schema = simple_graph({"a": "c", "c": "d", "d": "c e"})
     assert output(holding("/a/c/*/*", "/a//c/*/c", schema=schema)) == {"/a//c/*/*"}
 
 
 def test_unknown_and_duplicate_ids_change_nothing() -> None:
-    """An id that is there already, or not there, is refused before anything is done."""
+    """A duplicate or unknown id is refused before anything is changed."""
     merging = holding("/a/b/x")
     for added, removed in (
         ([("1", parse("/a")), ("/a/b/x", parse("/a"))], []),
@@ -160,9 +160,9 @@ def test_unknown_and_duplicate_ids_change_nothing() -> None:
 @given(st.randoms(use_true_random=False), st.sampled_from([0.0, 0.1, 0.4]))
 @settings(max_examples=120, deadline=None)
 def test_the_output_depends_on_what_is_held_only(random: Random, budget: float) -> None:
-    """Added and removed in any order, one by one or many at once, the same patterns give the same output.
+    """The same patterns give the same output, whether added and removed one by one or in batches.
 
-    A copy that is kept by the changes alone is right at any time.
+    A copy of the output that applies only the returned changes is correct at any time.
     """
     schema = graph(random, ("a", "b", "c", "d"))
     merging = Merging(schema, budget, depth=5)
@@ -190,7 +190,7 @@ def test_the_output_depends_on_what_is_held_only(random: Random, budget: float) 
 @given(st.randoms(use_true_random=False), st.sampled_from([0.0, 0.2]))
 @settings(max_examples=120, deadline=None)
 def test_nothing_is_lost_and_perfect_mergers_let_nothing_in(random: Random, budget: float) -> None:
-    """A document matches an output where it matches an input; with budget 0, only where it does."""
+    """A document that matches an input matches an output; with budget 0 the converse holds, too."""
     schema = graph(random, ("a", "b", "c", "d"))
     held = [twig(random) if random.random() < 0.2 else trunk(random) for _ in range(random.randint(2, 12))]
     merging = Merging(schema, budget, depth=5)
@@ -206,7 +206,7 @@ def test_nothing_is_lost_and_perfect_mergers_let_nothing_in(random: Random, budg
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=80, deadline=None)
 def test_the_budget_is_kept(random: Random) -> None:
-    """The degree of each merger, against all that is held, is within the budget by either measure."""
+    """The degree of each merger, with respect to all inputs, is within the budget by both measures."""
     schema = graph(random, ("a", "b", "c", "d"))
     held = [trunk(random) for _ in range(random.randint(2, 12))]
     merging = Merging(schema, 0.25, depth=5)
@@ -220,7 +220,7 @@ def test_the_budget_is_kept(random: Random) -> None:
 
 
 def trunk(random: Random) -> Pattern:
-    """A short path without predicates, mostly of names."""
+    """Draw a short path without predicates, mostly of names."""
     steps = [
         random.choice(["/", "/", "/", "//"]) + random.choice("abcdabcd*") for _ in range(random.randint(1, 4))
     ]
@@ -229,7 +229,7 @@ def trunk(random: Random) -> Pattern:
 
 
 def twig(random: Random) -> Pattern:
-    """A pattern of any kind."""
+    """Draw a pattern of any kind."""
     while True:
         try:
             return parse(any_pattern(random).ours, NAMESPACES)

@@ -1,4 +1,4 @@
-"""The subscription tree: what is forwarded is what nothing covers, whatever came and went."""
+"""The subscription tree: after any changes, exactly the uncovered subscriptions are forwarded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from twigcast.routing.stages.subscription_tree import Node, SubscriptionTree
 
 
 def tree_of(*expressions: str) -> SubscriptionTree:
-    """A tree to which expressions were added one by one, each with itself as the id."""
+    """Make a tree of expressions, which are added one by one; each is its own id."""
     tree = SubscriptionTree()
     for expression in expressions:
         tree.add(expression, parse(expression))
@@ -25,7 +25,7 @@ def tree_of(*expressions: str) -> SubscriptionTree:
 
 
 def shape(tree: SubscriptionTree, nodes: list[Node] | None = None) -> dict[str, object]:
-    """The tree as nested dictionaries of texts."""
+    """Return the tree as nested dictionaries of texts."""
     nodes = tree.roots if nodes is None else nodes
     return {str(node.pattern): shape(tree, tree.children(node)) for node in nodes}
 
@@ -38,35 +38,35 @@ def forwarding(*expressions: str) -> tuple[tuple[str, Pattern], ...]:
 
 
 def test_case_1_a_pattern_without_relation_stands_beside() -> None:
-    """Nothing covers it, it covers nothing: one more root, forwarded."""
+    """A pattern that covers nothing and is not covered becomes a root, and is forwarded."""
     tree = tree_of("/a")
     assert tree.add("/b", parse("/b")) == Change(forward=forwarding("/b"))
     assert shape(tree) == {"/a": {}, "/b": {}}
 
 
 def test_case_2_a_coverer_goes_between() -> None:
-    """It becomes the parent of what it covers, which is withdrawn as it is forwarded."""
+    """It becomes the parent of the patterns that it covers; they are withdrawn, and it is forwarded."""
     tree = tree_of("/a/b", "/a/c", "/d")
     assert tree.add("/a", parse("/a")) == Change(forward=forwarding("/a"), withdraw=("/a/b", "/a/c"))
     assert shape(tree) == {"/d": {}, "/a": {"/a/b": {}, "/a/c": {}}}
 
 
 def test_case_2_below_a_parent() -> None:
-    """Between a parent and its child nothing is to be told."""
+    """A pattern that is inserted between a parent and its child causes no message."""
     tree = tree_of("/a", "/a/b/c")
     assert tree.add("/a/b", parse("/a/b")) == Change()
     assert shape(tree) == {"/a": {"/a/b": {"/a/b/c": {}}}}
 
 
 def test_case_3_a_covered_pattern_goes_down() -> None:
-    """It is kept below the last that covers it, and not forwarded."""
+    """It is stored below the deepest pattern that covers it, and not forwarded."""
     tree = tree_of("/a", "/a/b")
     assert tree.add("/a/b/c", parse("/a/b/c")) == Change()
     assert shape(tree) == {"/a": {"/a/b": {"/a/b/c": {}}}}
 
 
 def test_figure_4_super_pointers_lead_to_what_is_covered_elsewhere() -> None:
-    """Of two that cover a pattern one is its parent, and the other has a super pointer to it."""
+    """Of two patterns that cover a third, one is its parent, and the other has a super pointer to it."""
     tree = tree_of("/a", "//b", "/a/b")
     assert sum(len(node.children) for node in tree.roots) == 1
     (pointing,) = [node for node in tree.roots if tree.supers(node)]
@@ -75,7 +75,7 @@ def test_figure_4_super_pointers_lead_to_what_is_covered_elsewhere() -> None:
 
 
 def test_figure_4_a_super_pointer_shelters_an_orphan() -> None:
-    """When the parent leaves, what a super pointer leads to is not forwarded, and has a new parent."""
+    """When its parent is removed, the target of a super pointer gets a new parent and is not forwarded."""
     tree = tree_of("/a", "//b", "/a/b")
     (pointing,) = [node for node in tree.roots if tree.supers(node)]
     (parent,) = [node for node in tree.roots if node is not pointing]
@@ -84,7 +84,7 @@ def test_figure_4_a_super_pointer_shelters_an_orphan() -> None:
 
 
 def test_figure_5_the_tree_before_merging() -> None:
-    """The paper's patterns stand where its figure has them, in whatever order they came."""
+    """The patterns of the paper are arranged as in its figure, in whatever order they are added."""
     expressions = ["/a/b/a", "/a/b/b", "/a/b/d", "/a/b", "/b/d", "/b/e", "/b/d/a", "/a", "/b"]
     expected = {
         "/a": {"/a/b": {"/a/b/a": {}, "/a/b/b": {}, "/a/b/d": {}}},
@@ -99,7 +99,7 @@ def test_figure_5_the_tree_before_merging() -> None:
 
 
 def test_removing_a_coverer_issues_again_what_it_hid() -> None:
-    """The children of a root are forwarded when it goes, their children stay hidden."""
+    """The children of a removed root are forwarded; their own children are still covered."""
     tree = tree_of("/a", "/a/b", "/a/c", "/a/b/d")
     change = tree.remove("/a")
     assert change.withdraw == ("/a",)
@@ -107,14 +107,14 @@ def test_removing_a_coverer_issues_again_what_it_hid() -> None:
 
 
 def test_removing_a_covered_pattern_says_nothing() -> None:
-    """Its children go up to its parent."""
+    """Its children become children of its parent."""
     tree = tree_of("/a", "/a/b", "/a/b/c")
     assert tree.remove("/a/b") == Change()
     assert shape(tree) == {"/a": {"/a/b/c": {}}}
 
 
 def test_equal_patterns_are_forwarded_once() -> None:
-    """A second subscription with the same pattern, or one that means the same, says nothing."""
+    """A second subscription with an equal or equivalent pattern causes no message."""
     tree = SubscriptionTree()
     pattern = parse("/a//*/b")
     assert tree.add("one", pattern) == Change(forward=(("one", pattern),))
@@ -124,7 +124,7 @@ def test_equal_patterns_are_forwarded_once() -> None:
 
 
 def test_another_of_equal_patterns_takes_over() -> None:
-    """When the one that was forwarded leaves, the next is forwarded in its place."""
+    """When the forwarded subscription is removed, an equal one is forwarded in its place."""
     tree = SubscriptionTree([("one", parse("/a//*/b")), ("two", parse("/a/*//b"))])
     assert tree.remove("one") == Change(forward=(("two", parse("/a/*//b")),), withdraw=("one",))
     assert tree.remove("two") == Change(withdraw=("two",))
@@ -132,7 +132,7 @@ def test_another_of_equal_patterns_takes_over() -> None:
 
 
 def test_a_change_tells_only_what_differs_in_the_end() -> None:
-    """What comes and is covered in one change was never forwarded."""
+    """A pattern that is added and covered in one change is never forwarded."""
     tree = tree_of("/a/b", "/c")
     change = tree.change([("/a", parse("/a")), ("/a/d", parse("/a/d"))], ["/c"])
     assert change.forward == forwarding("/a")
@@ -140,7 +140,7 @@ def test_a_change_tells_only_what_differs_in_the_end() -> None:
 
 
 def test_an_id_can_be_given_another_pattern() -> None:
-    """Removed and added in one change, it is withdrawn and forwarded."""
+    """An id that is removed and added in one change is withdrawn and forwarded."""
     tree = SubscriptionTree([("x", parse("/a"))])
     assert tree.change([("x", parse("/b"))], ["x"]) == Change((("x", parse("/b")),), ("x",))
     assert tree.change([("x", parse("/b"))], ["x"]) == Change()
@@ -151,7 +151,7 @@ def test_an_id_can_be_given_another_pattern() -> None:
     [([("x", "/b")], []), ([], ["y"]), ([("z", "/b"), ("z", "/c")], ["x"]), ([], ["x", "x"])],
 )
 def test_a_refused_change_changes_nothing(added: list[tuple[str, str]], removed: list[str]) -> None:
-    """An id that is there already, or is not there, is named before anything is done."""
+    """The error names the duplicate or unknown id, and nothing has changed."""
     tree = SubscriptionTree([("x", parse("/a"))])
     with pytest.raises(SubscriptionError):
         tree.change([(id, parse(text)) for id, text in added], removed)
@@ -166,7 +166,7 @@ def test_asking_for_an_unknown_node() -> None:
 
 
 def test_a_long_row_of_coverers_is_not_gone_down_to_its_end() -> None:
-    """Ranges within each other are hung below the last level that is looked at."""
+    """Nested ranges beyond the depth limit become siblings on the last level."""
     tree = SubscriptionTree((f"{number}", parse(f"//a[@k<{number}]")) for number in range(200, 0, -1))
     assert list(tree.uncovered) == ["200"]
     assert list(tree.remove("200").forward) == [("199", parse("//a[@k<199]"))]
@@ -178,7 +178,7 @@ def test_a_long_row_of_coverers_is_not_gone_down_to_its_end() -> None:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=60, deadline=None)
 def test_what_is_uncovered_is_what_no_other_covers(seed: int) -> None:
-    """After any changes the forwarded linear paths are those of a comparison of all with all."""
+    """After any changes, the forwarded linear paths are those that no other one covers."""
     random = Random(seed)
     tree, stored, known = SubscriptionTree(), {}, {}
     for change in changes(random, linear_pattern):
@@ -192,7 +192,7 @@ def test_what_is_uncovered_is_what_no_other_covers(seed: int) -> None:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=40, deadline=None)
 def test_no_match_is_lost_and_nothing_is_forwarded_in_vain(seed: int) -> None:
-    """Of any patterns, a forwarded one matches where a stored one does, and none covers another."""
+    """For any patterns, a forwarded one matches if a stored one does, and no forwarded one covers another."""
     random = Random(seed)
     tree, stored, known = SubscriptionTree(), {}, {}
     documents = [small_document(random) for _ in range(5)]
@@ -206,7 +206,7 @@ def test_no_match_is_lost_and_nothing_is_forwarded_in_vain(seed: int) -> None:
 
 
 def changes(random: Random, pattern: object) -> list[tuple[list[tuple[str, Pattern]], list[str]]]:
-    """Some single additions, removals and batches of both, over ids that are there when they are removed."""
+    """Draw additions, removals and batches of both; only ids that are present are removed."""
     made = []
     present: list[str] = []
     for number in range(14):
@@ -225,7 +225,7 @@ def follow(
     added: list[tuple[str, Pattern]],
     removed: list[str],
 ) -> None:
-    """Make a change in the tree, in a plain dictionary, and in what a neighbour knows."""
+    """Apply a change to the tree, to a plain dictionary, and to a copy of what a neighbour knows."""
     change = tree.change(added, removed)
     for id in removed:
         del stored[id]

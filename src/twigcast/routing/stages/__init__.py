@@ -1,7 +1,6 @@
-"""What a neighbour is told of the subscriptions of all other links, by covering, merging and aggregation.
+"""The stages that reduce the subscriptions forwarded to a neighbour: covering, merging and aggregation.
 
-Each stage answers a change of its input with the change of its output, so that what is sent is only what has
-changed.
+Each stage takes a change of its input and returns the change of its output, so only differences are sent.
 """
 
 from twigcast.routing.stages.aggregating import Aggregating

@@ -1,18 +1,18 @@
-"""A set of subscriptions replaced by one with fewer steps, which loses as little selectivity as it can.
+"""Replaces a set of subscriptions by one with fewer steps, losing as little selectivity as possible.
 
-    /a/b/c, /a/b/d, /e/f         9 steps                groups:  {/a/b/c, /a/b/d}   {/e/f}
-    share 0.7: at most 5         ─────────►             as                /a/b/*     /e/f
+    /a/b/c, /a/b/d, /e/f         8 steps                groups:      {/a/b/c, /a/b/d}   {/e/f}
+    share 0.7: at most 5         ─────────►             forwarded:   /a/b/*             /e/f
 
-Patterns are in groups; each group is forwarded as one pattern that covers its members: a member itself, the
-least general pattern in common, or that without some leaves.  While the groups have more than their share of
-steps, the change that loses least selectivity for each step it saves is made: two groups become one, or a
-group loses a leaf.
+Patterns are in groups.  Each group is forwarded as one pattern that covers its members: a member, the least
+general common pattern, or the common pattern without some leaves.  While the forwarded patterns exceed their
+share of steps, the offer that loses the least selectivity for each saved step is accepted: two groups are
+joined, or the pattern of one group loses a leaf.
 
-Invariants: each pattern is covered by that of its group; the groups' patterns have at most the share of the
-input's steps, unless there is only one, of one step.
-Cost: a group is compared with its neighbours in the order of its steps from the front and from the back,
-not with all others: 2 × NEIGHBOURS common patterns, some 100 µs each.  Offers stay in a heap until a group of
-theirs is gone.
+Invariants: each pattern is covered by the pattern of its group; the forwarded patterns have at most the share
+of the input's steps, unless only one pattern of one step is left.
+Cost: groups are sorted by their steps, once from the front and once from the back.  A group is compared only
+with the NEIGHBOURS groups before and after it in each order, some 100 µs for each common pattern.  An offer
+stays in a heap until one of its groups is dissolved.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from twigcast.routing.stages.change import Change, check_ids, net_change
 __all__ = ["AGGREGATED", "Aggregating", "Selectivity", "sample_selectivity", "schema_selectivity"]
 
 AGGREGATED = "aggregate:"
-"""How the id of an aggregated subscription begins; its canonical text follows."""
+"""The prefix of the id of an aggregate, before its canonical text."""
 
 NEIGHBOURS = 2
-"""How many groups before and after a group it may become one with, in either order."""
+"""With how many groups before it and after it, in either order, a group may be joined."""
 
 SMALL = 16
-"""A group up to this size is taken apart when a member leaves; a larger one when half of it has left."""
+"""A group of at most this size is dissolved when a member leaves; a larger one when half has left."""
 
 
 class _Group:
@@ -74,9 +74,9 @@ class _Group:
 
 
 class Aggregating:
-    """Subscriptions by id, and the smaller set that is forwarded in their place.
+    """The aggregation stage: subscriptions by id, and the smaller set that is forwarded in their place.
 
-    ``share`` is that of the input's steps which the output may have.
+    ``share`` is the largest number of steps of the output, as a share of the steps of the input.
     """
 
     def __init__(self, share: float, selectivity: Selectivity) -> None:
@@ -86,14 +86,14 @@ class Aggregating:
         self._selectivity = selectivity
         self._patterns: dict[str, Pattern] = {}
         self._of: dict[str, _Group] = {}
-        self._groups: dict[str, _Group] = {}  # by the id under which they are forwarded
+        self._groups: dict[str, _Group] = {}  # by the id that is forwarded
         self._by_summary: dict[Summary, _Group] = {}
         self._index = CoveringIndex()
         self._forward: list[tuple[str, str]] = []
         self._backward: list[tuple[str, str]] = []
         self._offers: list[tuple[float, int, _Group, _Group | None, Pattern]] = []
-        self._new: list[_Group] = []  # groups that no offer was made for
-        self._made = 0  # offers so far, which decide between equal ones
+        self._new: list[_Group] = []  # groups without offers
+        self._made = 0  # offers made so far; breaks ties in the heap
         self._allowed = 0  # steps of the input
         self._used = 0  # steps of the output
         self._before: dict[str, Pattern | None] = {}
@@ -103,31 +103,31 @@ class Aggregating:
 
     @property
     def patterns(self) -> Mapping[str, Pattern]:
-        """What is forwarded."""
+        """The patterns that are forwarded, by id."""
         return MappingProxyType({id: group.pattern for id, group in self._groups.items()})
 
     @property
     def steps(self) -> int:
-        """The number of steps of all that is forwarded."""
+        """The number of steps of all forwarded patterns."""
         return self._used
 
     def add(self, id: str, pattern: Pattern) -> Change:
-        """Subscribe."""
+        """Add a subscription; return the change of the output."""
         return self.change([(id, pattern)], ())
 
     def remove(self, id: str) -> Change:
-        """Unsubscribe."""
+        """Remove a subscription; return the change of the output."""
         return self.change((), [id])
 
     def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
-        """Unsubscribe some, then subscribe others; what is forwarded and withdrawn in the end."""
+        """Remove subscriptions, then add others; return the net change of the output."""
         added, removed = list(added), list(removed)
         check_ids(added, removed, self._patterns)
         loose: dict[str, Pattern] = {}
         for id in removed:
             self._allowed -= step_count(self._patterns.pop(id))
             if id in self._of:
-                loose |= self._left(id)
+                loose |= self._removed(id)
             else:
                 del loose[id]
         for id, pattern in added:
@@ -140,8 +140,8 @@ class Aggregating:
 
     # Groups
 
-    def _left(self, id: str) -> dict[str, Pattern]:
-        """The members that need a group as one leaves theirs."""
+    def _removed(self, id: str) -> dict[str, Pattern]:
+        """Remove a subscription from its group; return the members that need a new group, if it dissolves."""
         group = self._of.pop(id)
         del group.members[id]
         if group.id in group.members or len(group.members) > max(SMALL, group.size // 2):
@@ -152,9 +152,9 @@ class Aggregating:
         return group.members
 
     def _settle(self, id: str, pattern: Pattern, members: dict[str, Pattern]) -> None:
-        """Put members into a group that covers their common pattern, or into one of their own.
+        """Put members with a common pattern into a group that covers it, or into a new group.
 
-        A group of their own takes in all groups that its pattern covers.
+        A new group absorbs all groups whose patterns it covers.
         """
         item = summary(pattern)
         covering = self._index.coverers(item, Witness(pattern), 1)
@@ -190,7 +190,7 @@ class Aggregating:
             del order[bisect_left(order, key)]
         self._used -= group.steps
 
-    def _is_there(self, group: _Group) -> bool:
+    def _exists(self, group: _Group) -> bool:
         return self._groups.get(group.id) is group
 
     # Offers
@@ -203,7 +203,7 @@ class Aggregating:
             if not self._offers:
                 return
             _, _, group, other, pattern = heappop(self._offers)
-            if not self._is_there(group) or (other is not None and not self._is_there(other)):
+            if not self._exists(group) or (other is not None and not self._exists(other)):
                 continue
             self._dissolve(group)
             members = group.members
@@ -213,22 +213,22 @@ class Aggregating:
             self._settle(AGGREGATED + str(pattern), pattern, members)
 
     def _make_offers(self) -> None:
-        """Find out what new groups could become; all groups once more, where no offer is left."""
+        """Make the offers of new groups, or of all groups if no offer is left."""
         new = self._new or ([] if self._offers else list(self._groups.values()))
         self._new = []
         if len(self._offers) > 1000 + 20 * len(self._groups):
             self._offers = [
                 offer
                 for offer in self._offers
-                if self._is_there(offer[2]) and (offer[3] is None or self._is_there(offer[3]))
+                if self._exists(offer[2]) and (offer[3] is None or self._exists(offer[3]))
             ]
             heapify(self._offers)
         for group in new:
-            if self._is_there(group):
+            if self._exists(group):
                 self._offer(group)
 
     def _offer(self, group: _Group) -> None:
-        """Offer what a group could become, alone or with its neighbours."""
+        """Offer to shorten the pattern of a group, and to join the group with its neighbours."""
         for pattern in shortened(group.pattern):
             self._push(group, None, pattern, group.selectivity)
         for order, key in ((self._forward, group.forward), (self._backward, group.backward)):
@@ -247,7 +247,7 @@ class Aggregating:
             self._made += 1
             heappush(self._offers, (lost / saved, self._made, group, other, pattern))
 
-    # What the neighbour knows
+    # The output
 
     def _net(self) -> Change:
         groups = {id: self._groups[id] for id in self._before if id in self._groups}

@@ -1,4 +1,4 @@
-"""How a set of subscriptions changes: what the stages of a router pass on, and what a neighbour is told."""
+"""Changes of a set of subscriptions, which stages pass on to each other and a router sends to a neighbour."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Change:
 
 
 def net_change(before: Mapping[str, Pattern | None], now: Mapping[str, Pattern]) -> Change:
-    """Return the change from ``before``, where None stands for an id that was not there, to ``now``."""
+    """Return the change from ``before``, where None stands for an absent id, to ``now``."""
     different = [id for id, pattern in before.items() if now.get(id) != pattern]
     return Change(
         tuple((id, now[id]) for id in different if id in now),
@@ -34,21 +34,21 @@ def net_change(before: Mapping[str, Pattern | None], now: Mapping[str, Pattern])
 
 
 def check_ids(added: Iterable[tuple[str, Pattern]], removed: Iterable[str], held: Container[str]) -> None:
-    """Raise ``SubscriptionError`` if an id to remove is not held, or an id to add is held after that."""
-    gone: set[str] = set()
+    """Raise ``SubscriptionError`` if a removed id is not held, or an added id is held and not removed."""
+    dropped: set[str] = set()
     for id in removed:
-        if id not in held or id in gone:
+        if id not in held or id in dropped:
             raise unknown_id(id)
-        gone.add(id)
+        dropped.add(id)
     new: set[str] = set()
     for id, _ in added:
-        if (id in held and id not in gone) or id in new:
+        if (id in held and id not in dropped) or id in new:
             raise duplicate_id(id)
         new.add(id)
 
 
 def written(change: Change) -> list[Message]:
-    """Return a change as messages; withdrawals come first, since the same id may be forwarded again."""
-    said: list[Message] = [Unsubscribe(id) for id in change.withdraw]
-    said += [Subscribe(id, pattern) for id, pattern in change.forward]
-    return said
+    """Return a change as messages; withdrawals come first, since an id may be withdrawn and forwarded."""
+    messages: list[Message] = [Unsubscribe(id) for id in change.withdraw]
+    messages += [Subscribe(id, pattern) for id, pattern in change.forward]
+    return messages

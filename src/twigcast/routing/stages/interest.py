@@ -1,13 +1,13 @@
-"""What a router tells one neighbour of the subscriptions that it has from its other links.
+"""Computes which subscriptions a router forwards to one neighbour.
 
-    interest of n ──► covering ──► merging ──► aggregating ──► what n is told
+    interest of n ──► covering ──► merging ──► aggregating ──► subscriptions forwarded to n
 
-The interest of a neighbour n is the set of subscriptions of all other links; with advertising, of those that
-overlap an advertisement from n.  Each stage keeps its own state and answers a change of its input with the
-change of its output; the change that comes out at the end is sent.  Stages that the strategy has switched off
-do not exist.
+The interest of a neighbour n is the set of subscriptions of all other links; with advertising, only of those
+that overlap an advertisement from n.  Each stage keeps its own state and turns a change of its input into the
+change of its output; the change of the last stage is sent to n.  A stage that the strategy has switched off
+does not exist.
 
-Invariant: a document that matches the interest matches what the neighbour was told.
+Invariant: every document that matches the interest matches a forwarded subscription.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from twigcast.schema import ElementGraph
 
 
 class Stage(Protocol):
-    """Reduces a set of patterns to a smaller one that matches every document the first one matches."""
+    """Reduces a set of patterns to a smaller set that matches at least the same documents."""
 
     def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
-        """Take ids out of the input, put patterns in, and return how the output changes."""
+        """Remove ids from the input, then add patterns; return the change of the output."""
         ...
 
 
 class Interest:
-    """Passes the interest of one neighbour through the stages of a strategy; ``told`` is what comes out.
+    """Passes the interest of one neighbour through the stages of a strategy; ``told`` holds their output.
 
-    Without stages nothing is kept here: the neighbour is told its interest, which is in the router's tables.
+    Without stages nothing is stored here: the whole interest is forwarded, and the router's tables have it.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Interest:
         self._restored: dict[str, Pattern] | None = None
 
     def change(self, added: Mapping[str, Pattern], removed: Iterable[str]) -> Change:
-        """Change the interest, and return what to tell the neighbour."""
+        """Change the interest, and return the change to send to the neighbour."""
         change = Change(tuple(added.items()), tuple(removed))
         if not self.stages:
             return change
@@ -68,11 +68,11 @@ class Interest:
     def restore(
         self, interest: Mapping[str, Pattern], told: Mapping[str, Pattern], tree: Iterable[SavedNode]
     ) -> None:
-        """Begin with an interest of which the neighbour has been told a part already.
+        """Start with an ``interest`` of which the subscriptions ``told`` have already been forwarded.
 
-        The covering stage is restored from its saved ``tree``.  Stages may settle differently if their input
-        comes in another order, so what was told comes first.  If they still do, both outcomes are right: the
-        neighbour keeps what it knows until its interest changes.
+        The covering stage is restored from its saved ``tree``.  The output of a stage may depend on the order
+        of its input, so the forwarded subscriptions come first.  If the output still differs, both outputs
+        are correct: the neighbour keeps the old one until the next change, which sends the difference.
         """
         if not self.stages:
             return
@@ -96,7 +96,7 @@ class Interest:
 
     @property
     def known(self) -> Mapping[str, Pattern]:
-        """What the neighbour has been told; empty without stages."""
+        """The subscriptions that have been forwarded to the neighbour; empty without stages."""
         return self.told if self._restored is None else self._restored
 
 
@@ -109,13 +109,13 @@ def _stages(
     if strategy.merging is not None:
         if schema is None:
             raise RoutingError(
-                "merging needs a schema, to compute the degree of mergers", code="strategy", name="merging"
+                "merging needs a schema to compute the degree of mergers", code="strategy", name="merging"
             )
         stages.append(Merging(schema, strategy.merging))
     if strategy.aggregation is not None:
         if selectivity is None:
             raise RoutingError(
-                "aggregation needs a selectivity, to compute what an aggregate loses",
+                "aggregation needs a selectivity to compute what an aggregate loses",
                 code="strategy",
                 name="aggregation",
             )

@@ -1,24 +1,24 @@
-"""Fewer subscriptions that ask for little more: those that differ little are forwarded as one merger.
+"""Replaces patterns that differ in a few steps by one merger, which is forwarded in their place.
 
-Each pattern stands below those that a rule of merging can make of it, and these in turn below others:
+Each pattern is below the mergers that a merge rule can make of it, which are below mergers in turn:
 
         /a/*/*                     held: /a/b/x  /a/b/y  /a/c/x
-       /      \\                    x and y are all that the schema has below b: /a/b/* is merged,
-    /a/b/*    /a/*/x               and takes /a/b/x and /a/b/y with it;
-    /   \\     /    \\               for /a/*/x, only /a/c/x is left
+       /      \\                    the schema has only x and y below b, so /a/b/* is made;
+    /a/b/*    /a/*/x               it takes /a/b/x and /a/b/y;
+    /   \\     /    \\               /a/*/x is not made: only /a/c/x is left below it
  /a/b/x  /a/b/y  /a/c/x
 
-The mergers that can be are looked at in a fixed order, the special before the vague.  One is made if two
-patterns at least below it are not taken, and its degree (the share of the label paths it selects that no
-pattern below it does) is within the budget; it takes them, and can then be taken itself.  The output is what
-is not taken, less what a merger happens to cover; that is most of the gain, so a subscription tree comes
-last.
+Possible mergers are examined in a fixed order, special ones before general ones.  A merger is made if at
+least two patterns below it are not taken and its degree (the share of its label paths that no pattern below
+it selects) is within the budget.  It takes these patterns, and can then be taken itself.  The output is the
+set of patterns that are not taken, without those that a merger happens to cover; a subscription tree removes
+the latter, which is most of the gain.
 
-Invariant: the output depends on the patterns held, and not on the order in which they came (but for the ids
-of patterns that cover each other).  So the removal of a part undoes exactly what rests on it.
-Cost: adding enters a pattern below some five mergers for each step; only those below which two or more
-patterns meet are looked at.  Letting every merger within the budget be made, and choosing afterwards, was
-tried first: patterns of nine steps have hundreds of equally good mergers each, and 3,000 took minutes.
+Invariant: the output depends only on the input patterns, not on the order in which they were added (except
+for the ids of patterns that cover each other).  So removing a part undoes exactly the mergers that need it.
+Cost: adding a pattern enters it below about five mergers for each of its steps; only mergers with two or more
+patterns below them are examined.  An earlier version made every merger within the budget and chose among them
+afterwards.  But a pattern of nine steps has hundreds of equally good mergers, and 3,000 took minutes.
 """
 
 from __future__ import annotations
@@ -44,24 +44,25 @@ from twigcast.routing.stages.subscription_tree import SubscriptionTree
 from twigcast.schema import ElementGraph
 
 Error: TypeAlias = tuple[int, ...]
-"""What a merger selects too much, by each measure."""
+"""The excess of a merger: the weight of label paths that no input selects, by each measure."""
 
 COUNTED = 24
-"""The most parts of a merger that its degree is computed from."""
+"""The largest number of parts from which the degree of a merger is computed."""
 
 MERGED = "merge:"
-"""How the id of a merger begins; its canonical text follows."""
+"""The prefix of the id of a merger, before its canonical text."""
 
 
 class Merging:
-    """A set of patterns by id, and the smaller set that is forwarded in its place.
+    """The merging stage: a set of patterns by id, and the smaller set that is forwarded in its place.
 
-    ``budget`` is the largest degree that a merger may have.  0.0 admits perfect mergers only: those of which
-    it is certain, at any depth, that every document of the schema that matches them matches a part.  With
-    more, what perfect merging leaves is merged again, so that a larger budget never forwards more than none.
-    The degree is kept by both measures of ``counting``: by paths alone, as the paper has it, ten thousand
-    NITF patterns became ``//*`` at a degree of 0.1, and four in ten publications were false positives.
-    Twigs are measured by their trunks, and are perfect only if they differ in one name.
+    ``budget`` is the largest degree of a merger.  0.0 admits only perfect mergers: it is proved, for all
+    depths, that every document of the schema that matches the merger matches a part.  With a larger budget,
+    the output of perfect merging is merged again, so that it never forwards more than perfect merging does.
+    The degree must be within the budget by both measures of ``path_counts``: by paths alone, as in the paper,
+    ten thousand NITF patterns became ``//*`` at a degree of 0.1, and four in ten publications were false
+    positives.
+    Twigs are measured by their trunks; a merger of twigs is perfect only if they differ in one name.
     """
 
     def __init__(self, graph: ElementGraph, budget: float = 0.0, depth: int = DEPTH) -> None:
@@ -75,14 +76,14 @@ class Merging:
         self._rules = MergeRules()
         self._inputs: dict[str, _Node] = {}
         self._nodes: dict[Key, _Node] = {}
-        self._alone: dict[Key, _Node] = {}  # by merger, where there is one part only: by far the most
+        self._alone: dict[Key, _Node] = {}  # by merger, if it has only one part, as most have
         self._parts: dict[Key, dict[Key, _Node]] = {}
         self._tree = SubscriptionTree()
         self._perfect = Merging(graph, 0.0, depth) if budget > 0.0 else None
 
     @property
     def patterns(self) -> Mapping[str, Pattern]:
-        """What is forwarded, by id; a merger's id is made of its text."""
+        """The patterns that are forwarded, by id; the id of a merger is made from its text."""
         return self._tree.uncovered
 
     def __len__(self) -> int:
@@ -92,42 +93,42 @@ class Merging:
         return id in (self._inputs if self._perfect is None else self._perfect)
 
     def add(self, id: str, pattern: Pattern) -> Change:
-        """Hold one more pattern."""
+        """Add a pattern; return the change of the output."""
         return self.change([(id, pattern)], [])
 
     def remove(self, id: str) -> Change:
-        """Hold a pattern no longer; the mergers that rest on it are taken back."""
+        """Remove a pattern, and the mergers that need it; return the change of the output."""
         return self.change([], [id])
 
     def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
-        """Remove and add many at once; the answer is the net change of what is forwarded."""
+        """Remove patterns, then add others; return the net change of the output."""
         if self._perfect is not None:
             change = self._perfect.change(added, removed)
             added, removed = change.forward, change.withdraw
-        coming, going = list(added), list(removed)
-        check_ids(coming, going, self._inputs)
+        added, removed = list(added), list(removed)
+        check_ids(added, removed, self._inputs)
         touched: dict[Key, _Node] = {}
-        for id in going:
+        for id in removed:
             node = self._inputs.pop(id)
             del node.ids[id]
             touched[node.key] = node
-        for id, pattern in coming:
+        for id, pattern in added:
             node = self._node(self._rules.key(pattern), pattern)
             node.ids[id] = None
             self._inputs[id] = node
             touched[node.key] = node
         self._settle(touched)
-        change = self._told(touched)
+        change = self._output_change(touched)
         return self._tree.change(change.forward, change.withdraw)
 
     def _settle(self, touched: dict[Key, _Node]) -> None:
-        """Make and unmake mergers, in the fixed order, until each is right; note which nodes that concerns.
+        """Make and unmake mergers in the fixed order, and add the nodes that change to ``touched``.
 
-        What is decided for one merger concerns later ones only, so each is looked at once.
+        A decision about one merger affects only later ones, so each merger is examined once.
         """
         waiting = _Waiting(self._rules)
         for each in touched.values():
-            self._announce(each, waiting)
+            self._enter(each, waiting)
         for key in waiting:
             parts = self._parts.get(key, {})
             node = self._nodes.get(key)
@@ -146,20 +147,20 @@ class Merging:
                 self._give(part, node, waiting, touched)
             if error != node.error:
                 node.error = error
-                self._announce(node, waiting)
+                self._enter(node, waiting)
 
-    def _announce(self, node: _Node, waiting: _Waiting) -> None:
-        """Enter a node that has come, gone or changed below its mergers, which are looked at again."""
-        here = bool(node.ids) or node.merged
+    def _enter(self, node: _Node, waiting: _Waiting) -> None:
+        """Enter or remove a changed node below its mergers, and queue these mergers for examination."""
+        present = bool(node.ids) or node.merged
         for key in self._rules.above(node.key):
             parts = self._parts.get(key)
             if parts is not None:
-                if here:
+                if present:
                     parts[node.key] = node
                 elif parts.pop(node.key, None) is not None and len(parts) == 1:
                     self._alone.update((key, other) for other in self._parts.pop(key).values())
                 waiting.push(key)
-            elif here:
+            elif present:
                 other = self._alone.setdefault(key, node)
                 if other is not node:
                     self._parts[key] = {other.key: other, node.key: node}
@@ -167,12 +168,12 @@ class Merging:
                     waiting.push(key)
             elif self._alone.get(key) is node:
                 del self._alone[key]
-        if not here and node.taker is not None:
+        if not present and node.taker is not None:
             del node.taker.taken[node]
             node.taker = None
 
     def _give(self, part: _Node, taker: _Node | None, waiting: _Waiting, touched: dict[Key, _Node]) -> None:
-        """Let a merger take a part, from another perhaps; the mergers after it are looked at again."""
+        """Assign a part to a merger, or to none, and queue the later mergers of this part for examination."""
         before = part.taker
         if before is taker:
             return
@@ -188,7 +189,7 @@ class Merging:
                 waiting.push(key)
 
     def _error(self, key: Key, parts: dict[Key, _Node]) -> Error | None:
-        """How much a merger selects beyond what is held, at most; None where it is too much."""
+        """Return an upper bound of the excess of a merger; None if the excess is over the budget."""
         perfect = self._all_names(key, parts)
         if perfect is not None:
             return perfect
@@ -208,7 +209,7 @@ class Merging:
         return tuple(error)
 
     def _excess(self, measure: int, key: Key, parts: list[_Node]) -> int | None:
-        """What a merger selects beyond what is held, by one measure, if that is within the budget."""
+        """Return the excess of a merger by one measure; None if it is over the budget."""
         whole = self._count(measure, key)
         allowed = self.budget * whole
         inherited = sum(part.error[measure] for part in parts if part.error is not None)
@@ -219,36 +220,39 @@ class Merging:
         return excess if excess <= allowed else None
 
     def _all_names(self, key: Key, parts: dict[Key, _Node]) -> Error | None:
-        """The errors of the parts that differ in one name, if they have all names the schema has there."""
-        by_place: dict[int, list[_Node]] = {}
+        """Return the excess of parts that differ in one name, if they have all names the schema allows."""
+        by_step: dict[int, list[_Node]] = {}
         for part in parts.values():
             if len(part.key) == len(key):
-                places = [place for place, number in enumerate(part.key) if number != key[place]]
-                if len(places) == 1 and self._rules.generalised(part.key[places[0]]) == key[places[0]]:
-                    by_place.setdefault(places[0], []).append(part)
-        for place, variants in by_place.items():
+                differing = [at for at, number in enumerate(part.key) if number != key[at]]
+                if (
+                    len(differing) == 1
+                    and self._rules.generalised(part.key[differing[0]]) == key[differing[0]]
+                ):
+                    by_step.setdefault(differing[0], []).append(part)
+        for at, variants in by_step.items():
             named = 0
             for part in variants:
-                named |= self._automaton.admitted(self._rules.steps[part.key[place]].test)
-            if not self._standing(key, place) & ~named:
+                named |= self._automaton.admitted(self._rules.steps[part.key[at]].test)
+            if not self._standing(key, at) & ~named:
                 errors = [part.error for part in variants if part.error is not None]
                 return tuple(map(sum, zip(*errors, strict=True))) if errors else self._none
         return None
 
-    def _standing(self, key: Key, place: int) -> int:
-        """The positions of the schema at which a step of a pattern can stand where the pattern matches."""
+    def _standing(self, key: Key, at: int) -> int:
+        """Return the schema positions of the elements that one step of a pattern can select in a match."""
         steps = [self._rules.steps[number] for number in key[1:]]
         automaton = self._automaton
         above = DOCUMENT
-        for step in steps[:place]:
+        for step in steps[:at]:
             above = automaton.step(above, step.axis, step.test)
         below = automaton.everywhere
-        for step in reversed(steps[place:]):
+        for step in reversed(steps[at:]):
             below = automaton.step_back(below & automaton.admitted(step.test), step.axis)
         return above & below
 
     def _largest(self, parts: dict[Key, _Node]) -> list[_Node]:
-        """The parts that select most; what others add is left out, so that the degree is never too small."""
+        """Return the parts that select most; ignoring the others can only make the degree larger."""
         if len(parts) <= COUNTED:
             return list(parts.values())
         ordered = sorted(parts.values(), key=lambda part: (-self._count(0, part.key), part.order))
@@ -271,8 +275,8 @@ class Merging:
             node = self._nodes[key] = _Node(key, pattern, self._rules.order(key))
         return node
 
-    def _told(self, touched: dict[Key, _Node]) -> Change:
-        """What the nodes concerned now put out, against what they did; nodes that are nothing are let go."""
+    def _output_change(self, touched: dict[Key, _Node]) -> Change:
+        """Return the change of the output, which concerns only touched nodes; unused nodes are deleted."""
         before: dict[str, Pattern] = {}
         after: dict[str, Pattern] = {}
         for key, node in touched.items():
@@ -289,19 +293,19 @@ class Merging:
 
 
 MEMORY = 1_000_000
-"""Sizes of patterns that are remembered before they are counted anew."""
+"""The largest number of cached counts."""
 
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A pattern that is held, or merged, or both."""
+    """A pattern that is an input (with ``ids``), a merger that is made (with ``error``), or both."""
 
     key: Key
     pattern: Pattern
     order: Order
     ids: dict[str, None] = field(default_factory=dict)
     error: Error | None = None
-    """If it is merged: what it selects beyond what is held, at most."""
+    """An upper bound of the excess, if the pattern is a merger that is made."""
     taker: _Node | None = None
     taken: dict[_Node, None] = field(default_factory=dict)
     told: tuple[str, ...] = ()
@@ -312,7 +316,7 @@ class _Node:
 
 
 class _Waiting:
-    """Mergers to look at, each once, in the fixed order; more may come while it is walked."""
+    """A priority queue of mergers to examine, in the fixed order; it may grow while it is iterated."""
 
     def __init__(self, rules: MergeRules) -> None:
         self._rules = rules

@@ -1,20 +1,21 @@
-"""Which subscriptions must be forwarded, given those already forwarded.
+"""Decides which subscriptions must be forwarded: those that no other subscription covers.
 
-A SubscriptionTree keeps patterns so that each child is covered by its parent (routing paper, section 4.1):
+A ``SubscriptionTree`` keeps patterns so that each parent covers its children (routing paper, section 4.1):
 
         /a                  //b ┄┄┄┄┄┄┄┄┐     roots: forwarded
         ├── /a/*             └── //b/c  ┊
         │    └── /a/b                   ┊     covered: kept, not forwarded
         └── /a//b/d ◄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┘     a super pointer: //b covers it as well
 
-A new pattern goes down from the roots: below a sibling that covers it (case 3), above those that it covers
-(case 2), beside the others (case 1).  Super pointers lead to patterns covered outside the subtree; when a
-parent leaves, its children move there first, and only those that nothing covers are issued again.
+A new pattern descends from the roots: it goes below a sibling that covers it (case 3), above the siblings
+that it covers (case 2), and beside the others (case 1).  Super pointers lead to covered patterns outside the
+subtree.  When a parent is removed, its children move below a node that has a super pointer to them; only
+children that no node covers are forwarded again.
 
 Invariants: a pattern is a root if and only if no stored pattern is known to cover it; patterns that cover
 each other share a node, which is forwarded under one of its ids.
-Cost: a search among siblings at each level, see ``covering_index``.  As in the paper, super pointers are
-found where they come for free, never by a search of their own; they are kept with what they lead to.
+Cost: one search among siblings at each level, see ``covering_index``.  As in the paper, super pointers are
+by-products of these searches and are never searched for; they are stored at the node that they lead to.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from twigcast.routing.stages.change import Change, check_ids, net_change
 from twigcast.system import garbage_collection_paused
 
 SUPERS = 2
-"""Of those that cover a new pattern at one level, so many are looked for: a parent and a super pointer."""
+"""How many coverers of a new pattern are searched for at each level: a parent and a super pointer."""
 
 DEEPEST = 32
-"""So many levels down is a place looked for; below that, siblings may cover each other."""
+"""A new pattern descends at most this many levels; below that, siblings may cover each other."""
 
 
 class SavedNode(NamedTuple):
-    """A node of a saved tree: its ids, the number of its parent or -1, and those of its ``above``."""
+    """A node of a saved tree: its ids, the number of its parent or -1, and the numbers of its ``above``."""
 
     ids: tuple[str, ...]
     parent: int
@@ -45,7 +46,7 @@ class SavedNode(NamedTuple):
 
 
 class Node:
-    """Subscriptions that cover each other, what covers them, and what they cover."""
+    """Subscriptions that cover each other, with their parent and children in the tree."""
 
     __slots__ = ("above", "aliases", "children", "issued", "members", "parent", "summary")
 
@@ -53,13 +54,13 @@ class Node:
         self.summary = summary
         self.members: dict[str, Pattern] = {}
         self.aliases: list[Pattern] = [summary.pattern]
-        """The patterns that were ever its members': all equivalent, few."""
+        """All patterns that members ever had; they are equivalent, and few."""
         self.issued: str | None = None
-        """The member under whose id it is forwarded; None where it is not."""
+        """The id under which the node is forwarded; None if it is not forwarded."""
         self.parent: Node | None = None
         self.children = CoveringIndex()
         self.above: tuple[Node, ...] = ()
-        """Nodes with a super pointer to this one, some of them perhaps gone."""
+        """Nodes with a super pointer to this one; some of them may have been removed."""
 
     @property
     def pattern(self) -> Pattern:
@@ -67,7 +68,7 @@ class Node:
 
 
 class SubscriptionTree:
-    """Subscriptions by id; ``uncovered`` are those to forward, and each change says how they change."""
+    """The covering stage: subscriptions by id, of which ``uncovered`` are forwarded."""
 
     def __init__(self, subscriptions: Iterable[tuple[str, Pattern]] = ()) -> None:
         self._roots = CoveringIndex()
@@ -75,7 +76,7 @@ class SubscriptionTree:
         self._by_pattern: dict[Pattern, Node] = {}
         self._by_id: dict[str, Node] = {}
         self._uncovered: dict[str, Pattern] = {}
-        self._before: dict[str, Pattern | None] = {}  # of the ids touched by the change under way
+        self._before: dict[str, Pattern | None] = {}  # for ids touched by the current change
         self.change(subscriptions, ())
 
     def __len__(self) -> int:
@@ -86,52 +87,52 @@ class SubscriptionTree:
 
     @property
     def uncovered(self) -> Mapping[str, Pattern]:
-        """What a neighbour has to know: one id and pattern for each root."""
+        """The subscriptions to forward: one id and pattern for each root."""
         return MappingProxyType(self._uncovered)
 
     @property
     def roots(self) -> list[Node]:
-        """The nodes that nothing covers."""
+        """The nodes that no other node covers."""
         return [self._nodes[item] for item in self._roots]
 
     def children(self, node: Node) -> list[Node]:
-        """The nodes right below a node."""
+        """Return the children of a node."""
         return [self._nodes[item] for item in node.children]
 
     def supers(self, node: Node) -> list[Node]:
-        """The nodes that the super pointers of a node lead to: covered by it, outside its subtree."""
+        """Return the nodes that the super pointers of a node lead to: covered by it, outside its subtree."""
         return [other for other in self._nodes.values() if node in other.above]
 
     def node(self, id: str) -> Node:
-        """The node of a subscription."""
+        """Return the node of a subscription."""
         if id not in self._by_id:
             raise unknown_id(id)
         return self._by_id[id]
 
     def add(self, id: str, pattern: Pattern) -> Change:
-        """Subscribe."""
+        """Add a subscription; return the change of ``uncovered``."""
         return self.change([(id, pattern)], ())
 
     def remove(self, id: str) -> Change:
-        """Unsubscribe; what only this subscription covered is forwarded again."""
+        """Remove a subscription; subscriptions that only it covered are forwarded again."""
         return self.change((), [id])
 
     def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
-        """Unsubscribe some, then subscribe others; what is forwarded and withdrawn in the end."""
+        """Remove subscriptions, then add others; return the net change of ``uncovered``."""
         added, removed = list(added), list(removed)
         check_ids(added, removed, self._by_id)
         with garbage_collection_paused():
-            loose = [orphan for id in removed for orphan in self._taken_out(id)]
-            loose += [node for id, pattern in added for node in self._taken_in(id, pattern)]
-            for node in sorted(loose, key=lambda node: node.summary.least):  # coverers before the covered
+            loose = [orphan for id in removed for orphan in self._removed(id)]
+            loose += [node for id, pattern in added for node in self._added(id, pattern)]
+            for node in sorted(loose, key=lambda node: node.summary.least):  # coverers first
                 if node.members:
-                    self._place(node, self._shelter(node))
+                    self._insert(node, self._known_coverer(node))
         return self._net()
 
     def save(self) -> tuple[SavedNode, ...]:
-        """Return the nodes, each after its parent, so that ``restore`` need not search for their places."""
+        """Return the nodes, each after its parent, so that ``restore`` need not search for their parents."""
         nodes = self.roots
-        for node in nodes:  # grows while it is walked
+        for node in nodes:  # the loop appends to the list
             nodes += self.children(node)
         numbers = {node: number for number, node in enumerate(nodes)}
         return tuple(
@@ -144,11 +145,11 @@ class SubscriptionTree:
         )
 
     def restore(self, subscriptions: Mapping[str, Pattern], saved: Iterable[SavedNode]) -> Change:
-        """Subscribe many at once, at the places that an earlier tree had found for them.
+        """Add many subscriptions, below the parents that they had in a saved tree.
 
-        A saved place is taken if the parent covers the node, which is checked.  Subscriptions without a saved
-        place are placed by a search.
-        Cost: one containment for each pattern, where a search takes a hundred.
+        A saved parent is used only if it covers the node, which is checked.  Subscriptions without a usable
+        saved node are inserted by a search.
+        Cost: one containment test for each pattern, where a search takes a hundred.
         """
         saved = list(saved)
         nodes: dict[int, Node] = {}
@@ -167,7 +168,7 @@ class SubscriptionTree:
     def _restored(
         self, ids: Iterable[str], parent: Node | None, subscriptions: Mapping[str, Pattern]
     ) -> Node | None:
-        """Take in a node at its saved place; None if it cannot stand there."""
+        """Add a node below its saved parent; return None if it cannot be there."""
         members = {id: subscriptions[id] for id in ids if id in subscriptions and id not in self._by_id}
         if not members:
             return None
@@ -193,8 +194,8 @@ class SubscriptionTree:
             self._forward(node)
         return node
 
-    def _taken_in(self, id: str, pattern: Pattern) -> Iterator[Node]:
-        """The node to be placed, unless one with the same pattern has its place."""
+    def _added(self, id: str, pattern: Pattern) -> Iterator[Node]:
+        """Add a subscription; yield its node if the node is new and must be inserted into the tree."""
         node = self._by_pattern.get(pattern)
         if node is None:
             found = summary(pattern)
@@ -203,8 +204,8 @@ class SubscriptionTree:
         node.members[id] = pattern
         self._by_id[id] = node
 
-    def _taken_out(self, id: str) -> Iterator[Node]:
-        """The nodes that lose their parent as a subscription leaves."""
+    def _removed(self, id: str) -> Iterator[Node]:
+        """Remove a subscription; yield the nodes that lose their parent by this."""
         node = self._by_id.pop(id)
         del node.members[id]
         issued = node.issued == id
@@ -215,18 +216,18 @@ class SubscriptionTree:
                 self._forward(node)
             return
         siblings = self._roots if node.parent is None else node.parent.children
-        if node.summary in siblings:  # and not itself on its way to another place
+        if node.summary in siblings:  # else it waits to be inserted itself
             siblings.discard(node.summary)
         del self._nodes[node.summary]
         for alias in node.aliases:
             del self._by_pattern[alias]
         for item in node.children:
             child = self._nodes[item]
-            child.parent = node.parent  # who covers it too, if he stays
+            child.parent = node.parent  # which covers it too, if it remains
             yield child
 
-    def _shelter(self, node: Node) -> Node | None:
-        """A node known to cover one that is to be placed, where it can go straight away."""
+    def _known_coverer(self, node: Node) -> Node | None:
+        """Return a node that is known to cover ``node``, below which it can be inserted without a search."""
         parent = node.parent
         while parent is not None and not parent.members:
             parent = parent.parent
@@ -241,8 +242,8 @@ class SubscriptionTree:
                 return other
         return None
 
-    def _place(self, node: Node, parent: Node | None) -> None:
-        """Put a node with its subtree at its place below ``parent``, which covers it."""
+    def _insert(self, node: Node, parent: Node | None) -> None:
+        """Insert a node with its subtree below ``parent``, which covers it, or below a descendant of it."""
         item = node.summary
         siblings = self._roots if parent is None else parent.children
         witness = Witness(item.pattern)
@@ -271,7 +272,7 @@ class SubscriptionTree:
             self._forward(node)
 
     def _join(self, node: Node, other: Node) -> None:
-        """Make one node of two that cover each other."""
+        """Join a node with another one, where each covers the other."""
         for id in node.members:
             self._by_id[id] = other
         other.members |= node.members
@@ -281,9 +282,9 @@ class SubscriptionTree:
         node.members = {}
         del self._nodes[node.summary]
         for item in node.children:
-            self._place(self._nodes[item], other)
+            self._insert(self._nodes[item], other)
 
-    # What the neighbour knows
+    # The output
 
     def _forward(self, node: Node) -> None:
         id, pattern = next(iter(node.members.items()))
@@ -296,7 +297,7 @@ class SubscriptionTree:
         self._before.setdefault(id, self._uncovered.pop(id))
 
     def _net(self) -> Change:
-        """How ``uncovered`` differs from what it was before this change."""
+        """Return the change of ``uncovered`` since the last call."""
         change = net_change(self._before, self._uncovered)
         self._before.clear()
         return change
