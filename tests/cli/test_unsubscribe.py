@@ -62,7 +62,7 @@ def test_a_pipeline_alone_is_an_error_of_usage(run: RunCommand) -> None:
     words = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
     assert done.exit_code == 2
     assert "a.toml was taken for the pipeline file, and no id follows it" in words
-    assert "name the pipeline file or --store FILE before it" in words
+    assert "put the pipeline file or --store FILE before it" in words
 
 
 def test_an_id_may_end_like_a_pipeline_file(run: RunCommand, table: Path, tmp_path: Path) -> None:
