@@ -1,4 +1,4 @@
-"""Running a command in this process."""
+"""Fixtures that run a command in the process of the test."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from twigcast.cli.program import app
 
 @pytest.fixture
 def run(invoke: Callable[..., Any]) -> Callable[..., Any]:
-    """Run ``twigcast`` with the arguments."""
+    """Run ``twigcast`` with these arguments."""
     return partial(invoke, app)

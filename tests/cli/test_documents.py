@@ -1,4 +1,4 @@
-"""Finding and reading documents."""
+"""Documents of the command line are found and read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Write = Callable[[str, str | bytes], Path]
 
 
 def test_directories_are_searched_to_the_bottom_in_order(write: Write, tmp_path: Path) -> None:
-    """A directory stands for its XML files, also compressed ones, sorted within each folder."""
+    """The documents of a directory are its XML files, also compressed ones, sorted within each folder."""
     for name in ("b.xml", "a.XML", "deep/c.xml.gz", "notes.txt"):
         write(name, "<a/>")
     names = [Path(source.name).relative_to(tmp_path).as_posix() for source in find([str(tmp_path)])]
@@ -24,17 +24,17 @@ def test_directories_are_searched_to_the_bottom_in_order(write: Write, tmp_path:
 
 
 def test_files_are_taken_as_they_are_named() -> None:
-    """A file needs no extension, and need not exist until it is read."""
+    """A named file may have any extension, and is not opened until it is read."""
     assert list(find(["b", "-", "a"])) == [DocumentFile("b"), DocumentFile("-"), DocumentFile("a")]
 
 
 def test_compressed_documents_are_told_by_their_bytes(write: Write) -> None:
-    """Whatever the name, gzip is decompressed."""
+    """A gzip file is decompressed, whatever its name is."""
     assert DocumentFile(str(write("a.xml", gzip.compress(b"<a/>")))).read(100) == b"<a/>"
 
 
 def test_stdin_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dash is stdin, compressed or not."""
+    """``-`` is stdin, compressed or not."""
     for body in (b"<a/>", gzip.compress(b"<a/>")):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(body)))
         assert DocumentFile("-").read(100) == b"<a/>"
@@ -42,7 +42,7 @@ def test_stdin_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_reading_stops_one_byte_after_the_limit(write: Write, pack: Callable[[bytes], bytes]) -> None:
-    """A huge file, or one that decompresses to one, never fills the memory."""
+    """Of a huge file, or a decompression bomb, only a bounded number of bytes is read."""
     assert len(DocumentFile(str(write("a.xml", pack(b"x" * 10_000)))).read(100)) == 101
 
 
@@ -54,7 +54,7 @@ def test_a_missing_file_says_so_when_read(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_documents_says_so_when_read(tmp_path: Path) -> None:
-    """An empty directory is no silent success."""
+    """A directory without documents is an error."""
     (source,) = find([str(tmp_path)])
     with pytest.raises(SourceError) as caught:
         source.read(100)
@@ -62,7 +62,7 @@ def test_a_directory_without_documents_says_so_when_read(tmp_path: Path) -> None
 
 
 def test_a_damaged_compressed_document_is_refused(write: Write) -> None:
-    """A cut-off gzip cannot be read."""
+    """A truncated gzip file is an error."""
     with pytest.raises(SourceError) as caught:
         DocumentFile(str(write("a.xml.gz", gzip.compress(b"<a/>" * 1000)[:-9]))).read(10_000)
     assert caught.value.code == "unreadable"

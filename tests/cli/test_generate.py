@@ -27,7 +27,7 @@ SMALL = "<!ELEMENT a (b*)><!ELEMENT b (#PCDATA)>"
     ("name", "options"), [("documents", DocumentOptions), ("subscriptions", SubscriptionOptions)]
 )
 def test_help_tells_the_defaults_of_the_generators(name: str, options: Any) -> None:
-    """Every option of a generator is one of its command, with the same default."""
+    """Each option of a generator is an option of its command, with the same default."""
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
     told = {parameter.name: str(parameter.show_default) for parameter in command.params}
     told |= {"seed": "0", "distinct": "True"}
@@ -35,31 +35,31 @@ def test_help_tells_the_defaults_of_the_generators(name: str, options: Any) -> N
 
 
 def test_a_document_goes_to_stdout(run: RunCommand) -> None:
-    """Without a folder one document is printed, and nothing else."""
+    """Without a folder, stdout has one document and nothing else."""
     done = run("generate", "documents", "--elements", 5)
     assert etree.fromstring(done.stdout.encode()).tag == "feed"
     assert done.stderr == ""
 
 
 def test_documents_go_to_a_folder(run: RunCommand, tmp_path: Path) -> None:
-    """Each document has a file of its own, numbered."""
+    """Each document is written to a numbered file."""
     run("generate", "documents", "--count", 2, "--first", 9, "--output", tmp_path / "new")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["000009.xml", "000010.xml"]
 
 
 def test_many_documents_need_a_folder(run: RunCommand) -> None:
-    """Documents one after the other would be no document."""
+    """Several documents cannot be written to stdout, because together they are no document."""
     assert run("generate", "documents", "--count", 2).exit_code == 2
 
 
 def test_the_same_seed_gives_the_same(run: RunCommand) -> None:
-    """A seed decides, another one decides otherwise."""
+    """The same seed gives the same document, and another seed another one."""
     one, again, other = (run("generate", "documents", "--seed", seed).stdout for seed in (1, 1, 2))
     assert one == again != other
 
 
 def test_documents_are_drawn_from_a_dtd(run: RunCommand, write: Write) -> None:
-    """A DTD of one's own is used as it is."""
+    """``--dtd`` replaces the built-in DTD."""
     done = run("generate", "documents", "--dtd", write("a.dtd", SMALL))
     assert etree.fromstring(done.stdout.encode()).tag == "a"
 
@@ -71,7 +71,7 @@ def test_a_bad_dtd_is_one_line_on_stderr(run: RunCommand, write: Write) -> None:
 
 
 def test_subscriptions_go_to_stdout_as_lines(run: RunCommand) -> None:
-    """Each line is a subscription of the language."""
+    """Each line is a valid subscription."""
     done = run("generate", "subscriptions", "--count", 20, "--nested", 0.3, "--value", 0.3)
     assert len(done.lines) == 20
     assert all(parse(line) for line in done.lines)
@@ -89,14 +89,14 @@ def test_subscriptions_are_written_in_the_format_of_the_name(run: RunCommand, tm
 
 
 def test_what_was_generated_is_good(run: RunCommand, tmp_path: Path) -> None:
-    """The commands understand each other's files."""
+    """``check`` accepts the generated subscriptions."""
     path = tmp_path / "s.txt.gz"
     run("generate", "subscriptions", "--count", 50, "--output", path)
     assert run("check", path).exit_code == 0
 
 
 def test_a_preset_is_where_options_start(run: RunCommand) -> None:
-    """A preset stands for its options, and an option wins over it."""
+    """A preset sets several options, and an explicit option takes precedence over it."""
     values = run("generate", "subscriptions", "--preset", "values", "--count", 50).stdout
     without = run(
         "generate", "subscriptions", "--preset", "values", "--value", 0, "--nested", 0, "--count", 50
@@ -107,13 +107,13 @@ def test_a_preset_is_where_options_start(run: RunCommand) -> None:
 
 @pytest.mark.parametrize("option", [("--preset", "none"), ("--wildcard", 2), ("--max-steps", 0)])
 def test_options_that_make_no_sense_are_errors_of_usage(run: RunCommand, option: tuple[str, object]) -> None:
-    """Exit code 2, and nothing on stdout."""
+    """An invalid option has exit code 2 and prints nothing on stdout."""
     done = run("generate", "subscriptions", *option)
     assert (done.exit_code, done.stdout) == (2, "")
 
 
 def test_a_schema_that_has_too_few_is_one_line_on_stderr(run: RunCommand, write: Write) -> None:
-    """More distinct subscriptions than there are cannot be drawn."""
+    """If a schema allows too few distinct subscriptions, the error is one line."""
     done = run("generate", "subscriptions", "--dtd", write("a.dtd", SMALL), "--count", 1000)
     assert done.exit_code == 2
     assert done.stderr.startswith("error: only ")

@@ -23,25 +23,25 @@ def built(run: RunCommand, write: Write, tmp_path: Path) -> Path:
 
 
 def test_an_index_file_matches_like_the_subscriptions(run: RunCommand, built: Path, write: Write) -> None:
-    """What was built is opened by ``match``."""
+    """``match`` opens the index file that was built."""
     document = write("a.xml", "<q/>")
     assert run("match", "--index", built, document).lines == [f"{document}\tbob"]
 
 
 def test_limits_hold_for_an_index_file_too(run: RunCommand, built: Path, write: Write) -> None:
-    """Limits belong to the run, not to the file."""
+    """Limits apply to a run; they are not stored in the index file."""
     done = run("match", "--index", built, "--max-depth", 1, "--json", write("a.xml", "<a><q/></a>"))
     assert json.loads(done.stdout)["error"]["code"] == "too-deep"
 
 
 def test_stats_say_what_a_file_holds(run: RunCommand, built: Path) -> None:
-    """Lines for people, an object for machines."""
+    """Statistics are printed as lines, or with ``--json`` as an object."""
     assert "subscriptions" in run("index", "stats", built).stdout
     assert json.loads(run("index", "stats", "--json", built).stdout)["subscriptions"] == 2
 
 
 def test_bad_subscriptions_are_left_out_and_said(run: RunCommand, write: Write, tmp_path: Path) -> None:
-    """The file is written with the others, and the exit code is 1."""
+    """The index file has the good subscriptions, and the exit code is 1."""
     path = tmp_path / "s.tci"
     done = run("index", "build", "-s", write("s.txt", "//p\n//[\n"), "-o", path)
     assert done.exit_code == 1
@@ -51,6 +51,6 @@ def test_bad_subscriptions_are_left_out_and_said(run: RunCommand, write: Write, 
 
 @pytest.mark.parametrize("content", [b"", b"//p\n", b"\0" * 4096])
 def test_what_is_no_index_file_is_refused(run: RunCommand, write: Write, content: bytes) -> None:
-    """One line on stderr, exit code 2."""
+    """The error is one line on stderr, with exit code 2."""
     done = run("match", "--index", write("s.tci", content), write("a.xml", "<p/>"))
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -1,4 +1,4 @@
-"""A run as people see it."""
+"""The display of a running pipeline."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drawn(display: Display) -> list[list[str]]:
 
 
 def test_a_batch_is_a_line_above_the_totals() -> None:
-    """Totals add up, and the rate is that of all."""
+    """The last line has the sums over all batches, and their overall rate."""
     display = Display()
     display.add(Done(0))
     display.add(Done(1, seconds=3.0))
@@ -46,7 +46,7 @@ def test_a_batch_is_a_line_above_the_totals() -> None:
 
 
 def test_only_the_last_batches_are_shown() -> None:
-    """A stream may run for months, and a terminal has few lines."""
+    """The display is bounded, because a stream may run for months."""
     display = Display()
     for number in range(SHOWN + 5):
         display.add(Done(number))
@@ -56,7 +56,7 @@ def test_only_the_last_batches_are_shown() -> None:
 
 
 def test_what_is_going_on_is_shown_with_its_tasks() -> None:
-    """Before the first batch it is all there is."""
+    """The current activity is shown with its tasks, also before the first batch."""
     display = Display()
     assert drawn(display) == []
     display.say("Matching")
@@ -65,14 +65,14 @@ def test_what_is_going_on_is_shown_with_its_tasks() -> None:
 
 
 def test_a_batch_without_time_has_no_rate() -> None:
-    """Nothing is divided by nothing."""
+    """A batch that took no time has no rate, and no division by zero."""
     display = Display()
     display.add(Done(0, seconds=0.0))
     assert drawn(display)[1][-2:] == ["0.0", "7"]
 
 
 def test_nothing_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures are counted all the same."""
+    """Without a terminal nothing is drawn, but the totals are computed."""
     with live() as display:
         display.say("Matching")
         display.add(Done(0))
@@ -85,5 +85,5 @@ def test_nothing_is_drawn_where_there_is_no_terminal(capsys: pytest.CaptureFixtu
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (2_500_000, "2.5 MB"), (3 * 10**9, "3.0 GB")],
 )
 def test_sizes_are_said_as_people_do(count: int, text: str) -> None:
-    """In steps of a thousand."""
+    """Sizes are shown in units of powers of 1,000."""
     assert size(count) == text

@@ -16,18 +16,18 @@ RunCommand = Callable[..., Any]
 
 @pytest.fixture
 def names(write: Write) -> Path:
-    """Two subscriptions with names."""
+    """A file of two subscriptions with ids."""
     return write("names.tsv", "ada\t//p[person='Ada']\nany\t//p\n")
 
 
 @pytest.fixture
 def ada(write: Write) -> Path:
-    """A document that both match."""
+    """A document that matches both subscriptions."""
     return write("ada.xml", "<n><p>By <person>Ada</person></p></n>")
 
 
 def test_a_line_for_each_match(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
-    """Piped, each match is a line: document, tab, id, in the order of documents and subscriptions."""
+    """When piped, each match is a line of document, tab and id, ordered by document and subscription."""
     bob = write("bob.xml", "<p/>")
     done = run("match", "--subscriptions", names, ada, bob)
     assert (done.exit_code, done.stderr) == (0, "")
@@ -35,12 +35,12 @@ def test_a_line_for_each_match(run: RunCommand, names: Path, ada: Path, write: W
 
 
 def test_ids_of_lines_are_their_numbers(run: RunCommand, write: Write, ada: Path) -> None:
-    """A file of lines gives its line numbers as ids."""
+    """In a file of lines, the line number is the id."""
     assert run("match", "-s", write("s.txt", "//x\n//p\n"), ada).lines == [f"{ada}\t2"]
 
 
 def test_json_has_an_object_for_each_document(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
-    """Documents without a match and bad ones have their object too."""
+    """Documents without a match and bad documents have an object too."""
     none, bad = write("none.xml", "<n/>"), write("bad.xml", "<n><p></n>")
     done = run("match", "--subscriptions", names, "--json", ada, none, bad)
     good, empty, broken = map(json.loads, done.lines)
@@ -52,7 +52,7 @@ def test_json_has_an_object_for_each_document(run: RunCommand, names: Path, ada:
 
 
 def test_count_gives_numbers(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
-    """With ``--count`` each document has a line with its number of matches, none included."""
+    """With ``--count`` each document has a line with its number of matches, also if that is 0."""
     none = write("none.xml", "<n/>")
     assert run("match", "-s", names, "--count", ada, none).lines == [f"{ada}\t2", f"{none}\t0"]
     assert json.loads(run("match", "-s", names, "--count", "--json", ada).stdout) == {
@@ -80,7 +80,7 @@ def test_the_text_of_a_part_stays_on_its_line(run: RunCommand, names: Path, writ
 
 
 def test_bad_documents_do_not_stop_the_others(run: RunCommand, names: Path, ada: Path, write: Write) -> None:
-    """What cannot be read is said on stderr with its place; the rest is matched, and the exit code is 1."""
+    """A bad document is reported on stderr with its position; the others are matched; the exit code is 1."""
     bad, missing = write("bad.xml", "<n>\n <p></n>"), ada.parent / "missing.xml"
     done = run("match", "-s", names, bad, missing, ada)
     assert done.exit_code == 1
@@ -92,7 +92,7 @@ def test_bad_documents_do_not_stop_the_others(run: RunCommand, names: Path, ada:
 
 
 def test_bad_subscriptions_do_not_stop_the_others(run: RunCommand, ada: Path, write: Write) -> None:
-    """A bad subscription is said on stderr with its line and a caret; the others are matched."""
+    """A bad subscription is reported on stderr with its line and a caret; the others are matched."""
     path = write("s.txt", "//p[\n//p\n")
     done = run("match", "-s", path, ada)
     assert (done.exit_code, done.lines) == (0, [f"{ada}\t2"])
@@ -101,7 +101,7 @@ def test_bad_subscriptions_do_not_stop_the_others(run: RunCommand, ada: Path, wr
 
 
 def test_of_many_bad_subscriptions_some_are_shown(run: RunCommand, ada: Path, write: Write) -> None:
-    """Pages of complaints help nobody: the rest is counted, and the command that shows all is named."""
+    """Only the first bad lines are reported; the rest is counted, with the command that shows them all."""
     path = write("s.txt", "//p[\n" * 500)
     done = run("match", "-s", path, ada)
     assert len(done.stderr.splitlines()) < 100
@@ -109,13 +109,13 @@ def test_of_many_bad_subscriptions_some_are_shown(run: RunCommand, ada: Path, wr
 
 
 def test_stdin_is_a_document(run: RunCommand, names: Path) -> None:
-    """A dash reads a document from stdin, compressed or not."""
+    """``-`` reads a document from stdin, compressed or not."""
     for body in (b"<p/>", gzip.compress(b"<p/>")):
         assert run("match", "-s", names, "-", stdin=body).lines == ["-\tany"]
 
 
 def test_directories_are_searched(run: RunCommand, names: Path, write: Write) -> None:
-    """A directory stands for the documents in it and below."""
+    """A directory is searched recursively for documents."""
     write("feed/deep/a.xml", "<p/>")
     write("feed/b.xml.gz", gzip.compress(b"<p/>"))
     folder = names.parent / "feed"
@@ -123,7 +123,7 @@ def test_directories_are_searched(run: RunCommand, names: Path, write: Write) ->
 
 
 def test_prefixes_are_bound_by_options_and_lines(run: RunCommand, write: Write) -> None:
-    """``--namespace`` binds for all, a line for itself, ``--default-namespace`` names without a prefix."""
+    """Options bind prefixes and the default namespace for all lines; bindings of a line are for that line."""
     document = write("a.xml", "<a xmlns='urn:a' xmlns:b='urn:b'><b:c/></a>")
     path = write("s.tsv", "one\t//x:c\nown\t//x:a\tx=urn:a\nplain\t/a\n")
     assert run("match", "-s", path, "--namespace", "x=urn:b", document).lines == [
@@ -134,7 +134,7 @@ def test_prefixes_are_bound_by_options_and_lines(run: RunCommand, write: Write) 
 
 
 def test_limits_are_options(run: RunCommand, names: Path, write: Write) -> None:
-    """A document beyond a limit is refused with its code."""
+    """A document that exceeds a limit is refused with the code of that limit."""
     document = write("a.xml", "<a><b><p/></b></a>")
     for option, code in (("--max-depth", "too-deep"), ("--max-bytes", "too-large")):
         done = run("match", "-s", names, option, 2, "--json", document)
@@ -144,7 +144,7 @@ def test_limits_are_options(run: RunCommand, names: Path, write: Write) -> None:
 def test_on_a_terminal_the_answer_is_a_table(
     run: RunCommand, names: Path, ada: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """People see a table with the number of matches, the first ids, and errors in their row."""
+    """On a terminal there is a table with the number of matches, the first ids, and errors."""
     monkeypatch.setattr("twigcast.cli.match._streams", lambda _: False)
     bad = write("bad.xml", "<n>")
     done = run("match", "-s", names, "--show", 1, ada, bad)
@@ -165,6 +165,6 @@ def test_on_a_terminal_the_answer_is_a_table(
     ],
 )
 def test_options_that_exclude_each_other_are_errors_of_usage(run: RunCommand, options: list[str]) -> None:
-    """Exit code 2 before anything is read."""
+    """Contradictory options give exit code 2 before anything is read."""
     done = run("match", *options, "a.xml")
     assert (done.exit_code, done.stdout) == (2, "")

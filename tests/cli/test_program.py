@@ -1,4 +1,4 @@
-"""The program as a whole: help, version, start-up, and how a run ends."""
+"""The program as a whole: its help, its version, its start-up, and its exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TWIGCAST = [sys.executable, "-c", "from twigcast.cli import main; main()"]
 
 
 def commands(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command with the words that call it, groups included."""
+    """The words of every command line, including the commands of groups."""
     yield path, command
     for name, below in getattr(command, "commands", {}).items():
         yield from commands(below, *path, name)
@@ -32,7 +32,7 @@ ALL = dict(commands(typer.main.get_command(app)))
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_every_command_has_examples_to_copy(run: RunCommand, path: tuple[str, ...]) -> None:
-    """The help of a command ends in examples that no terminal of 80 columns breaks."""
+    """The help of a command ends with examples, whose lines fit into 80 columns."""
     done = run(*path, "--help")
     assert done.exit_code == 0
     shown = [line.strip() for line in done.lines]
@@ -43,7 +43,7 @@ def test_every_command_has_examples_to_copy(run: RunCommand, path: tuple[str, ..
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_every_option_is_explained(path: tuple[str, ...]) -> None:
-    """No option or argument is without a sentence."""
+    """Every option and argument has a help text."""
     assert [parameter.name for parameter in ALL[path].params if not parameter.help] == []
 
 
@@ -54,7 +54,7 @@ def test_the_version_is_that_of_the_package(run: RunCommand) -> None:
 
 
 def test_the_package_is_the_program() -> None:
-    """``python -m twigcast`` does what ``twigcast`` does, under its name."""
+    """``python -m twigcast`` is the same program, and calls itself ``twigcast``."""
     command = [sys.executable, "-m", "twigcast", "mtach"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
@@ -75,13 +75,13 @@ def test_help_does_not_wait_for_heavy_libraries() -> None:
 
 
 def test_an_unknown_command_is_an_error_of_usage(run: RunCommand) -> None:
-    """Exit code 2, and nothing on stdout."""
+    """A usage error has exit code 2 and prints nothing on stdout."""
     done = run("mtach")
     assert (done.exit_code, done.stdout) == (2, "")
 
 
 def test_debug_shows_the_traceback(run: RunCommand, tmp_path: Path) -> None:
-    """With ``--debug`` an error comes as Python raised it."""
+    """With ``--debug`` an error is raised as it is."""
     from twigcast.errors import SourceError
 
     with pytest.raises(SourceError):
@@ -91,7 +91,7 @@ def test_debug_shows_the_traceback(run: RunCommand, tmp_path: Path) -> None:
 def test_an_interrupted_run_ends_with_130(
     run: RunCommand, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
-    """Ctrl-C ends a run with one word and the exit code of an interruption."""
+    """Ctrl-C ends a run with one word and exit code 130."""
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -102,7 +102,7 @@ def test_an_interrupted_run_ends_with_130(
 
 
 def test_an_output_that_cannot_be_written_is_one_line_on_stderr(run: RunCommand, tmp_path: Path) -> None:
-    """A folder that is not there is said in one line, with exit code 2."""
+    """A missing folder is reported in one line, with exit code 2."""
     path = tmp_path / "none" / "s.txt"
     done = run("generate", "subscriptions", "--count", 1, "--output", path)
     assert (done.exit_code, done.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""``twigcast run`` and ``twigcast dead-letters``: one small pipeline, run for real."""
+"""``twigcast run`` and ``twigcast dead-letters``, tested on one small pipeline that is really run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ depth = 3
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A pipeline that was run once, and what the command said."""
+    """A pipeline that was run once, and the output of the command."""
 
     pipeline: Path
     done: subprocess.CompletedProcess[str]
@@ -41,7 +41,7 @@ class Ran:
 
 @pytest.fixture(scope="module")
 def pipeline_run(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """Two good documents, a malformed one and one that is too deep, and a subscriber to one of the good."""
+    """Two good documents, a malformed one, one that is too deep, and a subscriber to one of the good ones."""
     folder = tmp_path_factory.mktemp("pipeline")
     (folder / "feed").mkdir()
     bodies = {
@@ -59,7 +59,7 @@ def pipeline_run(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 
 def twigcast(*arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, for Spark sessions are one to a process; ``path`` has modules."""
+    """Run the command in a new process, because a process has one Spark session; ``path`` is importable."""
     command = [*TWIGCAST, *map(str, arguments)]
     paths = [*([str(path)] if path else []), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -67,7 +67,7 @@ def twigcast(*arguments: object, path: Path | None = None) -> subprocess.Complet
 
 
 def test_a_run_says_what_each_batch_did(pipeline_run: Ran) -> None:
-    """With ``--json`` stdout has one object for each batch and nothing else."""
+    """With ``--json``, stdout has one object for each batch and nothing else."""
     assert pipeline_run.done.returncode == 0, pipeline_run.done.stderr
     (batch,) = map(json.loads, pipeline_run.done.stdout.splitlines())
     figures = {name: batch[name] for name in ("batch", "documents", "matches", "deliveries", "dead_letters")}
@@ -76,7 +76,7 @@ def test_a_run_says_what_each_batch_did(pipeline_run: Ran) -> None:
 
 
 def test_a_run_says_where_things_are(pipeline_run: Ran) -> None:
-    """The summary is on stderr: how much, and where to look."""
+    """The summary on stderr has the totals, and the paths of the outputs."""
     assert "4 documents (" in pipeline_run.done.stderr
     assert str(pipeline_run.pipeline.parent / "subscribers") in pipeline_run.done.stderr
     assert f"twigcast dead-letters {pipeline_run.pipeline}" in pipeline_run.done.stderr
@@ -89,7 +89,7 @@ def test_deliveries_are_where_the_sink_says(pipeline_run: Ran) -> None:
 
 
 def test_dead_letters_are_listed(pipeline_run: Ran, run: RunCommand) -> None:
-    """Id, code, line, column, batch and message, without starting Spark."""
+    """The list has id, code, line, column, batch and message, and Spark is not started for it."""
     rows = sorted(line.split("\t") for line in run("dead-letters", pipeline_run.pipeline).lines)
     assert [(Path(row[0]).name, *row[1:5]) for row in rows] == [
         ("bad.xml", "malformed", "1", "9", "0"),
@@ -98,7 +98,7 @@ def test_dead_letters_are_listed(pipeline_run: Ran, run: RunCommand) -> None:
 
 
 def test_dead_letters_are_chosen_by_code(pipeline_run: Ran, run: RunCommand) -> None:
-    """And in JSON they have their bodies."""
+    """``--code`` selects dead letters, and in JSON they have their bodies."""
     (letter,) = map(
         json.loads, run("dead-letters", pipeline_run.pipeline, "--code", "malformed", "--json").lines
     )
@@ -106,7 +106,7 @@ def test_dead_letters_are_chosen_by_code(pipeline_run: Ran, run: RunCommand) -> 
 
 
 def test_the_bytes_of_a_dead_letter_come_back(pipeline_run: Ran, run: RunCommand) -> None:
-    """They are the bytes that were published."""
+    """``--body`` writes exactly the bytes that were published."""
     (letter,) = map(
         json.loads, run("dead-letters", pipeline_run.pipeline, "--code", "malformed", "--json").lines
     )
@@ -115,17 +115,17 @@ def test_the_bytes_of_a_dead_letter_come_back(pipeline_run: Ran, run: RunCommand
 
 
 def test_dead_letters_are_tried_again(pipeline_run: Ran, run: RunCommand) -> None:
-    """With a higher limit one is delivered and leaves the list; the other has not been taken up."""
+    """With a higher limit the selected letter is delivered and leaves the list; the other stays."""
     pipeline = pipeline_run.pipeline.with_name("higher.toml")
     pipeline.write_text(PIPELINE.replace("depth = 3", "depth = 30"))
     done = twigcast("dead-letters", pipeline, "--retry", "--code", "too-deep")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "1 dead letters tried again: 1 can be read now (1 deliveries), 0 cannot" in done.stderr
+    assert "1 dead letters retried: 1 can be read now (1 deliveries), 0 cannot" in done.stderr
     assert [line.split("\t")[1] for line in run("dead-letters", pipeline).lines] == ["malformed"]
 
 
 def test_a_function_that_fails_is_one_line(pipeline_run: Ran) -> None:
-    """It names the function, the batch and the cause; nothing of Spark's own is around it."""
+    """The error is one line with the function, the batch and the cause, without messages of Spark."""
     folder = pipeline_run.pipeline.parent
     (folder / "mail.py").write_text("def send(table):\n    raise ValueError('no server')\n")
     pipeline = folder / "mail.toml"
@@ -142,7 +142,7 @@ def test_a_function_that_fails_is_one_line(pipeline_run: Ran) -> None:
 
 
 def test_a_bad_pipeline_file_is_one_line(run: RunCommand, write: Write) -> None:
-    """It names file, key and what was expected."""
+    """The error names the file, the key and what was expected."""
     path = write("p.toml", "[source]\nknd = 'directory'\n")
     done = run("run", path)
     assert (done.exit_code, done.stdout) == (2, "")
@@ -152,7 +152,7 @@ def test_a_bad_pipeline_file_is_one_line(run: RunCommand, write: Write) -> None:
 def test_a_source_that_is_not_there_is_said_before_spark_starts(
     run: RunCommand, write: Write, tmp_path: Path
 ) -> None:
-    """One line, exit code 2."""
+    """The error is one line, with exit code 2."""
     done = run("run", write("p.toml", ""))
     message = f"error: {tmp_path / 'feed'}: there is no such source of documents\n"
     assert (done.exit_code, done.stderr) == (2, message)
@@ -168,7 +168,7 @@ def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
     write("feed/a.xml", "<a/>")
     pipeline = write("p.toml", "subscriptions.path = 'subscribers.db'")
     done = run(*command, pipeline)
-    said = f"there is no such subscription store: twigcast subscribe {pipeline} --id ID XPATH makes it"
+    said = f"there is no such subscription store: create it with twigcast subscribe {pipeline} --id ID XPATH"
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == f"error: {tmp_path / 'subscribers.db'}: {said}\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["feed", "p.toml"]
@@ -177,7 +177,7 @@ def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
 def test_an_empty_subscription_table_is_a_remark(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The run goes on."""
+    """A store without subscriptions is reported, and the run continues."""
     SubscriptionStore(tmp_path / "subscriptions.db")
     pipeline = write("p.toml", "")
     check_store(load_pipeline(pipeline), pipeline)
@@ -188,7 +188,7 @@ def test_an_empty_subscription_table_is_a_remark(
 def test_without_the_extra_there_is_a_command_to_install_it(
     run: RunCommand, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exit code 2, and the extra by its name."""
+    """The error names the extra to install, with exit code 2."""
     monkeypatch.setattr("twigcast.cli.stores.find_spec", lambda name: None if name == "pyspark" else name)
     done = run("run", write("p.toml", ""))
     message = "error: pyspark is not installed: pip install 'twigcast[spark]'\n"
@@ -196,7 +196,7 @@ def test_without_the_extra_there_is_a_command_to_install_it(
 
 
 def test_no_dead_letters_are_no_lines(run: RunCommand, write: Write) -> None:
-    """Also where the pipeline never ran."""
+    """The list is empty if there are no dead letters, also if the pipeline never ran."""
     done = run("dead-letters", write("p.toml", ""))
     assert (done.exit_code, done.stdout) == (0, "")
 

@@ -1,4 +1,4 @@
-"""``twigcast simulate``: a table, JSON, a picture, and what is refused."""
+"""``twigcast simulate``: its table, its JSON, its plot, and its errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ elements = 10
 
 
 def test_a_table_has_a_row_for_each_strategy(run: Any, write: Any) -> None:
-    """With messages first, and deliveries that are right."""
+    """The table has a row for each strategy, with the messages first, and all deliveries are correct."""
     done = run("simulate", write("small.toml", SMALL))
     assert done.exit_code == 0
     assert done.lines[0].strip() == "small: 3 routers"
@@ -45,7 +45,7 @@ def test_json_has_every_figure(run: Any, write: Any) -> None:
 
 
 def test_options_replace_what_the_scenario_says(run: Any, write: Any, tmp_path: Path) -> None:
-    """The schema, how many subscriptions, how many documents."""
+    """Options replace the schema and the numbers of subscriptions and documents."""
     dtd = write("small.dtd", "<!ELEMENT a (b*)><!ELEMENT b (#PCDATA)>")
     path = write("small.toml", SMALL)
     done = run(
@@ -58,7 +58,7 @@ def test_options_replace_what_the_scenario_says(run: Any, write: Any, tmp_path: 
 
 @pytest.mark.slow
 def test_a_picture_is_drawn_beside_the_table(run: Any, write: Any, tmp_path: Path) -> None:
-    """As PNG and as SVG."""
+    """The plot is written as PNG and as SVG."""
     pytest.importorskip("matplotlib")
     done = run("simulate", write("small.toml", SMALL), "--plot", tmp_path / "picture.png")
     assert "picture.svg: drawn" in done.stderr
@@ -67,7 +67,7 @@ def test_a_picture_is_drawn_beside_the_table(run: Any, write: Any, tmp_path: Pat
 
 
 def test_scenarios_are_listed(run: Any) -> None:
-    """By name, one a line."""
+    """``--list`` prints one scenario on each line."""
     done = run("simulate", "--list")
     assert [line.split("\t")[0] for line in done.lines] == [
         "seven",
@@ -86,7 +86,7 @@ def test_scenarios_are_listed(run: Any) -> None:
     ],
 )
 def test_what_cannot_be_run_is_said(run: Any, arguments: list[str], complaint: str) -> None:
-    """With the exit code of commands that cannot run."""
+    """The exit code is that of a command that could not run."""
     done = run("simulate", *arguments)
     assert done.exit_code == 2
     assert complaint in " ".join(done.stderr.replace("│", " ").split())

@@ -18,12 +18,12 @@ RunCommand = Callable[..., Any]
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Where a table will be."""
+    """The path of a subscription store that does not exist yet."""
     return tmp_path / "s.db"
 
 
 def test_a_subscription_is_in_the_table(run: RunCommand, table: Path) -> None:
-    """The new version is on stdout, the sentence on stderr."""
+    """The new version is printed on stdout, a message on stderr."""
     done = run(
         "subscribe", "--store", table, "--id", "ada", "--subscriber", "desk", "--deliver", "part", "//p"
     )
@@ -32,7 +32,7 @@ def test_a_subscription_is_in_the_table(run: RunCommand, table: Path) -> None:
 
 
 def test_who_subscribes_is_the_id_unless_it_is_said(run: RunCommand, table: Path) -> None:
-    """One name is enough."""
+    """The id is the subscriber by default."""
     run("subscribe", "--store", table, "--id", "ada", "//p")
     assert [(row.subscriber, row.deliver) for row in SubscriptionStore(table).subscriptions()] == [
         ("ada", "document")
@@ -40,7 +40,7 @@ def test_who_subscribes_is_the_id_unless_it_is_said(run: RunCommand, table: Path
 
 
 def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, write: Write, tmp_path: Path) -> None:
-    """A pipeline file before the XPath names its table, relative to itself."""
+    """A pipeline file before the XPath names the store, relative to its own folder."""
     pipeline = write("a/news.toml", 'subscriptions.path = "who.db"')
     assert run("subscribe", pipeline, "--id", "ada", "//p").exit_code == 0
     assert len(SubscriptionStore(tmp_path / "a/who.db")) == 1
@@ -49,7 +49,7 @@ def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, write: Write, tmp_
 def test_a_pipeline_in_the_current_folder_is_meant(
     run: RunCommand, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a word about the table it is that of ``pipeline.toml``, and else ``subscriptions.db``."""
+    """By default the store is that of ``pipeline.toml`` in the current folder, or ``subscriptions.db``."""
     monkeypatch.chdir(tmp_path)
     run("subscribe", "--id", "ada", "//p")
     assert len(SubscriptionStore("subscriptions.db")) == 1
@@ -59,13 +59,13 @@ def test_a_pipeline_in_the_current_folder_is_meant(
 
 
 def test_prefixes_are_bound(run: RunCommand, table: Path) -> None:
-    """As in the other commands."""
+    """``--namespace`` binds prefixes, as in the other commands."""
     run("subscribe", "-s", table, "--id", "ada", "-n", "x=urn:x", "//x:p")
     assert SubscriptionStore(table).subscriptions()[0].namespaces == {"x": "urn:x"}
 
 
 def test_a_bad_expression_is_shown_with_its_column(run: RunCommand, table: Path) -> None:
-    """Exit code 1, and nothing is subscribed."""
+    """The exit code is 1, and the store does not change."""
     done = run("subscribe", "-s", table, "--id", "ada", "//p[")
     assert (done.exit_code, done.stdout) == (1, "")
     assert "^" in done.stderr
@@ -73,14 +73,14 @@ def test_a_bad_expression_is_shown_with_its_column(run: RunCommand, table: Path)
 
 
 def test_the_id_of_another_is_refused(run: RunCommand, table: Path) -> None:
-    """Exit code 2, and a sentence."""
+    """An id that belongs to another subscriber is refused, with exit code 2."""
     run("subscribe", "-s", table, "--id", "ada", "--subscriber", "desk", "//p")
     done = run("subscribe", "-s", table, "--id", "ada", "--subscriber", "other", "//q")
     assert (done.exit_code, done.stderr) == (2, "error: the subscription 'ada' belongs to 'desk'\n")
 
 
 def test_a_file_is_subscribed_in_one_change(run: RunCommand, table: Path, write: Write) -> None:
-    """Columns of the file win over options."""
+    """Columns of the file take precedence over options."""
     file = write("s.tsv", "ada\t//a\nbob\t//x:b\tx=urn:x\tdesk\tpart\n")
     done = run("subscribe", "-s", table, "--file", file, "--subscriber", "all")
     assert (done.exit_code, done.stdout) == (0, "1\n")
@@ -91,7 +91,7 @@ def test_a_file_is_subscribed_in_one_change(run: RunCommand, table: Path, write:
 
 
 def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path, write: Write) -> None:
-    """They are reported with their lines, in order, and the exit code is 1."""
+    """Bad lines are reported in order, with their numbers, and the exit code is 1."""
     file = write("s.tsv", "ada\t//a[\nbob\nchen\t//c\n")
     done = run("subscribe", "-s", table, "--file", file)
     assert (done.exit_code, done.stdout) == (1, "1\n")
@@ -101,14 +101,14 @@ def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path
 
 
 def test_a_name_that_a_line_cannot_have_is_refused(run: RunCommand, table: Path) -> None:
-    """Exit code 2, and what is wrong with it."""
+    """The error says why the id is refused, with exit code 2."""
     done = run("subscribe", "-s", table, "--id", "#hash", "//p")
     message = "error: the id '#hash' begins with #, as a comment does\n"
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
 
 
 def test_such_a_name_in_a_file_does_not_hide_the_others(run: RunCommand, table: Path, write: Write) -> None:
-    """It is reported with its line, and the exit code is 1."""
+    """A bad id in a file is reported with its line, the other lines are added, and the exit code is 1."""
     names = ("ada", "n\nl", " lead", "bob")
     file = write("s.jsonl", "".join(json.dumps({"id": name, "xpath": "//p"}) + "\n" for name in names))
     done = run("subscribe", "-s", table, "--file", file)
@@ -134,13 +134,13 @@ def test_such_a_name_in_a_file_does_not_hide_the_others(run: RunCommand, table: 
 def test_what_makes_no_sense_together_is_an_error_of_usage(
     run: RunCommand, table: Path, arguments: list[str]
 ) -> None:
-    """Exit code 2, and no table is made."""
+    """The exit code is 2, and no store is created."""
     assert run("subscribe", "-s", table, *arguments).exit_code == 2
     assert not table.exists()
 
 
 def test_what_is_no_table_is_refused(run: RunCommand, write: Write) -> None:
-    """One line on stderr, exit code 2, and the file is as it was."""
+    """A file that is no store gives one line on stderr and exit code 2, and is not changed."""
     path = write("s.db", "not a table, and long enough to be looked at " * 50)
     done = run("subscribe", "-s", path, "--id", "ada", "//p")
     assert (done.exit_code, done.stdout) == (2, "")
@@ -148,7 +148,7 @@ def test_what_is_no_table_is_refused(run: RunCommand, write: Write) -> None:
 
 
 def test_subscriptions_that_spark_reads_are_changed_elsewhere(run: RunCommand, write: Write) -> None:
-    """The sentence names the key."""
+    """The error names the key of the pipeline file."""
     done = run("subscribe", write("n.toml", 'subscriptions.format = "jdbc"'), "--id", "ada", "//p")
     assert done.exit_code == 2
-    assert "are read by Spark (jdbc)" in done.stderr
+    assert "Spark reads its subscriptions from jdbc" in done.stderr

@@ -18,7 +18,7 @@ RunCommand = Callable[..., Any]
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A table of two subscriptions."""
+    """A store of two subscriptions."""
     path = tmp_path / "s.db"
     table = SubscriptionStore(path)
     table.subscribe("ada", "//x:p", subscriber="desk", namespaces={"x": "urn:x"}, deliver="part")
@@ -27,7 +27,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_subscriptions_are_lines_when_piped(run: RunCommand, table: Path) -> None:
-    """Id, XPath, prefixes, subscriber, what is delivered."""
+    """When piped, a line has id, XPath, prefixes, subscriber and the kind of delivery."""
     assert run("subscriptions", "--store", table).lines == [
         "ada\t//x:p\tx=urn:x\tdesk\tpart",
         "bob\t//q\t\tbob\tdocument",
@@ -35,7 +35,7 @@ def test_subscriptions_are_lines_when_piped(run: RunCommand, table: Path) -> Non
 
 
 def test_lines_can_be_subscribed_again(run: RunCommand, table: Path, tmp_path: Path) -> None:
-    """What is listed is what ``subscribe --file`` reads, and so is JSON."""
+    """``subscribe --file`` reads the listed lines, and also the JSON."""
     for options, name in (([], "s.tsv"), (["--json"], "s.jsonl")):
         file = tmp_path / name
         file.write_text(run("subscriptions", "-s", table, *options).stdout)
@@ -45,7 +45,7 @@ def test_lines_can_be_subscribed_again(run: RunCommand, table: Path, tmp_path: P
 
 
 def test_json_has_an_object_for_each(run: RunCommand, table: Path) -> None:
-    """For machines."""
+    """With ``--json`` each subscription is one object."""
     first, _ = map(json.loads, run("subscriptions", "-s", table, "--json").lines)
     assert first == {
         "id": "ada",
@@ -57,14 +57,14 @@ def test_json_has_an_object_for_each(run: RunCommand, table: Path) -> None:
 
 
 def test_count_and_version_are_numbers(run: RunCommand, table: Path) -> None:
-    """Of the table, or of one subscriber."""
+    """``--count`` and ``--version`` print a number; ``--count`` may be for one subscriber."""
     assert run("subscriptions", "-s", table, "--count").stdout == "2\n"
     assert run("subscriptions", "-s", table, "--count", "--subscriber", "desk").stdout == "1\n"
     assert run("subscriptions", "-s", table, "--version").stdout == "2\n"
 
 
 def test_an_earlier_version_can_be_listed(run: RunCommand, table: Path) -> None:
-    """A batch is matched against the version it was begun with; this shows which that was."""
+    """``--at`` lists the subscriptions of an earlier version, such as that of a batch."""
     assert run("subscriptions", "-s", table, "--at", 1, "--count").stdout == "1\n"
     done = run("subscriptions", "-s", table, "--at", 7)
     assert (done.exit_code, done.stdout) == (2, "")
@@ -72,14 +72,14 @@ def test_an_earlier_version_can_be_listed(run: RunCommand, table: Path) -> None:
 
 
 def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_path: Path) -> None:
-    """A pipeline file is the argument."""
+    """A pipeline file as the argument names the store."""
     pipeline = tmp_path / "news.toml"
     pipeline.write_text('subscriptions.path = "s.db"')
     assert run("subscriptions", pipeline, "--count").stdout == "2\n"
 
 
 def test_subscribing_and_listing_need_no_spark(table: Path) -> None:
-    """Neither does their help: they answer at once."""
+    """The commands for subscriptions, and their help, do not import Spark."""
     script = (
         "import sys\n"
         "from twigcast.cli.program import app\n"

@@ -1,4 +1,4 @@
-"""Complaints, progress, and errors for machines."""
+"""Error messages for people and for machines, and progress bars."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SYNTAX = PatternError("expected ']'", code="syntax", text="//a[b", column=6, exp
     ],
 )
 def test_an_error_is_a_sentence_with_its_place(error: Exception, expected: str) -> None:
-    """The position comes first, then what is wrong."""
+    """An error message begins with the position."""
     assert sentence(error, "x") == expected
 
 
@@ -47,17 +47,17 @@ def test_an_error_is_a_sentence_with_its_place(error: Exception, expected: str) 
     ],
 )
 def test_an_error_is_an_object_for_machines(error: PatternError, expected: dict[str, object]) -> None:
-    """Code, message, line and column, null where there is no such place."""
+    """The object has code, message, line and column; line and column are null if there are none."""
     assert as_json(error) == expected
 
 
 def test_no_error_is_null() -> None:
-    """Where nothing is wrong there is no object."""
+    """Without an error there is no object."""
     assert as_json(None) is None
 
 
 def test_the_caret_stands_under_its_column_in_a_long_expression() -> None:
-    """Of a long expression the part around the column is shown, line ends as blanks."""
+    """A long expression is cut around the column, and line ends are shown as blanks."""
     text = "/a" * 200 + "\n!" + "/b" * 200
     expression, caret = pointed(PatternError("no", code="syntax", text=text, column=402)).splitlines()
     assert expression[caret.index("^")] == "!"
@@ -66,7 +66,7 @@ def test_the_caret_stands_under_its_column_in_a_long_expression() -> None:
 
 
 def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
-    """Items pass through, and nothing is written."""
+    """The items are yielded unchanged, and nothing is written."""
     with progress("Counting", range(3), total=3) as items:
         assert list(items) == [0, 1, 2]
     assert capsys.readouterr() == ("", "")
@@ -75,10 +75,10 @@ def test_without_a_terminal_there_is_no_bar(capsys: pytest.CaptureFixture[str]) 
 def test_on_a_terminal_a_bar_appears_after_a_while(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A quick loop shows nothing; a long one shows a bar on stderr."""
+    """A short loop shows nothing; a long one shows a progress bar on stderr."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("twigcast.cli.terminal.stderr", stderr.__wrapped__)  # one that sees this terminal
+    monkeypatch.setattr("twigcast.cli.terminal.stderr", stderr.__wrapped__)  # a console without the cache
     monkeypatch.setattr("twigcast.cli.terminal.PATIENCE", 0.05)
     with progress("Quick", range(3)) as items:
         list(items)

@@ -16,7 +16,7 @@ RunCommand = Callable[..., Any]
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A table of ada and bob."""
+    """A store with the subscriptions ada and bob."""
     path = tmp_path / "s.db"
     for id in ("ada", "bob"):
         SubscriptionStore(path).subscribe(id, "//p")
@@ -28,13 +28,13 @@ def left(table: Path) -> list[str]:
 
 
 def test_a_subscription_is_ended(run: RunCommand, table: Path) -> None:
-    """The new version is on stdout."""
+    """The new version is printed on stdout."""
     done = run("unsubscribe", "--store", table, "ada")
     assert (done.exit_code, done.stdout, left(table)) == (0, "3\n", ["bob"])
 
 
 def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_path: Path) -> None:
-    """A pipeline file comes before the ids."""
+    """A pipeline file before the ids names the store."""
     pipeline = tmp_path / "news.toml"
     pipeline.write_text('subscriptions.path = "s.db"')
     assert run("unsubscribe", pipeline, "ada", "bob").exit_code == 0
@@ -42,14 +42,14 @@ def test_the_table_may_be_that_of_a_pipeline(run: RunCommand, table: Path, tmp_p
 
 
 def test_an_unknown_id_does_not_keep_the_others(run: RunCommand, table: Path) -> None:
-    """It is reported and the exit code is 1."""
+    """An unknown id is reported, the others are removed, and the exit code is 1."""
     done = run("unsubscribe", "-s", table, "nobody", "bob")
     assert (done.exit_code, done.stdout, left(table)) == (1, "3\n", ["ada"])
     assert done.stderr.startswith(f"error: {table}: there is no subscription 'nobody'\n")
 
 
 def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) -> None:
-    """Exit code 2."""
+    """A missing store is an error with exit code 2, and is not created."""
     path = tmp_path / "none.db"
     done = run("unsubscribe", "-s", path, "ada")
     assert (done.exit_code, done.stderr) == (2, f"error: {path}: there is no such subscription store\n")
@@ -57,16 +57,16 @@ def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) 
 
 
 def test_a_pipeline_alone_is_an_error_of_usage(run: RunCommand) -> None:
-    """An id is needed, and the message says what became of the word that was meant as one."""
+    """Without an id the message says that the only argument was taken for the pipeline file."""
     done = run("unsubscribe", "a.toml")
     words = " ".join(re.sub(r"[│╭╮╰╯─]", " ", done.stderr).split())
     assert done.exit_code == 2
-    assert "a.toml was taken for the pipeline file, and no id comes after it" in words
-    assert "name the pipeline file or --store FILE before it" in words
+    assert "a.toml was taken for the pipeline file, and no id follows it" in words
+    assert "put the pipeline file or --store FILE before it" in words
 
 
 def test_an_id_may_end_like_a_pipeline_file(run: RunCommand, table: Path, tmp_path: Path) -> None:
-    """After the pipeline file or ``--store`` it is an id."""
+    """After the pipeline file or ``--store``, a word that ends in ``.toml`` is an id."""
     pipeline = tmp_path / "news.toml"
     pipeline.write_text('subscriptions.path = "s.db"')
     for before in ([pipeline], ["--store", table]):

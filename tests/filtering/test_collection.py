@@ -1,4 +1,4 @@
-"""Subscriptions that change, are written as segments and opened again: the answers of an index built anew."""
+"""A collection that is changed, written as segments and opened again answers like a newly built index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENTS = [b"<a><b/><c><d/></c></a>", b"<b><a/></b>", b"<c><c><d/><a x='1'/></
 
 
 def random_subscription(random: Random, id: str) -> Subscription:
-    """A small path, sometimes with a condition that the kernel leaves to the evaluator."""
+    """A small path, sometimes with a condition that makes its program inexact."""
     steps = [random.choice(["/", "//"]) + random.choice(NAMES) for _ in range(random.randint(1, 3))]
     steps[-1] += random.choice(["", "", "[1]", "[@x='1']", f"[{random.choice(NAMES)}]", "[count(*) > 1]"])
     return Subscription(id, "".join(steps), random.choice(["", "desk"]), random.choice(["document", "part"]))
@@ -27,7 +27,7 @@ def random_subscription(random: Random, id: str) -> Subscription:
 @given(st.integers(0, 1 << 32))
 @settings(max_examples=60, deadline=None)
 def test_a_version_answers_as_an_index_built_anew(seed: int) -> None:
-    """Whatever is added and removed between versions, in whatever process, and merged meanwhile."""
+    """Answers are right whatever is added, removed or merged between versions, in whichever process."""
     random = Random(seed)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(levels, "TAIL", 4)
@@ -59,7 +59,7 @@ def test_a_version_answers_as_an_index_built_anew(seed: int) -> None:
 
 
 def settle(index: Index) -> None:
-    """Wait for merges in the background."""
+    """Wait until no background merge is running."""
     while True:
         with index._collection.lock:
             merging = index._collection._merging
@@ -78,7 +78,7 @@ def check_alike(index: Index, anew: Index) -> None:
 
 @pytest.mark.slow
 def test_many_changes_leave_few_segments(tmp_path: Path) -> None:
-    """A version after each of a thousand changes names some files, each of which is a level."""
+    """After a thousand changes, each with a version, a version names a few files, one for each level."""
     index = Index((f"s{number}", f"//x{number}") for number in range(2000))
     for number in range(1000):
         index.add(f"n{number}", f"//y{number}")
@@ -92,7 +92,7 @@ def test_many_changes_leave_few_segments(tmp_path: Path) -> None:
 
 
 def test_segments_can_be_written_to_another_folder(tmp_path: Path) -> None:
-    """Files that are not in a folder are written there, also those of an index that was opened."""
+    """Files that the folder does not have are written, also those of an index that was opened."""
     index = Index([("a", "//a"), ("b", "//b")])
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
@@ -106,7 +106,7 @@ def test_segments_can_be_written_to_another_folder(tmp_path: Path) -> None:
 
 
 def test_an_add_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    """An id that no table can have ends ``add_all`` before anything is added."""
+    """An unhashable id makes ``add_all`` raise before anything is added."""
     index = Index([("a", "//a")])
     with pytest.raises(TypeError):
         index.add_all([("b", "//b"), (["no id"], "//c")])
@@ -116,7 +116,7 @@ def test_an_add_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_parsed_subscription_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the parser nor the cache of programs sees the text of one whose pattern is known."""
+    """Neither the parser nor the program cache reads the text of a subscription whose pattern is known."""
     given = Subscription("a", "//a[1]")
     assert given.pattern
     monkeypatch.setattr(collection, "parse", None)

@@ -1,4 +1,4 @@
-"""Programs hold whenever their patterns do, and only then where they say so."""
+"""A program holds whenever its pattern does; an exact program holds only then."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def words(expression: str) -> list[int]:
     ],
 )
 def test_a_pattern_as_numbers(expression: str, expected: list[int]) -> None:
-    """The grammar of programs is written in builder.hpp."""
+    """The words of a program follow the grammar in builder.hpp."""
     assert words(expression) == expected
 
 
@@ -46,7 +46,7 @@ def test_a_pattern_as_numbers(expression: str, expected: list[int]) -> None:
     ],
 )
 def test_equal_conditions_are_equal_programs(expression: str, equal: str) -> None:
-    """Negation goes down to the literals; counting up to one is existence."""
+    """A negation is moved to the literals, and a count compared with 0 or 1 becomes existence."""
     assert words(expression) == words(equal)
 
 
@@ -68,12 +68,12 @@ def test_equal_conditions_are_equal_programs(expression: str, equal: str) -> Non
     ],
 )
 def test_exactness_is_said(expression: str, exact: bool) -> None:
-    """What one pass cannot decide is left to the evaluator, and counted as such."""
+    """A pattern that one pass cannot decide has an inexact program."""
     assert Compiler().compile(parse(expression)).exact is exact
 
 
 def test_names_and_predicates_are_shared() -> None:
-    """Two patterns with the same parts refer to the same numbers."""
+    """Two patterns with the same names and predicates use the same numbers for them."""
     compiler = Compiler()
     first = compiler.compile(parse("//a[@x='1']"))
     second = compiler.compile(parse("//a[@x='1'][b]"))

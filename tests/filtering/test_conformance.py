@@ -1,4 +1,4 @@
-"""Schemas in an index: the kernel describes documents as ``analysis.describes`` does."""
+"""Schemas in an index: the kernel decides conformance as ``analysis.describes`` does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from twigcast.filtering.compiling import Compiler
 from twigcast.pattern import ANY, NameTest, Pattern, matches, parse
 
 TINY = Tuning(cache_bytes=1)
-"""Everything that is learnt is thrown away again, also in the middle of a document."""
+"""With such small caches everything is evicted again, also in the middle of a document."""
 
 
 def announced(*expressions: str) -> SchemaAutomaton:
@@ -55,7 +55,7 @@ def announced(*expressions: str) -> SchemaAutomaton:
     ],
 )
 def test_a_schema_matches_the_documents_that_it_describes(body: bytes, expected: bool) -> None:
-    """Every path is the beginning of one in the schema; entities are expanded, prefixes do not matter."""
+    """A document conforms if each of its paths is a prefix of a schema path, after expanding entities."""
     index = Index()
     index.add("schema", announced("/a/b(/c/d)+/e"))
     assert index.match(body).ids == (["schema"] if expected else [])
@@ -63,7 +63,7 @@ def test_a_schema_matches_the_documents_that_it_describes(body: bytes, expected:
 
 
 def test_elements_that_no_pattern_looks_into_are_followed() -> None:
-    """The only pattern is decided at the root, and what leaves the schema lies far below it."""
+    """The only pattern is decided at the root, and the element outside the schema is far below it."""
     index = Index([("pattern", "/a")])
     index.add("schema", announced("/a(/b)+/c"))
     assert index.match(b"<a><b><b><c/></b></b></a>").ids == ["pattern", "schema"]
@@ -71,7 +71,7 @@ def test_elements_that_no_pattern_looks_into_are_followed() -> None:
 
 
 def test_the_narrowest_test_decides() -> None:
-    """A name that a narrower test of the schema admits does not go the way of a vaguer one."""
+    """If several tests of the schema admit a name, the automaton follows only the narrowest of them."""
     automaton = SchemaAutomaton((ANY, NameTest("", "a"), ANY, NameTest("", "b")), (0b10, 0b100, 0, 0))
     index = Index()
     index.add("schema", automaton)
@@ -80,7 +80,7 @@ def test_the_narrowest_test_decides() -> None:
 
 
 def test_a_schema_is_added_removed_and_never_taken_for_a_pattern() -> None:
-    """It has no pattern to select nodes with."""
+    """``pattern`` refuses the id of a schema, and a removed schema matches nothing."""
     index = Index()
     index.add(1, announced("/a"))
     with pytest.raises(SubscriptionError) as refused:
@@ -91,7 +91,7 @@ def test_a_schema_is_added_removed_and_never_taken_for_a_pattern() -> None:
 
 
 def test_an_automaton_in_which_a_name_leads_to_two_positions_is_refused() -> None:
-    """As is one with a follower that is not there."""
+    """An automaton with a follower that does not exist is refused as well."""
     a = NameTest("", "a")
     for follow in ((0b110, 0, 0), (0b1000, 0, 0), (0b1, 0, 0), (0b10, 0)):
         with pytest.raises(SchemaError):
@@ -103,7 +103,7 @@ def test_an_automaton_in_which_a_name_leads_to_two_positions_is_refused() -> Non
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_the_kernel_agrees_with_describes(tuning: Tuning, random: Random) -> None:
-    """For many schemas at once, beside patterns, through changes, and from a file."""
+    """Answers agree for many schemas at once, beside patterns, after changes, and from a file."""
     graphs = [graph(random) for _ in range(2)]
     entries: dict[str, Pattern | SchemaAutomaton] = {
         **{f"graph {number}": schema_automaton(each) for number, each in enumerate(graphs)},
@@ -179,7 +179,7 @@ def _bare(random: Random) -> bytes:
 
 
 def test_an_altered_segment_is_refused_or_harmless() -> None:
-    """Whatever words a forged file has in the place of the schema's tables."""
+    """A segment with forged words is refused, or can be matched without a crash."""
     compiler = Compiler()
     programs = [
         compiler.compile(each).words for each in (announced("/a(/b)+/c"), parse("/a[b]"), announced("/*"))

@@ -103,7 +103,7 @@ CASES = [
     ("/a[@k='é&']", "<!DOCTYPE a [<!ENTITY e 'é']><a k='&e;&amp;'/>".replace("']", "'>]"), "<a k='e&amp;'/>"),
 ]
 
-# Two names, so that documents are recursive and their parts nearly what a twig asks for.
+# There are only two names, so that documents are recursive and nearly match a twig.
 TAGS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3)), min_size=6, max_size=25)
 STEPS = st.tuples(st.sampled_from(["/", "/", "//"]), st.sampled_from("aabb*")).map("".join)
 BRANCHES = st.lists(STEPS, min_size=1, max_size=2).map("".join)
@@ -114,7 +114,7 @@ def relative(path: str) -> str:
 
 
 def nested(tags: list[tuple[str, int]]) -> str:
-    """The document of these elements in order, each after so many end tags (the root's comes last)."""
+    """The document with these start tags, each after the given number of end tags; the root ends last."""
     open, text = ["a"], "<a>"
     for name, ends in tags:
         for _ in range(min(ends, len(open) - 1)):
@@ -152,7 +152,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 def test_a_pattern_matches_what_it_says(
     engine: Engine, expression: str, matching: str, other: str | None
 ) -> None:
-    """Each construct of the language is true of one document and false of another."""
+    """Each construct of the language matches one document and not the other."""
     engine.add("q", parse(expression))
     assert engine.match(matching.encode()).ids == ["q"]
     if other is not None:
@@ -160,7 +160,7 @@ def test_a_pattern_matches_what_it_says(
 
 
 def test_all_cases_together(engine: Engine) -> None:
-    """Patterns in one engine do not disturb each other."""
+    """Patterns in one engine do not affect each other."""
     for number, (expression, _, _) in enumerate(CASES):
         engine.add(number, parse(expression))
     for number, (_, matching, other) in enumerate(CASES):
@@ -169,27 +169,27 @@ def test_all_cases_together(engine: Engine) -> None:
 
 
 def test_an_empty_engine_matches_nothing(engine: Engine) -> None:
-    """Without patterns there are no answers, but the document is read."""
+    """Without patterns there are no matches, but the document is still parsed."""
     assert engine.match(b"<a/>").ids == []
     with pytest.raises(DocumentError):
         _ = engine.match(b"<a>").ids
 
 
 def test_ids_come_in_the_order_of_adding(engine: Engine) -> None:
-    """Answers are ordered by when a pattern was added, whatever it is and whatever its id."""
+    """Answers have the order in which patterns were added, whatever the patterns and ids are."""
     for id in (3, "one", (2, "x"), None):
         engine.add(id, parse("//b" if id == "one" else "/a"))
     assert engine.match(b"<a><b/></a>").ids == [3, "one", (2, "x"), None]
 
 
 def test_a_pattern_matches_once(engine: Engine) -> None:
-    """However often a pattern is satisfied, its id is one answer."""
+    """An id is listed once, however often its pattern matches."""
     engine.add("q", parse("//b|//c|/a"))
     assert engine.match(b"<a><b/><b/><c/></a>").ids == ["q"]
 
 
 def test_two_ids_may_have_the_same_pattern(engine: Engine) -> None:
-    """Subscribers may want the same, and one may stop without the other."""
+    """Two ids may have the same pattern, and one can be removed without the other."""
     engine.add("p", parse("/a[b]/c"))
     engine.add("q", parse("/a[b]/c"))
     assert engine.match(b"<a><b/><c/></a>").ids == ["p", "q"]
@@ -198,7 +198,7 @@ def test_two_ids_may_have_the_same_pattern(engine: Engine) -> None:
 
 
 def test_remove_leaves_the_others(engine: Engine) -> None:
-    """What shares structure with a removed pattern still matches."""
+    """A pattern that shares structure with a removed one still matches."""
     for expression in ("/a", "/a/b", "/a/b/c", "/a//c", "/a[b]//c"):
         engine.add(expression, parse(expression))
     engine.remove("/a/b")
@@ -206,7 +206,7 @@ def test_remove_leaves_the_others(engine: Engine) -> None:
 
 
 def test_a_removed_id_can_come_back(engine: Engine) -> None:
-    """An id is free after its pattern is gone, and comes last when it is added again."""
+    """The id of a removed pattern can be used again, and is then the last in the order."""
     engine.add("p", parse("/a"))
     engine.add("q", parse("/a"))
     engine.remove("p")
@@ -216,7 +216,7 @@ def test_a_removed_id_can_come_back(engine: Engine) -> None:
 
 
 def test_an_id_is_added_once(engine: Engine) -> None:
-    """A second pattern under an id is refused, and the first stays."""
+    """A second pattern with the same id is refused, and the first stays."""
     engine.add("q", parse("/a"))
     with pytest.raises(SubscriptionError) as refused:
         engine.add("q", parse("/b"))
@@ -225,7 +225,7 @@ def test_an_id_is_added_once(engine: Engine) -> None:
 
 
 def test_an_unknown_id_cannot_be_removed(engine: Engine) -> None:
-    """Removing what is not there is an error, not a silent success."""
+    """Removing an unknown id is an error."""
     with pytest.raises(SubscriptionError) as refused:
         engine.remove("q")
     assert (refused.value.code, refused.value.id) == ("unknown-id", "q")
@@ -241,7 +241,7 @@ def test_len_counts_patterns(engine: Engine) -> None:
 
 
 def test_a_bad_document_leaves_the_engine_unharmed(engine: Engine) -> None:
-    """After an error the next document is matched as ever."""
+    """A bad document does not affect the next one."""
     engine.add("q", parse("//a[b]/c"))
     for bad in (b"", b"<r><a><b/>", b"<r><a></r>", b"<r>&no;</r>", b"\xff\xfe"):
         with pytest.raises(DocumentError):
@@ -251,13 +251,13 @@ def test_a_bad_document_leaves_the_engine_unharmed(engine: Engine) -> None:
 
 
 def test_matching_leaves_nothing_behind(engine: Engine) -> None:
-    """A document is matched by itself: what an earlier one brought is forgotten."""
+    """An earlier document does not affect the matches of the next one."""
     engine.add("q", parse("/a[b]/c"))
     assert [engine.match(b"<a><b/></a>").ids, engine.match(b"<a><c/></a>").ids] == [[], []]
 
 
 def test_deep_documents(engine: Engine) -> None:
-    """Recursion in the document is not recursion in the engine."""
+    """A deeply nested document does not exhaust the stack."""
     engine.add("bottom", parse("//a/a/b"))
     engine.add("twig", parse("//a[c]//b"))
     deep = b"<a>" * 500 + b"<b/>" + b"</a>" * 499
@@ -265,14 +265,14 @@ def test_deep_documents(engine: Engine) -> None:
     assert engine.match(deep + b"<c/></a>").ids == ["bottom", "twig"]
 
 
-# Drawing costs more than matching, so that each example is for all engines.
+# Generating an example costs more than matching it, so each example is used for all engines.
 
 
 @pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(patterns(), min_size=4, max_size=8), documents())
 def test_answers_are_those_of_lxml(expressions: list[Expression], body: bytes) -> None:
-    """Whatever the patterns and the document: the ids are those of the expressions that are true for lxml."""
+    """For any patterns and document, the ids are those whose expressions lxml finds true."""
     for name, make in ENGINES.items():
         engine = make()
         there = {id: each.xpath for id, each in enumerate(expressions) if added(engine, id, each)}
@@ -283,7 +283,7 @@ def test_answers_are_those_of_lxml(expressions: list[Expression], body: bytes) -
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(TWIGS, min_size=8, max_size=12), st.lists(DOCUMENTS, min_size=2, max_size=4))
 def test_twigs_are_those_of_lxml(twigs: list[str], documents: list[str]) -> None:
-    """The branches of a twig meet in one element, however many elements of its name are nested."""
+    """The branches of a twig must be below one element, also if elements of its name are nested."""
     truths = {body: true_for_lxml(dict(enumerate(twigs)), body) for body in map(str.encode, documents)}
     for name, make in ENGINES.items():
         engine = make()
@@ -296,7 +296,7 @@ def test_twigs_are_those_of_lxml(twigs: list[str], documents: list[str]) -> None
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.integers(0, 4), patterns()), min_size=6, max_size=12), documents())
 def test_changes_leave_what_is_there(changes: list[tuple[int, Expression]], body: bytes) -> None:
-    """After any adding and removing an engine answers as a new one with what is left, and as one by one."""
+    """After any changes an engine answers like a new one with the same patterns, and like ``OneByOne``."""
     for name, make in ENGINES.items():
         engine = make()
         left: dict[int, Expression] = {}

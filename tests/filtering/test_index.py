@@ -1,4 +1,4 @@
-"""The index: what it answers, how it changes, what it refuses, and that none of it disturbs the rest."""
+"""The index: its answers, its changes, its refusals, and its use by threads and forked processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEWS = b"<nitf><hl1 class='lead'/><p><person>Ada</person></p></nitf>"
 
 
 def test_ids_come_in_the_order_of_adding() -> None:
-    """Any hashable is an id, and the answer lists them as they were added."""
+    """Any hashable value can be an id, and answers have the order of adding."""
     ids: list[Hashable] = ["z", 1, ("a", 2), b"b", None]
     index = Index([(id, "//p") for id in ids])
     assert index.match(NEWS).ids == ids
@@ -36,26 +36,26 @@ def test_ids_come_in_the_order_of_adding() -> None:
 
 
 def test_count_is_the_number_of_ids() -> None:
-    """Counting gives the number without the ids."""
+    """``count`` returns the number of matches without their ids."""
     index = Index([("lead", "//hl1[@class='lead']"), ("ada", "//p[person='Ada']"), ("none", "//q")])
     assert index.count(NEWS) == len(index.match(NEWS)) == 2
 
 
 def test_equal_patterns_are_separate_subscriptions() -> None:
-    """Two subscribers may ask for the same; removing one leaves the other."""
+    """Two subscriptions may have the same pattern; removing one does not affect the other."""
     index = Index([("a", "//p"), ("b", "//p"), ("c", "/nitf/p")])
     index.remove("a")
     assert index.match(NEWS).ids == ["b", "c"]
 
 
 def test_a_union_is_one_subscription() -> None:
-    """A document that matches several alternatives is listed once."""
+    """A subscription is listed once, even if several of its alternatives match."""
     index = Index([("u", "//p | //hl1 | //person"), ("p", "//p"), ("h", "//hl1|//zzz")])
     assert index.match(NEWS).ids == ["u", "p", "h"]
 
 
 def test_namespaces_for_all_and_for_one() -> None:
-    """Prefixes are bound for the index, and otherwise for one subscription if it likes; "" is the default."""
+    """The prefixes of the index apply to all subscriptions; one may bind others; "" is the default."""
     index = Index(
         [("p", "//p:a"), ("q", "//p:a", {"p": "urn:q"}), ("d", "//a", {"": "urn:p"}), ("n", "//a")],
         namespaces={"p": "urn:p"},
@@ -66,14 +66,14 @@ def test_namespaces_for_all_and_for_one() -> None:
 
 
 def test_a_prefix_found_late_in_a_document() -> None:
-    """A namespace deep in a document is seen, and what came before it is not counted twice."""
+    """A namespace deep in a document restarts the parse, and earlier elements are not counted twice."""
     index = Index([("a", "//a"), ("p", "//p:b", {"p": "urn:p"}), ("lang", "//@xml:lang")])
     assert index.match(b"<a><a/><b/><p:b xmlns:p='urn:p'/></a>").ids == ["a", "p"]
     assert index.match(b"<a><a xml:lang='en'/></a>").ids == ["a", "lang"]
 
 
 def test_the_refused_do_not_keep_the_others_out() -> None:
-    """All that is wrong with a batch is reported, and all that is right is added."""
+    """All bad subscriptions of a batch are reported, and all good ones are added."""
     with pytest.warns(SubscriptionWarning, match="3 subscriptions were refused"):
         index = Index([("a", "//a"), ("b", "//a["), ("c", "//c"), ("d", "//u:d"), ("a", "//e")])
     assert index.ids == ["a", "c"]
@@ -86,7 +86,7 @@ def test_the_refused_do_not_keep_the_others_out() -> None:
 
 
 def test_one_that_is_refused_raises() -> None:
-    """Adding one is all or nothing."""
+    """``add`` of a bad subscription raises an error and changes nothing."""
     index = Index([("a", "//a")])
     with pytest.raises(PatternError):
         index.add("b", "//b[1 +")
@@ -99,7 +99,7 @@ def test_one_that_is_refused_raises() -> None:
 
 
 def test_a_pattern_may_be_given_as_such() -> None:
-    """A parsed pattern is taken as it is, and given back."""
+    """``add`` takes a parsed pattern, and ``pattern`` returns it."""
     index = Index([("a", parse("//a[b]"))])
     assert index.pattern("a") == parse("//a[b]")
     assert index.match(b"<a><b/></a>").ids == ["a"]
@@ -124,7 +124,7 @@ def test_a_pattern_may_be_given_as_such() -> None:
     ],
 )
 def test_bad_documents_are_errors_with_a_place(body: bytes, code: str) -> None:
-    """What cannot be read is an error value; asking for its ids raises it; the next one is matched."""
+    """The result of a bad document has the error, which ``ids`` raises; the next document is matched."""
     index = Index(
         [("a", "//a"), ("t", "//a[contains(., 'x')]")],
         limits=DocumentLimits(bytes=4000, depth=20, attributes=20),
@@ -142,7 +142,7 @@ def test_bad_documents_are_errors_with_a_place(body: bytes, code: str) -> None:
 
 
 def test_an_entity_bomb_is_an_error() -> None:
-    """Entities that expand beyond the limit are stopped, long before they fill the memory."""
+    """The expansion of entities is stopped at the limit, long before memory is exhausted."""
     bomb = b"<!DOCTYPE a [<!ENTITY a '" + b"x" * 10000 + b"'>"
     for name, inner in (("b", "a"), ("c", "b"), ("d", "c")):
         bomb += f"<!ENTITY {name} '{f'&{inner};' * 50}'>".encode()
@@ -154,7 +154,7 @@ def test_an_entity_bomb_is_an_error() -> None:
 
 
 def test_errors_are_those_of_the_reader() -> None:
-    """Index and reader say the same of a bad document: code, line, column and offset."""
+    """Index and reader report the same code, line, column and offset for a bad document."""
     index = Index([("a", "//a")])
     for body in (b"<a>\n  <b></a>", b"<a>\n\n<b x='1' x='2'/></a>", b"<a>\xc3</a>", b"<a/>x", b"<a>&#0;</a>"):
         with pytest.raises(DocumentError) as raised:
@@ -163,7 +163,7 @@ def test_errors_are_those_of_the_reader() -> None:
 
 
 def test_a_batch_keeps_errors_beside_the_matches() -> None:
-    """Bad and missing documents are null rows; their neighbours are matched."""
+    """Bad and missing documents are null rows; the other documents are matched."""
     index = Index([("a", "//a"), ("b", "//b")])
     bodies = [b"<a/>", b"<a>", None, b"<a><b/></a>", b"<c/>", b""]
     for kind in (pa.binary(), pa.large_binary()):
@@ -183,7 +183,7 @@ def test_a_batch_keeps_errors_beside_the_matches() -> None:
 
 
 def test_a_batch_may_be_a_slice_chunked_or_text() -> None:
-    """Arrow arrays come with offsets and in chunks, and as text."""
+    """``match_batch`` takes sliced and chunked Arrow arrays, and text."""
     index = Index([("a", "//a"), ("é", "//a[.='é']")])
     array = pa.array([b"<x/>", b"<a/>", None, "<a>é</a>".encode()], pa.binary())
     assert index.match_batch(array[1:]).matches.to_pylist() == [[0], None, [0, 1]]
@@ -196,7 +196,7 @@ def test_a_batch_may_be_a_slice_chunked_or_text() -> None:
 
 
 def test_inexact_subscriptions_are_confirmed() -> None:
-    """What the kernel only narrows down is decided by the evaluator: the first node, counting."""
+    """The evaluator confirms candidates of inexact programs, such as tests of the first node and counts."""
     index = Index([("first", "//a[contains(b, 'x')]"), ("two", "//a[count(b) = 2]"), ("a", "//a")])
     assert index.stats().inexact == 2
     other, both = b"<a><b>y</b><b>x</b></a>", b"<a><b>x</b><b/></a>"
@@ -207,7 +207,7 @@ def test_inexact_subscriptions_are_confirmed() -> None:
 
 
 def test_select_gives_byte_ranges() -> None:
-    """The selected nodes in document order, as ranges of the document's own bytes."""
+    """``select`` returns nodes in document order, as byte ranges of the document."""
     body = "<a><b x='é'>é<c/>t</b>\n<b/></a>".encode()
     index = Index([("b", "//b"), ("x", "//b/@x"), ("t", "//b/text()"), ("none", "//z")])
     part = {id: [body[each.start : each.end].decode() for each in index.select(body, id)] for id in index.ids}
@@ -218,7 +218,7 @@ def test_select_gives_byte_ranges() -> None:
 
 
 def test_explain_says_where_it_stopped() -> None:
-    """An explanation is for people and for machines."""
+    """The explanation of a match that failed names the predicate that did not hold."""
     index = Index([("q", "/nitf/p[person='Bob']")])
     explanation = index.explain(NEWS, "q")
     assert not explanation.matched
@@ -227,7 +227,7 @@ def test_explain_says_where_it_stopped() -> None:
 
 
 def test_changes_are_seen_by_the_next_document() -> None:
-    """Adding and removing through all levels gives what a new index would."""
+    """After changes in all levels the answers are those of a new index."""
     generator = random.Random(5)
     index = Index([(i, f"//a{i % 7}[b{i % 5}]") for i in range(SMALL)])
     there = {i: f"//a{i % 7}[b{i % 5}]" for i in range(SMALL)}
@@ -247,7 +247,7 @@ def test_changes_are_seen_by_the_next_document() -> None:
 
 
 def test_positions_are_reclaimed() -> None:
-    """An index that lives on changes does not grow with them."""
+    """The positions of an index do not grow without bound when subscriptions are added and removed."""
     index = Index([("stays", "//a")])
     for i in range(6000):
         index.add(i, "//a/b")
@@ -259,7 +259,7 @@ def test_positions_are_reclaimed() -> None:
 
 
 def test_results_outlive_changes() -> None:
-    """A result means what it meant when it was made."""
+    """A result keeps its ids when the index changes later."""
     index = Index([("a", "//a"), ("b", "//a")])
     found = index.match(b"<a/>")
     batch = index.match_batch(pa.array([b"<a/>"]))
@@ -270,7 +270,7 @@ def test_results_outlive_changes() -> None:
 
 @pytest.mark.slow
 def test_answers_are_those_of_the_evaluator() -> None:
-    """Over the whole language, warm or cold, whatever is switched off, however small the caches."""
+    """Answers agree for the whole language, with warm and cold caches of any size, and any tuning."""
     for seed in range(40):
         source = random.Random(seed)
         expressions = {i: pattern(source).ours for i in range(40)}
@@ -288,7 +288,7 @@ def test_answers_are_those_of_the_evaluator() -> None:
 
 
 def test_caches_are_thrown_away_within_a_document() -> None:
-    """A document of endless new paths is matched in bounded memory, and rightly."""
+    """A document with very many new label paths is matched correctly in bounded memory."""
     index = Index(
         [
             ("twig", "//r[.//x1[y]]//z"),
@@ -313,7 +313,7 @@ def test_caches_are_thrown_away_within_a_document() -> None:
 
 
 def test_threads_share_an_index() -> None:
-    """Matching in several threads while another changes the index gives right answers and no error."""
+    """Several threads match correctly while another thread changes the index."""
     index = Index([(i, f"//a{i}") for i in range(50)])
     bodies = [b"<r>" + b"".join(b"<a%d/>" % i for i in range(k)) + b"</r>" for k in range(50)]
     problems: list[object] = []
@@ -337,7 +337,7 @@ def test_threads_share_an_index() -> None:
 
 
 def test_an_index_goes_on_after_fork() -> None:
-    """A child of fork matches and changes its own copy."""
+    """A forked child can match, and change its own copy."""
     index = Index([("a", "//a"), ("b", "//b")])
     assert index.match(b"<a/>").ids == ["a"]
     child = os.fork()
@@ -349,7 +349,7 @@ def test_an_index_goes_on_after_fork() -> None:
 
 
 def test_stats_tell_what_costs() -> None:
-    """Sizes, hit rates, and the subscriptions that are looked at most."""
+    """``stats`` has sizes, hit rates, and the subscriptions that are candidates most often."""
     index = Index(
         [("often", "//p[person]/em"), ("never", "//q[person]/em"), ("confirmed", "//p[count(em) = 3]")]
     )
@@ -364,7 +364,7 @@ def test_stats_tell_what_costs() -> None:
 
 
 def test_nothing_costs_nothing() -> None:
-    """An empty index still tells good documents from bad ones."""
+    """An empty index matches nothing, and still reports a bad document."""
     index = Index()
     assert index.match(b"<a/>").ids == []
     assert index.match(b"<a>").error is not None
@@ -373,7 +373,7 @@ def test_nothing_costs_nothing() -> None:
 
 
 def test_an_undeclared_entity_in_an_attribute_is_not_dropped() -> None:
-    """With a DTD that is not read, expat would leave it out without a word."""
+    """If a DTD is not read, expat would drop the entity silently; the index reports it."""
     index = Index([("x", "//a[@x='1']")])
     for body, code in (
         (b"<!DOCTYPE a SYSTEM 'a.dtd'><a x='1&no;'/>", "undeclared-entity"),

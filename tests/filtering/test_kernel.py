@@ -1,4 +1,4 @@
-"""The kernel's own promises: it takes programs and segments, and refuses everything else."""
+"""The kernel accepts programs and segments, and refuses everything else."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sample() -> tuple[Compiler, list[bytes]]:
 
 
 def test_a_segment_is_the_same_for_the_same_programs() -> None:
-    """Building is deterministic: a file can be named by its content."""
+    """Building is deterministic, so that a file can be named by its content."""
     first, second = sample(), sample()
     assert build(first[0].vocabulary, [*range(8)], first[1]) == build(
         second[0].vocabulary, [*range(8)], second[1]
@@ -44,7 +44,7 @@ def test_a_segment_is_the_same_for_the_same_programs() -> None:
 
 
 def test_positions_need_not_be_dense() -> None:
-    """A segment holds the positions it was given."""
+    """A segment has the positions that it was built with."""
     compiler, programs = sample()
     segment = Segment(build(compiler.vocabulary, [5, 900, 901, 902, 70, 71, 3, 999], programs))
     found, _, error = engine(segment, 1000).match(b"<r><a x='1'><b/><c/></a></r>")
@@ -53,7 +53,7 @@ def test_positions_need_not_be_dense() -> None:
 
 
 def test_what_is_not_a_program_is_refused() -> None:
-    """A damaged program is refused, or it is another program: its answer is position 0 or nothing."""
+    """A damaged program is refused, or is another valid program that matches position 0 or nothing."""
     compiler, programs = sample()
     source = random.Random(3)
     refused = 0
@@ -75,14 +75,14 @@ def test_what_is_not_a_program_is_refused() -> None:
 
 
 def test_bytes_that_are_no_segment_are_refused() -> None:
-    """Nothing, noise, and text."""
+    """Empty input, random bytes and text are refused as segments."""
     for data in (b"", b"x" * 1000, bytes(1000)):
         with pytest.raises(ValueError, match=r"header|segment"):
             Segment(data)
 
 
 def test_an_unaligned_segment_is_refused() -> None:
-    """Tables are read in place, so they must lie where words lie."""
+    """Tables are read in place, so a segment must be aligned."""
     compiler, programs = sample()
     data = build(compiler.vocabulary, [*range(8)], programs)
     with pytest.raises(ValueError, match="aligned"):
@@ -90,13 +90,13 @@ def test_an_unaligned_segment_is_refused() -> None:
 
 
 def test_the_bare_parser_counts_good_documents() -> None:
-    """The yardstick of the benchmarks parses for real."""
+    """The baseline of the benchmarks really parses: it counts the well-formed documents."""
     data = b"<a/><b></a>"
     assert BareParser().parse_batch(array("q", [0, 4]), array("q", [4, 11]), data) == 1
 
 
 def test_single_byte_encodings_of_python_are_known() -> None:
-    """expat knows four encodings; the rest come from Python's tables."""
+    """expat knows four encodings; other single-byte encodings come from Python's codecs."""
     compiler = Compiler()
     program = compiler.compile(parse("//é[. = 'ж€']")).words
     segment = Segment(build(compiler.vocabulary, [0], [program]))

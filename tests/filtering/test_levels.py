@@ -1,4 +1,4 @@
-"""Levels stay few and small ones stay cheap, and no program is lost or doubled."""
+"""Levels stay few, adding stays cheap, and no program is lost or duplicated."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def positions(levels: tuple[Level, ...]) -> list[int]:
 
 
 def test_adding_rebuilds_only_the_last() -> None:
-    """The large levels before it are the same objects."""
+    """Adding rebuilds only the last level; the larger levels before it are the same objects."""
     before = (level(range(1000)), level(range(1000, 1010)))
     after = with_added(before, COMPILER.vocabulary, {1010: PROGRAM})
     assert after[0] is before[0]
@@ -49,14 +49,14 @@ def test_adding_rebuilds_only_the_last() -> None:
 
 
 def test_a_full_last_level_is_left_alone() -> None:
-    """Then a new one is begun."""
+    """When the last level is full, the next program begins a new level."""
     before = (level(range(TAIL)),)
     after = with_added(before, COMPILER.vocabulary, {TAIL: PROGRAM})
     assert [each.size for each in after] == [TAIL, 1]
 
 
 def test_few_programs_at_once_go_to_the_last_level() -> None:
-    """Adding some again and again makes no more levels than adding one by one; many are one of their own."""
+    """Adding a few at a time makes no more levels than adding one by one; many at once make one level."""
     before = (level(range(1000)), level(range(1000, 1010)))
     few = dict.fromkeys(range(1010, 1015), PROGRAM)
     many = dict.fromkeys(range(1010, 1010 + TAIL), PROGRAM)
@@ -65,7 +65,7 @@ def test_few_programs_at_once_go_to_the_last_level() -> None:
 
 
 def test_levels_are_few() -> None:
-    """Merging keeps each level much larger than the next, so there are logarithmically many."""
+    """Merging keeps each level much larger than the next, so their number is logarithmic."""
     levels: tuple[Level, ...] = ()
     for position in range(20 * TAIL):
         levels = with_added(levels, COMPILER.vocabulary, {position: PROGRAM})
@@ -78,7 +78,7 @@ def test_levels_are_few() -> None:
 
 
 def test_what_is_gone_is_merged_away() -> None:
-    """A merge keeps those that are there."""
+    """A merge keeps the living programs and drops the removed ones."""
     pair = (level(range(10)), level(range(10, 20)))
     together = merge(pair, lambda position: position % 2 == 0)
     assert list(together.programs or ()) == list(range(1, 20, 2))
@@ -86,7 +86,7 @@ def test_what_is_gone_is_merged_away() -> None:
 
 
 def test_tombstones_go_to_the_last_level() -> None:
-    """A small last level records them; behind a large one, or one that was only read, comes another."""
+    """A small last level records tombstones; after a large level, or one from a file, a new level does."""
     small, large = level(range(10)), level(range(TAIL))
     assert with_tombstones((small,), COMPILER.vocabulary, (3, 5), 10)[0].removed == (3, 5)
     again = with_tombstones(
@@ -105,20 +105,20 @@ def test_tombstones_go_to_the_last_level() -> None:
 
 
 def test_a_merge_keeps_the_tombstones_of_earlier_levels() -> None:
-    """Those of its own range are applied, and not needed any more."""
+    """A merged level drops the tombstones of its own range, which the merge has applied."""
     before = replace(level(range(10, 20)), removed=(1,))
     after = replace(level(range(20, 30)), removed=(2, 12))
     assert merge((before, after), lambda position: position == 12).removed == (1, 2)
 
 
 def test_a_merge_that_comes_too_late_changes_nothing() -> None:
-    """If the levels were replaced meanwhile, they stay."""
+    """If the pair is no longer among the levels, they stay unchanged."""
     first, second, third = level(range(5)), level(range(5, 9)), level(range(9, 12))
     assert replaced((first, third), (first, second), third) == (first, third)
 
 
 def test_a_set_grows_as_needed() -> None:
-    """Positions beyond the last byte are not in the set until they are put there."""
+    """A position beyond the last byte is not in the set until it is added."""
     bitmap = b""
     for position in (0, 9, 70):
         assert not has_bit(bitmap, position)

@@ -1,4 +1,4 @@
-"""Programs put together from compiled parts are those the compiler would have made of the patterns."""
+"""Programs that are assembled from compiled parts equal those of the compiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twigcast.workload import generate_subscriptions, news, presets
 
 
 def test_equals_the_compiler() -> None:
-    """Whatever the text, it gives the compiler's exact program or leaves the text to parser and compiler."""
+    """For any text the cache returns the exact program of the compiler, or none."""
     random = Random(11)
     compiler = Compiler()
     assembler = ProgramCache(compiler)
@@ -27,7 +27,7 @@ def test_equals_the_compiler() -> None:
 
 
 def test_generated_subscriptions_are_assembled() -> None:
-    """Steps with nested paths and values among their predicates are usual, whatever was seen before."""
+    """Texts whose predicates are nested paths and values are assembled, whatever is in the cache."""
     compiler = Compiler()
     assembler = ProgramCache(compiler)
     for text in generate_subscriptions(news(), 1000, presets.VALUES):
@@ -37,9 +37,9 @@ def test_generated_subscriptions_are_assembled() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "/a[b]/b",  # what follows is what the predicate asks
+        "/a[b]/b",  # the next step is the same as the predicate
         "/a[c][b][c]",
-        "/a[@x!='1'][@x!='2']",  # both ask for the attribute
+        "/a[@x!='1'][@x!='2']",  # both need the attribute
         "/a[b and c][b]//d",
         "/a[.//b[@id='n1'][@k]/c]",
         "/a[b[d][c]][b[c][d]]",  # the same, in another order
@@ -48,14 +48,14 @@ def test_generated_subscriptions_are_assembled() -> None:
     ],
 )
 def test_predicates_are_asked_once_and_in_order(text: str) -> None:
-    """The words are the compiler's where parts overlap."""
+    """The words equal those of the compiler also if the parts of a text overlap."""
     compiler = Compiler()
     assert (ProgramCache(compiler).assembled(text), True) == _compiled(text, compiler)
 
 
 @pytest.mark.parametrize("text", ["", "a/b", "/a | /b", "/a[b or c]", "/a[.]", "/a[2]", "/p:a", "/a[/b]"])
 def test_others_are_left_to_the_compiler(text: str) -> None:
-    """Alternatives, what always holds, what must be confirmed, and what is no subscription."""
+    """Unions, conditions that always hold, inexact conditions and invalid texts are not assembled."""
     assert ProgramCache(Compiler()).assembled(text) is None
 
 

@@ -1,4 +1,4 @@
-"""Positions are given out once, and mean the same for as long as somebody asks."""
+"""The roster: positions are assigned once, and their rows never change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from twigcast.filtering.stored_rows import StoredRows
 
 
 class Stored(list[Hashable]):
-    """Ids as a file holds them."""
+    """Stored ids in memory, with the interface of those in a file."""
 
     def find(self, id: Hashable) -> Iterator[int]:
         if id in self:
@@ -32,7 +32,7 @@ def append(roster: Roster, id: Hashable, text: str) -> int:
 
 
 def test_positions_are_given_in_order() -> None:
-    """The first gets 0, the next 1."""
+    """The first subscription gets position 0, the next one 1."""
     roster = Roster()
     assert [append(roster, id, f"//{id}") for id in "abc"] == [0, 1, 2]
     assert list(roster) == ["a", "b", "c"]
@@ -40,7 +40,7 @@ def test_positions_are_given_in_order() -> None:
 
 
 def test_who_is_gone_is_not_found_but_remembered() -> None:
-    """A position outlives its subscription; a later one gets another."""
+    """The row of a removed subscription stays readable, and its position is not reused."""
     roster = Roster()
     append(roster, "a", "//a")
     append(roster, "b", "//b")
@@ -53,7 +53,7 @@ def test_who_is_gone_is_not_found_but_remembered() -> None:
 
 
 def test_a_roster_goes_on_from_a_stored_one() -> None:
-    """The stored part is only searched when it must be."""
+    """The positions of added ids follow those of the stored ids, and both are found."""
     roster = Roster([stored("ab")])
     assert roster.living_count == 2
     assert append(roster, "c", "//c") == 2
@@ -63,7 +63,7 @@ def test_a_roster_goes_on_from_a_stored_one() -> None:
 
 
 def test_stored_ids_are_searched_and_then_kept_in_tables() -> None:
-    """Each search puts some into a table, until none is needed; the answers are the same all the time."""
+    """Each scan adds some ids to a hash table until no scan is needed; the answers are always the same."""
     count = AT_ONCE * 3 + 5
     rows = stored(range(count))
     roster = Roster([rows])
@@ -71,7 +71,7 @@ def test_stored_ids_are_searched_and_then_kept_in_tables() -> None:
     for _ in range(6):
         sought = [0, 1, 2, AT_ONCE, count - 1, count, "0"]
         assert [roster.find(id) for id in sought] == [0, None, 2, AT_ONCE, count - 1, None, None]
-    rows.ids.find = None  # type: ignore[assignment,method-assign]  # not needed any more
+    rows.ids.find = None  # type: ignore[assignment,method-assign]  # no scan is needed any more
     assert [roster.find(id) for id in (0, 1, count - 1, count)] == [0, None, count - 1, None]
     assert append(roster, 1, "//x") == count
     assert roster.find(1) == count
@@ -81,7 +81,7 @@ def test_stored_ids_are_searched_and_then_kept_in_tables() -> None:
 
 
 def test_tables_are_few_however_many_ids_are_stored() -> None:
-    """An id is looked for in each of them."""
+    """The number of hash tables is bounded, because every search looks into each of them."""
     count = AT_ONCE * TABLES * 3
     roster = Roster([StoredRows(Stored(range(count)), range(0), None, [], b"")])  # type: ignore[arg-type]
     for number in range(TABLES + 1):
@@ -90,7 +90,7 @@ def test_tables_are_few_however_many_ids_are_stored() -> None:
 
 
 def test_rows_of_several_files_stand_one_after_the_other() -> None:
-    """Positions count on from file to file; holes and removed positions are there for nobody."""
+    """Positions continue from file to file; ids of holes and removed positions are not found."""
     roster = Roster([stored("abc", holes=b"\x02"), stored(""), stored("de")], gone=[4])
     assert append(roster, "b", "//x") == 5
     assert list(roster.living()) == [("a", 0), ("c", 2), ("d", 3), ("b", 5)]
@@ -100,7 +100,7 @@ def test_rows_of_several_files_stand_one_after_the_other() -> None:
 
 
 def test_rows_are_a_table_by_position() -> None:
-    """Stored rows and those that were added; the pattern stands where a part is delivered."""
+    """The table has stored and added rows; the pattern is set only if parts are delivered."""
     roster = Roster([stored("ab")])
     roster.append("c", "//c", "desk", True)
     assert roster.table().to_pydict() == {

@@ -1,4 +1,4 @@
-"""The index as a file: what is written is read, by anybody, and nothing else is."""
+"""Index files: any process can open a saved file, and every other file is refused."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def saved(tmp_path: Path) -> Path:
 
 
 def test_what_is_saved_is_opened(saved: Path) -> None:
-    """An opened index answers as the one that was saved, ids, selections and all."""
+    """An opened index has the ids, answers and selections of the one that was saved."""
     index, opened = Index(SUBSCRIPTIONS), Index.open(saved)
     for body in DOCUMENTS:
         assert opened.match(body).ids == index.match(body).ids
@@ -51,20 +51,20 @@ def test_what_is_saved_is_opened(saved: Path) -> None:
     "ids", [["a", "é"], [7, -(2**40)], ["a", 7, ("b", 2, b"\xff"), None, 2.5, True], [2**70, 1]], ids=str
 )
 def test_ids_of_all_kinds_are_kept(ids: list[Hashable], tmp_path: Path) -> None:
-    """Strings, numbers, bytes and tuples come back as they were."""
+    """Ids that are strings, numbers, bytes or tuples are the same after saving and opening."""
     Index([(id, "//a") for id in ids]).save(tmp_path / "i")
     assert Index.open(tmp_path / "i").match(b"<a/>").ids == ids
 
 
 def test_an_id_that_cannot_be_saved_is_refused(tmp_path: Path) -> None:
-    """What a file cannot hold is said before anything is written."""
+    """An id that a file cannot store is reported before anything is written."""
     with pytest.raises(SubscriptionError, match="cannot be saved"):
         Index([(frozenset([1]), "//a")]).save(tmp_path / "i")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_opened_index_can_change(saved: Path, tmp_path: Path) -> None:
-    """Changes of an opened index are its own, and can be saved in turn."""
+    """Changes of an opened index do not change its file, and can be saved to another."""
     opened = Index.open(saved)
     opened.remove("lead")
     opened.add("b", "//b")
@@ -79,7 +79,7 @@ def test_an_opened_index_can_change(saved: Path, tmp_path: Path) -> None:
 
 
 def test_saving_replaces_at_once(saved: Path) -> None:
-    """Those who have the old file open keep it; the next to open gets the new one."""
+    """An index that has the old file open keeps it; the next ``open`` gets the new file."""
     old = Index.open(saved)
     Index([("only", "//b")]).save(saved)
     assert old.match(b"<nitf><p><person>Ada</person></p></nitf>").ids == ["ada", "any"]
@@ -88,7 +88,7 @@ def test_saving_replaces_at_once(saved: Path) -> None:
 
 
 def test_an_empty_index_is_a_file_too(tmp_path: Path) -> None:
-    """Nothing can be saved and opened."""
+    """An index without subscriptions can be saved and opened."""
     Index().save(tmp_path / "i")
     opened = Index.open(tmp_path / "i")
     assert len(opened) == 0
@@ -96,7 +96,7 @@ def test_an_empty_index_is_a_file_too(tmp_path: Path) -> None:
 
 
 def test_another_process_opens_it(saved: Path) -> None:
-    """Nothing in the file belongs to the process that wrote it."""
+    """The file does not depend on the process that wrote it."""
     program = "import sys; from twigcast import Index; print(Index.open(sys.argv[1]).match(b'<b/>').ids)"
     done = subprocess.run(
         [sys.executable, "-c", program, str(saved)], capture_output=True, text=True, check=True
@@ -105,14 +105,14 @@ def test_another_process_opens_it(saved: Path) -> None:
 
 
 def test_a_missing_file_is_said_so(tmp_path: Path) -> None:
-    """An error of the file system is an error of ours, with the path."""
+    """An error of the file system is raised as ``IndexFileError``, with the path."""
     with pytest.raises(IndexFileError, match=r"none\.tci") as raised:
         Index.open(tmp_path / "none.tci")
     assert raised.value.code == "unreadable"
 
 
 def test_a_cut_file_is_refused(saved: Path) -> None:
-    """However much is missing."""
+    """A truncated file is refused, however many bytes are missing."""
     whole = saved.read_bytes()
     for length in [0, 10, 63, 64, 100, len(whole) // 2, len(whole) - 1]:
         saved.write_bytes(whole[:length])
@@ -122,7 +122,7 @@ def test_a_cut_file_is_refused(saved: Path) -> None:
 
 
 def test_an_altered_file_is_refused(saved: Path) -> None:
-    """One bit is enough."""
+    """One flipped bit is detected."""
     sound = saved.read_bytes()
     source = random.Random(1)
     for _ in range(200):
@@ -136,7 +136,7 @@ def test_an_altered_file_is_refused(saved: Path) -> None:
 
 
 def test_other_files_and_versions_are_refused(saved: Path) -> None:
-    """A file of another kind or format says what it is, not that it is broken."""
+    """The error says that a file has another kind or format, not that it is broken."""
     whole = saved.read_bytes()
     saved.write_bytes(b"PK" + whole[2:])
     with pytest.raises(IndexFileError, match="not a twigcast index") as raised:
@@ -149,7 +149,7 @@ def test_other_files_and_versions_are_refused(saved: Path) -> None:
 
 
 def test_a_forged_file_cannot_crash_the_process(saved: Path) -> None:
-    """With the checksum made right again, any change is refused or harmless."""
+    """Any change is refused or harmless, even if the checksum is corrected."""
     whole = saved.read_bytes()
     source = random.Random(2)
     refused = 0

@@ -1,4 +1,4 @@
-"""A program for ``spark-submit``: it asks for a session, delivers a document, and says where that was.
+"""A program for ``spark-submit``: it gets a session, delivers a document, and prints where that was done.
 
 spark-submit … submitted.py FOLDER
 """

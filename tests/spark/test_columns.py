@@ -1,4 +1,4 @@
-"""Documents in the batches in which they leave a worker."""
+"""Documents leave a worker in batches of a bounded size."""
 
 from __future__ import annotations
 

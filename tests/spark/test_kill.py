@@ -1,11 +1,11 @@
-"""A stream is killed at random points while documents and subscriptions arrive: nothing is lost or doubled.
+"""A stream is killed at random points while documents and subscriptions arrive; nothing is lost or doubled.
 
-Documents, subscriptions and kills come from a seed; when each happens, the machine decides.  Three kills
-here; ``TWIGCAST_KILLS`` and ``TWIGCAST_SEED`` say otherwise, as ``make soak`` does.
+Documents, subscriptions and kills are drawn with a seed; their timing depends on the machine.  There are
+three kills by default; ``TWIGCAST_KILLS`` and ``TWIGCAST_SEED`` change that, as in ``make soak``.
 
-What must be delivered follows from three things that the run leaves behind: which documents each batch had
-(everyone of them goes to a subscriber of everything), which version the journal says it was begun with, and
-what the table says was subscribed at that version.
+The expected deliveries are derived from three things that the run leaves behind: the documents of each batch
+(a subscriber to everything receives each of them), the index version of the batch in the journal, and the
+subscriptions of that version in the store.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ BAD = [b"", b" ", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobod
 
 @dataclass
 class World:
-    """The folder of a pipeline, what was published in it, and who subscribes from the start."""
+    """The folder of a pipeline, the documents published in it, and the first subscriptions."""
 
     folder: Path
     seed: int
@@ -91,10 +91,10 @@ class World:
             if stopped.wait(chance.uniform(0.05, 0.5)):
                 return
             while self.waiting() > 3 * PER_BATCH and not stopped.wait(0.1):
-                pass  # a slow machine need not catch up with hours of news
+                pass  # a slow machine must not build up a large backlog
 
     def waiting(self) -> int:
-        """About how many documents were published and not yet run."""
+        """The approximate number of documents that were published and not yet processed."""
         done = len(list((self.folder / "work" / "checkpoint" / "commits").glob("[0-9]*")))
         return len(self.good) + len(self.bad) - done * PER_BATCH
 
@@ -118,7 +118,7 @@ class World:
             self.table.subscribe(id, f"//x{chance.randrange(6)}", subscriber="moving", deliver=deliver)
 
     def expected(self, batches: dict[str, int]) -> Counter[tuple[int, str, str, str, int | None, bytes]]:
-        """What the documents of each batch deliver to the subscriptions of its version, by a plain index."""
+        """The expected deliveries of each batch, computed with a plain index of its version."""
         wanted: Counter[tuple[int, str, str, str, int | None, bytes]] = Counter()
         entries = self.journal.entries()
         for name, batch in batches.items():
@@ -143,7 +143,7 @@ class World:
 
 @dataclass
 class Streamer:
-    """The process that streams, and the kills it took."""
+    """The process that runs the stream, and a record of its kills."""
 
     folder: Path
     chance: random.Random
@@ -164,7 +164,7 @@ class Streamer:
             )
 
     def kill(self) -> None:
-        """Wait for a random point, and kill: the process alone, or it with its Java machine and workers."""
+        """Wait for a random time, and kill the process, alone or with its JVM and its workers."""
         assert self.process is not None
         journal = Journal(self.folder / "work" / "journal")
         if self.chance.random() < 0.15:
@@ -192,13 +192,13 @@ class Streamer:
         self.kills.append(f"{who}, {point}: {open_batches} batches begun and not done")
 
     def finish(self) -> None:
-        """Let it run what there is, and end by itself."""
+        """Let the stream process all documents, and end by itself."""
         assert self.process is not None
         (self.folder / "stop").touch()
         assert self.process.wait(PATIENCE) == 0, self.log()
 
     def wait(self, true: object, seconds: float) -> None:
-        """Until something is true, or for some seconds; the process must not end meanwhile."""
+        """Wait until a condition holds, or for some seconds; the process must not end meanwhile."""
         assert callable(true)
         assert self.process is not None
         deadline = time.monotonic() + seconds
@@ -232,7 +232,7 @@ def test_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
 
 
 def live_and_kill(world: World) -> list[str]:
-    """Let documents and subscriptions arrive while the stream is killed; the kills, when all has been run."""
+    """Kill the stream while documents and subscriptions arrive, then finish; returns the kills."""
     streamer = Streamer(world.folder, random.Random(SEED))
     stopped = threading.Event()
     living = threading.Thread(target=world.live, args=(stopped,))
@@ -259,7 +259,7 @@ def read(folder: Path) -> list[dict[str, object]]:
 
 
 def check_every_expected_delivery_is_there_exactly_once(world: World, table: list[dict[str, object]]) -> None:
-    """In the table, each document to those who were subscribed at its batch's version, and to nobody else."""
+    """The table has exactly the deliveries to the subscriptions of each batch's version."""
     batches = {str(row["name"]): int(str(row["batch"])) for row in table if row["subscription"] == "all"}
     assert set(batches) == set(world.good)
     found = Counter(
@@ -270,7 +270,7 @@ def check_every_expected_delivery_is_there_exactly_once(world: World, table: lis
 
 
 def check_who_was_there_from_the_start_has_all_once(world: World, table: list[dict[str, object]]) -> None:
-    """Whatever was killed and whatever others changed."""
+    """No delivery occurs twice, whatever was killed and whatever changed meanwhile."""
     index = Index(world.fixed.items())
     wanted = {(id, name) for name, body in world.good.items() for id in index.match(body).ids}
     found = Counter((row["subscription"], row["name"]) for row in table if row["subscription"] in world.fixed)
@@ -278,7 +278,7 @@ def check_who_was_there_from_the_start_has_all_once(world: World, table: list[di
 
 
 def check_ids_of_deliveries_are_determined(world: World, table: list[dict[str, object]]) -> None:
-    """By document, subscriber, subscription and part, and no two deliveries share one."""
+    """Each delivery id is the hash of its components, and no two deliveries have the same id."""
     for row in table:
         body = world.good[str(row["name"])]
         args = (str(row["doc_id"]), body, str(row["subscriber"]), str(row["subscription"]))
@@ -287,13 +287,13 @@ def check_ids_of_deliveries_are_determined(world: World, table: list[dict[str, o
 
 
 def check_files_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:
-    """One whole file for each, in the folder of its subscriber."""
+    """Each delivery is one complete file in the folder of its subscriber."""
     files = {file.stem: file.read_bytes() for file in (world.folder / "out" / "files").glob("*/*.xml")}
     assert files == {row["delivery_id"]: row["content"] for row in table}
 
 
 def check_lines_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:
-    """One line for each, in the file of its batch."""
+    """Each delivery is one line in the file of its batch."""
     found = Counter(
         (int(file.stem.removeprefix("batch=")), json.loads(line)["delivery_id"])
         for file in (world.folder / "out" / "lines").glob("*.jsonl")
@@ -303,7 +303,7 @@ def check_lines_are_the_same_deliveries(world: World, table: list[dict[str, obje
 
 
 def check_every_bad_document_is_a_dead_letter_once(world: World) -> None:
-    """With its bytes and a reason, and no good one is among them."""
+    """Each bad document is a dead letter with its bytes and a code, and no good document is one."""
     letters = read(world.folder / "out" / "dead-letters")
     found = Counter((str(letter["name"]), letter["body"]) for letter in letters)
     assert found == Counter(world.bad.items())

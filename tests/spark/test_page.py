@@ -50,7 +50,7 @@ def test_the_defaults_on_the_page_are_the_defaults() -> None:
 def test_the_programs_of_the_page_run(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They run one after the other, with a session and a feed."""
+    """The programs of the page run one after the other, with a session and a feed."""
     monkeypatch.chdir(tmp_path)
     Path("feed").mkdir()
     Path("feed/a.xml").write_text("<a><headline/><quote>q</quote></a>")

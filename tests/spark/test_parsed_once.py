@@ -25,7 +25,7 @@ NETWORK = {
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often this process has read each text, by the parser or by the cache of programs."""
+    """Counts how often the parser or the program cache of this process has read each text."""
     texts: Counter[str] = Counter()
 
     def counted(read: Any, where: int) -> Any:
@@ -48,7 +48,7 @@ def pipeline_in(folder: Path) -> Pipeline:
 
 
 def test_one_process_parses_once(spark: Any, tmp_path: Path, parsed: Counter[str]) -> None:
-    """From the store through routers, index and deliveries of parts, in the process that subscribed."""
+    """In the process that subscribed, routers, index and deliveries of parts do not parse the text again."""
     store = SubscriptionStore(tmp_path / "subscriptions.db")
     store.subscribe("a", XPATH, subscriber="ada")
     store.subscribe("b", PARTS, subscriber="ada", deliver="part")
@@ -59,7 +59,7 @@ def test_one_process_parses_once(spark: Any, tmp_path: Path, parsed: Counter[str
 
 
 def test_another_process_parses_once(spark: Any, tmp_path: Path, parsed: Counter[str]) -> None:
-    """A pipeline reads what another process subscribed from the store, and parses it once."""
+    """A pipeline parses the text of a subscription that another process has stored exactly once."""
     for id, xpath, deliver in (("a", XPATH, "document"), ("b", PARTS, "part")):
         command = [sys.executable, "-m", "twigcast", "subscribe", "--store", tmp_path / "subscriptions.db"]
         options = ["--id", id, "--subscriber", "ada", "--deliver", deliver, xpath]

@@ -19,7 +19,7 @@ QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @pytest.mark.spark
 def test_what_is_submitted_stands_above_what_is_asked_for(tmp_path: Path) -> None:
-    """Its master and its settings are used, and executors of that master get the index as files."""
+    """The master and settings of ``spark-submit`` are used, and its executors get the index as files."""
     done = submit(tmp_path, "--master", "local-cluster[1,1,1024]", "--name", "submitted")
     assert done.returncode == 0, done.stderr[-4000:]
     assert json.loads(done.stdout) == {
@@ -32,7 +32,7 @@ def test_what_is_submitted_stands_above_what_is_asked_for(tmp_path: Path) -> Non
 
 
 def submit(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Submit the program; executors work in a folder of Spark's home, so that is one of the test's own."""
+    """Submit the program with a SPARK_HOME of the test, because executors work in a folder below it."""
     home = folder / "home"
     home.mkdir()
     for part in ("bin", "jars", "python"):

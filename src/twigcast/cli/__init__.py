@@ -3,7 +3,7 @@
     program          the commands together, and the exit codes
     match  check  explain  generate  index  simulate
     run  subscribe  unsubscribe  subscriptions  dead_letters      the commands of the pipeline
-    tables           finds the pipeline file and the subscription table of a command
+    stores           finds the pipeline file and the subscription store of a command
     index_building   builds an index from a subscription file
     documents        finds and reads documents
     live             the display of a running pipeline

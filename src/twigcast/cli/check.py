@@ -1,4 +1,4 @@
-"""``twigcast check``: is every subscription of a file in the language?"""
+"""``twigcast check`` reports the lines of a file that are not valid subscriptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXAMPLES = examples(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A line of a file that is not a good subscription, and why."""
+    """A line of a file that is not a valid subscription, with the error."""
 
     line: int
     id: Hashable | None
@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Report every bad line of a file of subscriptions, with its column and what was expected there.
 
-    With --json one object for each bad line: line, id, code, message, column, xpath.
+    With --json the output is one object for each bad line: line, id, code, message, column, xpath.
     The exit code is 1 if any line is bad.
     """
     namespaces = namespace_map(namespace, default_namespace)
@@ -69,11 +69,11 @@ def command(
 
 
 def _finding(line: int, entry: Subscription | SourceError, seen: dict[Hashable, int]) -> Finding | None:
-    """What is wrong with a line, given the lines on which ids were seen so far."""
+    """Check one line; ``seen`` has the line of each id so far.  Returns none if the line is good."""
     if isinstance(entry, SourceError):
         return Finding(line, None, entry)
     if entry.id in seen:
-        message = f"the id {entry.id!r} is already that of line {seen[entry.id]}"
+        message = f"the id {entry.id!r} is already used on line {seen[entry.id]}"
         return Finding(line, entry.id, SubscriptionError(message, code="duplicate-id", id=entry.id))
     seen[entry.id] = line
     try:

@@ -48,7 +48,7 @@ def command(
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """List the documents that a pipeline could not read, or try them again.
+    """List the documents that a pipeline could not read, or retry them.
 
     On a terminal the list is a table.
     Piped, it is one line for each document: id, code, line, column, batch, message.
@@ -96,7 +96,7 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
         display.say("Starting Spark")
         with session_for(plan) as spark:
             display.tasks = partial(task_counts, spark)
-            display.say("Trying dead letters again")
+            display.say("Retrying dead letters")
             done = retry(spark, plan, select, on_batch=display.add)
             display.tasks = None
             display.say("Stopping Spark")
@@ -105,14 +105,14 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
             sys.stdout.write(json_text.dumps(asdict(batch)) + "\n")
     totals = display.totals
     complain(
-        f"{totals.documents:,} dead letters tried again: "
+        f"{totals.documents:,} dead letters retried: "
         f"{totals.documents - totals.dead_letters:,} can be read now ({totals.deliveries:,} deliveries), "
         f"{totals.dead_letters:,} cannot"
     )
 
 
 def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
-    """The dead letters that were not retried, read in batches of rows without starting Spark."""
+    """The dead letters that no retry has taken; Arrow reads the tables, without starting Spark."""
     from twigcast.spark import Journal, settled_path
 
     retries = {batch for batch in Journal(plan.work.journal).batches() if batch < 0}
@@ -162,7 +162,7 @@ def _write_body(letters: Iterator[dict[str, Any]], doc_id: str) -> None:
             sys.stdout.flush()
             sys.stdout.buffer.write(letter["body"] or b"")
             return
-    raise SourceError("is not among the dead letters", code="not-found", path=doc_id)
+    raise SourceError("there is no such dead letter", code="not-found", path=doc_id)
 
 
 def _print_table(letters: list[dict[str, Any]]) -> None:
@@ -172,15 +172,15 @@ def _print_table(letters: list[dict[str, Any]]) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("document", overflow="fold")
     table.add_column("code", no_wrap=True)
-    table.add_column("place", justify="right", no_wrap=True)
+    table.add_column("line:column", justify="right", no_wrap=True)
     table.add_column("batch", justify="right")
-    table.add_column("what is wrong", overflow="fold")
+    table.add_column("error", overflow="fold")
     for letter in letters:
-        place = f"{letter['line']}:{letter['column']}" if letter["line"] is not None else ""
+        position = f"{letter['line']}:{letter['column']}" if letter["line"] is not None else ""
         table.add_row(
             Text(letter["doc_id"] or ""),
             letter["code"],
-            place,
+            position,
             str(letter["batch"]),
             Text(letter["message"] or ""),
         )

@@ -19,15 +19,15 @@ ENDINGS = (".xml", ".xml.gz")
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """The source of one document: a file name, or ``-`` for stdin."""
+    """A document by the name of its file, or ``-`` for stdin."""
 
     name: str
 
     def read(self, most: int) -> bytes:
         """Read and decompress the document; of a document larger than ``most``, only ``most + 1`` bytes.
 
-        So neither a huge file nor a decompression bomb fills the memory, and the index refuses the document
-        as too large.
+        So neither a huge file nor a decompression bomb exhausts memory, and the index refuses the document as
+        too large.
         """
         try:
             if self.name == "-":
@@ -40,11 +40,12 @@ class DocumentFile:
             raise SourceError("there is no such file", code="not-found", path=self.name) from None
         except IsADirectoryError:
             raise SourceError(
-                f"holds no documents (*{' or *'.join(ENDINGS)})", code="no-documents", path=self.name
+                f"there are no documents (*{' or *'.join(ENDINGS)})", code="no-documents", path=self.name
             ) from None
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise SourceError(f"cannot be read: {reason}", code="unreadable", path=self.name) from None
+            message = f"the file cannot be read: {reason}"
+            raise SourceError(message, code="unreadable", path=self.name) from None
 
 
 def find(arguments: Iterable[str]) -> Iterator[DocumentFile]:

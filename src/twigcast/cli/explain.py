@@ -1,4 +1,4 @@
-"""``twigcast explain``: why does a document match a subscription, or where does it stop?"""
+"""``twigcast explain`` says why a document matches a subscription, or at which step it fails."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ def command(
     subscriptions: OptionalSubscriptions = None,
     id: Annotated[
         str | None,
-        typer.Option("--id", metavar="ID", help="Which subscription of the file; of lines, the line number."),
+        typer.Option(
+            "--id",
+            metavar="ID",
+            help="The id of a subscription in the file; in plain lines, the line number.",
+        ),
     ] = None,
     format: SubscriptionFormat = None,
     namespace: Namespaces = None,
@@ -50,7 +54,7 @@ def command(
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
 ) -> None:
-    """Say which steps and predicates of a subscription held in a document, and where it stopped."""
+    """Explain why a document matches a subscription, or at which step or predicate it fails."""
     namespaces = namespace_map(namespace, default_namespace)
     if (subscription is None) == (subscriptions is None):
         raise typer.BadParameter(

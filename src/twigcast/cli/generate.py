@@ -33,7 +33,7 @@ Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed give
 
 
 def drawn(default: str, help: str) -> Any:
-    """An option of a generator; without it the preset decides, and ``default`` is shown in the help."""
+    """An option that overrides a value of the preset; ``default`` is shown in the help."""
     return typer.Option(help=help, show_default=default)
 
 
@@ -68,7 +68,7 @@ def documents_command(
     seed: Seed = 0,
     preset: Annotated[
         str,
-        typer.Option("--preset", metavar="NAME", help="Start from: default, nitf-small, -medium or -large."),
+        typer.Option("--preset", metavar="NAME", help="default, nitf-small, nitf-medium or nitf-large."),
     ] = "default",
     elements: Annotated[int | None, drawn("117", "Elements of a document, on average.")] = None,
     spread: Annotated[float | None, drawn("0.5", "Variation of that number, as a fraction of it.")] = None,
@@ -140,8 +140,8 @@ def subscriptions_command(
         typer.Option(
             "--preset",
             metavar="NAME",
-            help="Start from: linear, branching, values; or from a paper: piggybacking, piggybacking-skewed, "
-            "routing, rewriting, chunking.",
+            help="linear, branching or values; or that of a paper: piggybacking, piggybacking-skewed, "
+            "routing, rewriting or chunking.",
         ),
     ] = "linear",
     max_steps: Annotated[int | None, drawn("8", "Maximal number of steps of a path.")] = None,
@@ -160,7 +160,7 @@ def subscriptions_command(
         bool | None,
         typer.Option(
             "--distinct/--repeating",
-            help="No subscription twice, or repetitions allowed.",
+            help="Without or with duplicate subscriptions.",
             show_default="distinct",
         ),
     ] = None,
@@ -168,7 +168,7 @@ def subscriptions_command(
     """Generate random subscriptions that documents of a DTD can match.
 
     Without --output they are written to stdout, one on each line.
-    Probabilities are per step.
+    Each probability applies to each step.
     The same options and seed give the same subscriptions, on any machine.
     """
     from twigcast.workload import generate_subscriptions, presets

@@ -1,4 +1,4 @@
-"""Making the index that a command works with, from a file of subscriptions or from an index file."""
+"""Builds the index of a command from a file of subscriptions, and reports the bad lines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from twigcast.document import DocumentLimits
     from twigcast.filtering import Index
 
-COMPLAINTS = 20  # of a file of subscriptions, before the rest is only counted
+COMPLAINTS = 20  # bad lines of a file that are reported; the rest is only counted
 
 
 def document_limits(maximum_bytes: int | None, maximum_depth: int | None) -> DocumentLimits:
-    """The limits of ``--max-bytes`` and ``--max-depth``, the others as they are by default."""
+    """The limits of ``--max-bytes`` and ``--max-depth``, with defaults for everything else."""
     from dataclasses import replace
 
     from twigcast.document import DocumentLimits
@@ -32,7 +32,10 @@ def document_limits(maximum_bytes: int | None, maximum_depth: int | None) -> Doc
 def build(
     path: Path, format: Format | None, namespaces: Mapping[str, str], limits: DocumentLimits
 ) -> tuple[Index, int]:
-    """An index of the subscriptions of a file, and how many were refused; those are complained of."""
+    """Build the index of a file of subscriptions; returns it and the number of refused lines.
+
+    The first ``COMPLAINTS`` refused lines are reported on stderr, and the number of all.
+    """
     from twigcast.filtering import Index, SubscriptionWarning
 
     lines: dict[Hashable, int] = {}
@@ -48,15 +51,15 @@ def build(
 
     numbered = read_subscriptions(path, format, namespaces=namespaces)
     with progress(f"Indexing {path}", numbered) as entries, warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", SubscriptionWarning
-        )  # the refused are complained of below, with their lines
+        # Refused subscriptions are reported below, with their lines.
+        warnings.simplefilter("ignore", SubscriptionWarning)
         index = Index(subscriptions(), limits=limits)
     bad: list[tuple[int, Exception]] = [(error.line, error) for error in unread]
     bad += [(lines[refused.id], refused.error) for refused in index.refused]
     for line, error in sorted(bad, key=lambda pair: pair[0])[:COMPLAINTS]:
         complain_of(error, f"{path}:{line}")
     if bad:
-        rest = f"; all of them: twigcast check {path}" if len(bad) > COMPLAINTS else ""
-        complain(f"{len(bad):,} of {len(index) + len(bad):,} subscriptions refused, the others go on{rest}")
+        rest = f"; to see all of them: twigcast check {path}" if len(bad) > COMPLAINTS else ""
+        total = len(index) + len(bad)
+        complain(f"{len(bad):,} of {total:,} subscriptions refused, the others are used{rest}")
     return index, len(bad)

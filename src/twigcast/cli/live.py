@@ -31,7 +31,7 @@ Tasks: TypeAlias = Callable[[], tuple[int, int]]  # of the current batch: finish
 
 
 class Figures(Protocol):
-    """The figures of a batch, or of all batches together."""
+    """The figures of a batch, or the sums over all batches."""
 
     @property
     def documents(self) -> int: ...
@@ -169,7 +169,7 @@ def _cells(figures: Figures, name: str, version: str) -> list[str]:
 
 
 def size(count: int) -> str:
-    """A number of bytes for people: ``4.8 MB``."""
+    """Format a number of bytes for people, such as ``4.8 MB``."""
     for unit, bytes_ in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= bytes_:
             return f"{count / bytes_:,.1f} {unit}"

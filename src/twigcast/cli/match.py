@@ -41,7 +41,7 @@ EXAMPLES = examples(
 
 
 class Wanted(Enum):
-    """The kind of answer for each document."""
+    """The kind of answer that the command prints for each document."""
 
     IDS = "ids"
     COUNT = "count"
@@ -152,7 +152,7 @@ def _wanted(count: bool, select: bool, id: list[str] | None) -> Wanted:
 
 
 def _streams(json: bool) -> bool:
-    """Whether answers are written one by one; a table is printed at the end."""
+    """Whether each answer is written at once; otherwise a table is printed at the end."""
     return json or not sys.stdout.isatty()
 
 
@@ -248,6 +248,6 @@ def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
             table.add_row(name, f"{outcome.count:,}", Text(shown + rest))
         else:
             for part in outcome.parts:
-                place = f"{part.start:,}–{part.end:,}"
-                table.add_row(name, Text(str(part.id)), place, part.kind, Text(_one_line(part.text)))
+                extent = f"{part.start:,}–{part.end:,}"
+                table.add_row(name, Text(str(part.id)), extent, part.kind, Text(_one_line(part.text)))
     stdout().print(table)

@@ -44,12 +44,12 @@ OUTPUT_CLOSED = 141
 
 @contextmanager
 def exit_codes(*, debug: bool = False) -> Iterator[None]:
-    """Turn an error of a command into a sentence on stderr and an exit code; ``debug`` lets it through."""
+    """Turn an error of a command into a sentence on stderr and an exit code; with ``debug``, raise it."""
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
+        _discard_stdout()
         raise typer.Exit(OUTPUT_CLOSED) from None
     except KeyboardInterrupt:
         complain("Interrupted.")
@@ -118,7 +118,7 @@ def _program(
     """Carry XML documents to exactly the subscribers whose XPath they match."""
 
 
-def _forget_stdout() -> None:
+def _discard_stdout() -> None:
     """Point stdout at the null device, so that Python does not report the closed pipe again at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -47,7 +47,7 @@ def command(
 ) -> None:
     """Read documents from the source of a pipeline, match them, and write deliveries to its sinks.
 
-    Without --stream the run takes the documents that are there and were not yet processed, and ends.
+    Without --stream the run processes the documents that no earlier run has processed, and ends.
     After a stop or a kill, the next run continues where the last one stopped: file sinks receive each
     delivery exactly once, append-only sinks at least once, with a delivery_id to de-duplicate.
     Subscriptions may change during a run; the next batch uses the change.
@@ -59,7 +59,7 @@ def command(
     """
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
-    _look_at_source(plan)
+    _check_source(plan)
     check_store(plan, pipeline)
     with live() as display:
         stopped = _go(plan, display, streaming=stream, json=json)
@@ -94,7 +94,7 @@ def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> boo
         display.say("Waiting for documents" if streaming else "Matching")
         query = stream(spark, plan, on_batch=show) if streaming else start_run(spark, plan, show)
         stopped = query is not None and wait_until_stopped(
-            query, lambda: display.say("Finishing the batch (Ctrl-C again to give it up)")
+            query, lambda: display.say("Finishing the batch (Ctrl-C again to stop at once)")
         )
         display.tasks = None
         display.say("Stopping Spark")
@@ -110,8 +110,8 @@ def _line(metrics: BatchMetrics, *, json: bool) -> str:
     )
 
 
-def _look_at_source(plan: Pipeline) -> None:
-    """Raise ``SourceError`` for a missing local source at once, not only after Spark has started."""
+def _check_source(plan: Pipeline) -> None:
+    """Raise ``SourceError`` if a local source is missing, before Spark is started."""
     source = plan.source
     is_here = source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{")
     if is_here and not Path(str(source.path)).exists():

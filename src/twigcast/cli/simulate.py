@@ -27,7 +27,7 @@ EXAMPLES = examples(
     "twigcast simulate my-network.toml",
 )
 WRONG_DELIVERY = 1
-WIDTH = 150  # of a table that goes to a file
+WIDTH = 150  # columns of a table that is written to a file
 
 
 def command(
@@ -39,14 +39,14 @@ def command(
         typer.Option("--strategy", "-s", metavar="NAME", help="Run only this strategy; repeatable."),
     ] = None,
     dtd: Annotated[
-        Path | None, typer.Option("--dtd", metavar="FILE", help="The schema, instead of the scenario's.")
+        Path | None, typer.Option("--dtd", metavar="FILE", help="A DTD that replaces that of the scenario.")
     ] = None,
     root: Annotated[str | None, typer.Option("--root", metavar="NAME", help="The root element.")] = None,
     subscriptions: Annotated[
-        int | None, typer.Option("--subscriptions", min=0, help="Subscriptions of each subscriber.")
+        int | None, typer.Option("--subscriptions", min=0, help="The number of subscriptions per subscriber.")
     ] = None,
     documents: Annotated[
-        int | None, typer.Option("--documents", min=0, help="Documents that are published.")
+        int | None, typer.Option("--documents", min=0, help="The number of documents to publish.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="The seed that places the publishers.")] = None,
     measured: Annotated[
@@ -60,8 +60,8 @@ def command(
 ) -> None:
     """Run a network of routers in virtual time and compare the costs of routing strategies.
 
-    Messages are those that routers receive; a document that travels as paths counts once for each path.
-    A false positive is a publication that a router received although no subscriber behind it asked for it.
+    The messages that routers receive are counted; a document that travels as paths counts once for each path.
+    A false positive is a publication that a router received although no subscriber behind it receives it.
     Delays come from a cost model, so that the same scenario gives the same figures on any machine.
     The exit code is 1 if the deliveries of a strategy differ from those of flooding.
     """
@@ -89,7 +89,9 @@ def command(
             complain(f"{path}: drawn")
     wrong = [report for report in reports if not report.correct]
     for report in wrong:
-        complain(f"{report.name}: {report.missing:,} deliveries are missing, {report.extra:,} too many")
+        complain(
+            f"{report.name}: {report.missing:,} deliveries are missing, {report.extra:,} are superfluous"
+        )
     if wrong:
         raise typer.Exit(WRONG_DELIVERY)
 

@@ -1,4 +1,4 @@
-"""Which subscription store a command means, and what it needs to be installed."""
+"""Finds the pipeline file and the subscription store of a command, and checks that the extra is installed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ StoreFile: TypeAlias = Annotated[
         "--store",
         "-s",
         metavar="FILE",
-        help="The subscription store; otherwise that of the pipeline, else that of pipeline.toml here, "
-        "else subscriptions.db here.",
+        help="The subscription store; by default that of the pipeline file, or of pipeline.toml in the "
+        "current folder, or subscriptions.db in the current folder.",
     ),
 ]
 
 
 def need(*libraries: str) -> None:
-    """Raise ``ExtraError`` where a library of the extra ``spark`` is missing, before anything is begun."""
+    """Raise ``ExtraError`` if a library of the extra ``spark`` is missing."""
     for library in libraries:
         if find_spec(library) is None:
             raise ExtraError(library, extra="spark")
 
 
 def load_pipeline(path: Path) -> Pipeline:
-    """The pipeline of a file; raises ``PipelineError``."""
+    """Read a pipeline file; raises ``PipelineError``."""
     need("pydantic")
     from twigcast.spark import Pipeline
 
@@ -47,28 +47,31 @@ def load_pipeline(path: Path) -> Pipeline:
 
 
 def split_pipeline(words: Sequence[str], store: Path | None) -> tuple[Path | None, list[str]]:
-    """The pipeline file that comes first among the words, if one does, and the other words."""
+    """Split the arguments into a pipeline file (a first word that ends in ``.toml``) and the other words."""
     if words and store is None and words[0].endswith(".toml"):
         return Path(words[0]), list(words[1:])
     return None, list(words)
 
 
 def open_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
-    """The subscription store to change; it is created where it is not there."""
+    """Open the subscription store to change it; it is created if it does not exist."""
     from twigcast.subscriptions import SubscriptionStore
 
     return _opened(SubscriptionStore, _store_path(store, pipeline))
 
 
 def open_known_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
-    """The subscription store to read; raises ``SourceError`` where it is not there."""
+    """Open an existing subscription store; raises ``SourceError`` if it does not exist."""
     from twigcast.subscriptions import SubscriptionStore
 
     return _opened(SubscriptionStore.open, _store_path(store, pipeline))
 
 
 def check_store(plan: Pipeline, pipeline: Path) -> None:
-    """Say before Spark starts that a pipeline has no store, which is an error, or no subscriptions in it."""
+    """Check the store of a pipeline before Spark is started.
+
+    Raises ``SourceError`` if it does not exist; a store without subscriptions is only reported on stderr.
+    """
     named = plan.subscriptions
     if named.format is not None:
         return
@@ -77,7 +80,7 @@ def check_store(plan: Pipeline, pipeline: Path) -> None:
     except SourceError as error:
         if error.code != "not-found":
             raise
-        message = f"{error.message}: twigcast subscribe {pipeline} --id ID XPATH makes it"
+        message = f"{error.message}: create it with twigcast subscribe {pipeline} --id ID XPATH"
         raise SourceError(message, code=error.code, path=error.path) from None
     if not len(store):
         complain(f"{store.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")
@@ -102,7 +105,7 @@ def _store_path(store: Path | None, pipeline: Path | None) -> Path:
     subscriptions = load_pipeline(file).subscriptions
     if subscriptions.format is not None:
         raise PipelineError(
-            f"its subscriptions are read by Spark ({subscriptions.format}): change them where they are kept",
+            f"Spark reads its subscriptions from {subscriptions.format}: change them there",
             path=str(file),
             key="subscriptions.format",
         )

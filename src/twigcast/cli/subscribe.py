@@ -1,4 +1,4 @@
-"""``twigcast subscribe``: put subscriptions into the store that a pipeline reads."""
+"""``twigcast subscribe`` adds subscriptions to the store that a pipeline reads."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ EXAMPLES = examples(
     "twigcast subscribe news.toml --id quotes --deliver part //q",
     "twigcast subscribe --store subscriptions.db --file news.tsv",
 )
-COMPLAINTS = 20  # of a file of subscriptions, before the rest is only counted
+COMPLAINTS = 20  # bad lines of a file that are reported; the rest is only counted
 
 
 class DeliveredContent(StrEnum):
-    """What a subscriber receives."""
+    """What a subscriber receives: the whole document, or only the selected parts."""
 
     document = "document"
     part = "part"
@@ -48,53 +48,53 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[PIPELINE] [XPATH]",
-            help="The pipeline file whose store it is (*.toml), and what is asked for.",
+            help="The pipeline file (*.toml) that names the store, and the XPath to subscribe to.",
         ),
     ] = None,
     store: StoreFile = None,
     id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="The name of the subscription in the store.")
+        str | None, typer.Option("--id", metavar="ID", help="The id of the subscription in the store.")
     ] = None,
     subscriber: Annotated[
         str | None,
-        typer.Option("--subscriber", metavar="NAME", help="Who receives; otherwise the id says who."),
+        typer.Option("--subscriber", metavar="NAME", help="Who receives the deliveries; by default the id."),
     ] = None,
     deliver: Annotated[
         DeliveredContent | None,
-        typer.Option("--deliver", help="The whole document (so by default) or only the selected parts."),
+        typer.Option("--deliver", help="The whole document (the default) or only the selected parts."),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
             "--file",
             metavar="FILE",
-            help=f"Subscribe to all of a file at once. {SUBSCRIPTIONS_HELP} "
-            "TSV may go on with columns for subscriber and delivery, JSONL have such keys.",
+            help=f"Add all subscriptions of a file in one change. {SUBSCRIPTIONS_HELP} "
+            "TSV may have two more columns, subscriber and delivery; JSONL the keys subscriber and deliver.",
         ),
     ] = None,
     format: SubscriptionFormat = None,
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
 ) -> None:
-    """Subscribe to documents, while pipelines run or not.
+    """Add a subscription to the store of a pipeline, which may be running.
 
-    The next batch of a pipeline sees the change.
-    A subscription with an id that is there replaces it, if it has the same subscriber.
+    The next batch of the pipeline uses the change.
+    An existing subscription with the same id is replaced, if it has the same subscriber.
 
     The new version of the store is printed.
-    With --file, bad lines are reported and the others subscribed; the exit code is then 1.
+    With --file, bad lines are reported and the other lines are added; the exit code is then 1.
     """
     pipeline, rest = split_pipeline(words or [], store)
     namespaces = namespace_map(namespace, default_namespace)
     if file is not None:
         if rest or id is not None:
-            raise typer.BadParameter("an XPath and --id do not go with --file", param_hint="--file")
+            raise typer.BadParameter("--file excludes an XPath and --id", param_hint="--file")
         _subscribe_all(open_store(store, pipeline), file, format, namespaces, subscriber, deliver)
         return
     if len(rest) != 1:
         raise typer.BadParameter("expected one XPath, or --file", param_hint="XPATH")
     if not id:
-        raise typer.BadParameter("a subscription needs a name", param_hint="--id")
+        raise typer.BadParameter("a subscription needs an id", param_hint="--id")
     subscriptions = open_store(store, pipeline)
     version = subscriptions.subscribe(
         id,
@@ -115,7 +115,7 @@ def _subscribe_all(
     subscriber: str | None,
     deliver: DeliveredContent | None,
 ) -> None:
-    """Put the good lines of a file into the table in one change, and complain of the others."""
+    """Add the good lines of a file to the store in one change, and report the others."""
     lines: dict[Hashable, int] = {}
     bad: list[tuple[int, TwigcastError]] = []
 

@@ -1,4 +1,4 @@
-"""``twigcast subscriptions``: who is subscribed to what."""
+"""``twigcast subscriptions`` lists the subscriptions of a store."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ EXAMPLES = examples(
 
 def command(
     pipeline: Annotated[
-        Path | None, typer.Argument(metavar="PIPELINE", help="The pipeline file whose store it is.")
+        Path | None, typer.Argument(metavar="PIPELINE", help="The pipeline file that names the store.")
     ] = None,
     store: StoreFile = None,
     subscriber: Annotated[
-        str | None, typer.Option("--subscriber", metavar="NAME", help="Only those of one subscriber.")
+        str | None, typer.Option("--subscriber", metavar="NAME", help="List only those of one subscriber.")
     ] = None,
     at: Annotated[
         int | None,
-        typer.Option("--at", metavar="VERSION", min=0, help="As they were at an earlier version."),
+        typer.Option("--at", metavar="VERSION", min=0, help="List the subscriptions of an earlier version."),
     ] = None,
-    count: Annotated[bool, typer.Option("--count", "-c", help="Only how many there are.")] = False,
+    count: Annotated[bool, typer.Option("--count", "-c", help="Print only their number.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Only the version of the store: the number of its last change.")
+        bool, typer.Option("--version", help="Print only the version: the number of the last change.")
     ] = False,
     json: AsJson = False,
 ) -> None:
@@ -91,10 +91,10 @@ def _print_table(rows: list[Subscription]) -> None:
     from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("id", "subscriber", "receives", "asks for"):
+    for name in ("id", "subscriber", "receives", "subscribes to"):
         table.add_column(name, overflow="fold")
     for row in rows:
         bindings = f"  ({_bindings(row)})" if row.namespaces else ""
-        asks = Text(row.text).append(bindings, style="dim")
-        table.add_row(Text(str(row.id)), Text(row.subscriber), row.deliver, asks)
+        expression = Text(row.text).append(bindings, style="dim")
+        table.add_row(Text(str(row.id)), Text(row.subscriber), row.deliver, expression)
     stdout().print(table)

@@ -52,16 +52,16 @@ def complain_of(error: Exception, where: str = "") -> None:
 
 def sentence(error: Exception, where: str = "") -> str:
     """An error for people: ``error: where: what``; for a pattern also the text, with a caret below it."""
-    place = f"{where}: " if where else ""
+    prefix = f"{where}: " if where else ""
     if isinstance(error, PatternError):
-        return f"error: {place}{error}\n{pointed(error)}"
+        return f"error: {prefix}{error}\n{pointed(error)}"
     if isinstance(error, SourceError):
         line = f":{error.line}" if error.line else ""
         return f"error: {error.path}{line}: {error.message}"
     if isinstance(error, OSError):
-        name = f"{error.filename}: " if error.filename else place
+        name = f"{error.filename}: " if error.filename else prefix
         return f"error: {name}{error.strerror or error}"
-    return f"error: {place}{error}"
+    return f"error: {prefix}{error}"
 
 
 def as_json(error: TwigcastError | None) -> dict[str, object] | None:

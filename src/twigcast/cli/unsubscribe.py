@@ -1,4 +1,4 @@
-"""``twigcast unsubscribe``: take subscriptions out of the store that a pipeline reads."""
+"""``twigcast unsubscribe`` removes subscriptions from the store that a pipeline reads."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ def command(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="[PIPELINE] ID...", help="The pipeline file whose store it is (*.toml), and the ids."
+            metavar="[PIPELINE] ID...", help="The pipeline file (*.toml) that names the store, and the ids."
         ),
     ],
     store: StoreFile = None,
 ) -> None:
-    """End subscriptions; the next batch of a pipeline sees the change.
+    """Remove subscriptions from a store; the next batch of a pipeline uses the change.
 
     The new version of the store is printed.
-    An id that is not there is reported and the others go on; the exit code is then 1.
+    An unknown id is reported, the others are removed, and the exit code is then 1.
     """
     pipeline, ids = split_pipeline(words, store)
     if not ids:
         raise typer.BadParameter(
-            f"{pipeline} was taken for the pipeline file, and no id comes after it; "
-            "if it is an id, name the pipeline file or --store FILE before it",
+            f"{pipeline} was taken for the pipeline file, and no id follows it; "
+            "if it is an id, put the pipeline file or --store FILE before it",
             param_hint="ID",
         )
     subscriptions = open_known_store(store, pipeline)
-    gone = 0
+    removed = 0
     for id in ids:
         try:
             subscriptions.unsubscribe(id)
         except SubscriptionError as error:
             complain_of(error, str(subscriptions.path))
         else:
-            gone += 1
-    if gone:
-        complain(f"{subscriptions.path}: {gone:,} unsubscribed")
+            removed += 1
+    if removed:
+        complain(f"{subscriptions.path}: {removed:,} unsubscribed")
         typer.echo(subscriptions.version())
-    if gone < len(ids):
+    if removed < len(ids):
         raise typer.Exit(1)

@@ -1,7 +1,7 @@
-"""Matching: many subscriptions, one document at a time.
+"""Matches documents against many subscriptions at once.
 
-``Index`` is the engine to use.  ``OneByOne``, ``XTrie`` and ``YFilter`` are there to compare with and to
-learn from.
+``Index`` is the engine to use.  ``OneByOne``, ``XTrie`` and ``YFilter`` are reference engines for comparison
+and teaching.
 """
 
 from twigcast.filtering.engine import Engine, duplicate_id, unknown_id

@@ -1,4 +1,4 @@
-"""Many documents in, many answers out, as Arrow arrays that are never copied."""
+"""The input and output of batch matching as Arrow arrays, without a copy of their buffers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ POSITIONS = pa.list_(pa.uint32())
 
 
 class Bodies:
-    """An Arrow array of documents, as binary or text: bytes in one piece, and where each document begins."""
+    """A view of an Arrow array of documents (binary or string): one data buffer and the offsets into it."""
 
     def __init__(self, bodies: Any) -> None:
         if isinstance(bodies, list | tuple):
@@ -32,12 +32,12 @@ class Bodies:
         return self._count
 
     def __getitem__(self, row: int) -> bytes:
-        places = self.offsets.cast("q" if self.wide else "i")
-        return bytes(self.data[places[row] : places[row + 1]])
+        offsets = self.offsets.cast("q" if self.wide else "i")
+        return bytes(self.data[offsets[row] : offsets[row + 1]])
 
 
 class PositionLists:
-    """For each document the positions that match: offsets, and the positions of all rows in one piece."""
+    """The matching positions of each document: one buffer with all positions, and the offsets of the rows."""
 
     def __init__(self, offsets: Any, positions: Any) -> None:
         self._offsets = offsets
@@ -48,7 +48,7 @@ class PositionLists:
         return memoryview(self._positions).cast("I")[offsets[row] : offsets[row + 1]]
 
     def replaced(self, by: Mapping[int, Sequence[int]]) -> PositionLists:
-        """The rows with others in the place of some."""
+        """A copy in which the rows in ``by`` have the positions given there."""
         offsets, positions = [0], list[int]()
         for row in range(len(memoryview(self._offsets).cast("I")) - 1):
             positions += by[row] if row in by else self[row]
@@ -58,7 +58,7 @@ class PositionLists:
         )
 
     def to_arrow(self, count: int, present: Sequence[bool] = ()) -> Any:
-        """The rows as an Arrow ``list<uint32>``, null where they are not ``present``, if that is told."""
+        """The rows as an Arrow ``list<uint32>``; if ``present`` is given, a row where it is false is null."""
         buffer = pa.py_buffer(self._positions)
         positions = pa.Array.from_buffers(pa.uint32(), buffer.size // 4, [None, buffer])
         validity = pa.array(present, pa.bool_()).buffers()[1] if present else None

@@ -1,12 +1,12 @@
-"""The subscriptions of an index as they change: a snapshot of levels, replaced by each change.
+"""The changing subscriptions of an index, published as immutable snapshots.
 
-    add, remove ──► Snapshot ──► read by engines          a match in progress keeps the one it began with
+    add, remove ──► Snapshot ──► read by engines          a match in progress keeps the snapshot it began with
                        │
-                       ├── save            one segment file of all that is living
-                       └── save_levels     a file for each level that has none yet: an index version
+                       ├── save            writes all living subscriptions as one segment file
+                       └── save_levels     writes a file for each level that has none yet: an index version
 
-Everything here is done under one lock, except for large merges, which are made by a thread in the background
-and swapped in at the end.
+Every method holds one lock, except for large merges: a background thread makes the merged level and takes the
+lock only to swap it in.
 """
 
 from __future__ import annotations
@@ -47,34 +47,34 @@ from twigcast.filtering.segment_file import (
 from twigcast.pattern import Content, Pattern, PatternLimits, Subscription, parse, render
 from twigcast.system import garbage_collection_paused
 
-COMPILED_AT_ONCE = 256  # expressions of a stored level, with the lock held: some milliseconds
+COMPILED_AT_ONCE = 256  # expressions that are compiled while the lock is held: a few milliseconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """Everything a match reads; never changed, only replaced."""
+    """Everything that a match reads; a snapshot never changes, a change of subscriptions makes a new one."""
 
     levels: tuple[Level, ...]
     roster: Roster
-    size: int  # positions given out
-    gone: bytes  # bitmap
-    inexact: bytes  # bitmap of those whose candidates must be confirmed
+    size: int  # number of positions assigned so far
+    gone: bytes  # bitmap of removed positions
+    inexact: bytes  # bitmap of positions whose candidates the evaluator must confirm
 
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    """A subscription that can be added: its row, and its program."""
+    """A compiled subscription that is not added yet: its row in the roster, and its program."""
 
     id: Hashable
     text: str
     subscriber: str
     part: bool
     words: bytes
-    pattern: Pattern | SchemaAutomaton | None  # where candidates must be confirmed with it
+    pattern: Pattern | SchemaAutomaton | None  # kept if the program is inexact and candidates need it
 
 
 class SubscriptionCollection:
-    """Subscriptions by id, compiled; ``snapshot`` is what there is now."""
+    """Compiled subscriptions by id; ``snapshot`` is the current state, for engines to read."""
 
     def __init__(self, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
         self.namespaces = dict(namespaces)
@@ -82,12 +82,12 @@ class SubscriptionCollection:
         self.snapshot = Snapshot((), Roster(), 0, b"", b"")
         self.lock = threading.RLock()
         self._compiler = Compiler()
-        self._unrecorded: list[int] = []  # positions removed since the last version was written
+        self._unrecorded: list[int] = []  # removed positions that no written version has as tombstones yet
         self._merging: threading.Thread | None = None
 
     @classmethod
     def open(cls, segments: Sequence[StoredSegment], limits: PatternLimits) -> SubscriptionCollection:
-        """What some segment files hold together."""
+        """The collection of all subscriptions in these segment files, which together are an index version."""
         collection = cls({}, limits)
         gone, inexact = bytearray(), bytearray()
         removed = sorted({position for segment in segments for position in segment.removed})
@@ -132,7 +132,7 @@ class SubscriptionCollection:
             self._merge()
 
     def add_all(self, items: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
-        """Add many subscriptions; those that cannot be added are returned, the others added together."""
+        """Add many subscriptions in one change; returns those that are refused, with their errors."""
         refused: list[RefusedSubscription] = []
         with self.lock, garbage_collection_paused():
             snapshot = self.snapshot
@@ -162,7 +162,7 @@ class SubscriptionCollection:
         return refused
 
     def remove(self, id: Hashable) -> None:
-        """Remove a subscription; raises ``SubscriptionError`` where the id is unknown."""
+        """Remove a subscription; raises ``SubscriptionError`` if the id is unknown."""
         with self.lock:
             snapshot = self.snapshot
             if snapshot.roster.find(id) is None:
@@ -176,7 +176,7 @@ class SubscriptionCollection:
     # Files
 
     def save(self, path: Path) -> None:
-        """Write all that is living as one segment file, at positions without gaps."""
+        """Write all living subscriptions as one segment file, at consecutive positions from 0."""
         with self.lock:
             snapshot = self.snapshot
             living = [position for _, position in snapshot.roster.living()]
@@ -186,7 +186,7 @@ class SubscriptionCollection:
         write_segment(path, encode_segment(segment, 0, rows, inexact))
 
     def save_levels(self, folder: Path) -> list[str]:
-        """Write the levels that have no file yet; the names of all files, which together are this version."""
+        """Write the levels that have no file yet; returns the names of all files, which are this version."""
         with self.lock:
             if self._unrecorded:
                 snapshot = self.snapshot
@@ -204,7 +204,7 @@ class SubscriptionCollection:
             return names
 
     def _written(self, level: Level, folder: Path) -> str:
-        """The name of the file of a level in a folder, written where it is not there."""
+        """The name of the file of a level in a folder; the file is written if the folder does not have it."""
         if level.file is not None and (folder / level.file).exists():
             return level.file
         snapshot = self.snapshot
@@ -214,7 +214,8 @@ class SubscriptionCollection:
             for position in range(level.first, level.stop)
             if snapshot.inexact and has_bit(snapshot.inexact, position)
         ]
-        # Positions that were removed after the level was made are holes, but still in its segment.
+        # A position that was removed after the level was made is a hole in the rows, but its program is still
+        # in the segment, so the file must also have a tombstone for it.
         removed = dict.fromkeys(level.removed)
         for position in level.programs or ():
             if has_bit(snapshot.gone, position):
@@ -228,7 +229,7 @@ class SubscriptionCollection:
     # Compiling
 
     def _compiled(self, item: Subscription | tuple[Any, ...], cache: ProgramCache | None = None) -> _New:
-        """What is added for a subscription, or for its short form (id, xpath[, namespaces])."""
+        """Compile a subscription, or its short form (id, xpath[, namespaces])."""
         if isinstance(item, Subscription):
             id, text, subscriber, part = item.id, item.text, item.subscriber, item.deliver == "part"
             source: Any = item.pattern if item.is_parsed else text
@@ -267,7 +268,7 @@ class SubscriptionCollection:
         return ProgramCache(self._compiler) if usual else None
 
     def _programs_of(self, level: Level) -> Mapping[int, bytes]:
-        """The programs of a level, compiled again from the expressions where it was read from a file."""
+        """The programs of a level; those of a level from a file are compiled again from its expressions."""
         if level.programs is not None:
             return level.programs
         roster = self.snapshot.roster
@@ -281,7 +282,7 @@ class SubscriptionCollection:
         return programs
 
     def _segment_of(self, living: list[int]) -> bytes:
-        """One kernel segment of these positions, numbered without gaps."""
+        """One kernel segment of these positions, renumbered from 0 without gaps."""
         levels = self.snapshot.levels
         if len(levels) == 1 and levels[0].count == len(living) == self.snapshot.size:
             return bytes(levels[0].segment.owner)
@@ -296,18 +297,18 @@ class SubscriptionCollection:
     # Merging
 
     def _merge(self) -> None:
-        """Bring the levels in order: small merges now, large ones in the background."""
+        """Merge levels until the sizes are in proportion: small merges now, large ones in the background."""
         while (pair := mergeable(self.snapshot.levels)) is not None:
             before, after = pair
             if before.size + after.size > SMALL or before.programs is None or after.programs is None:
                 if self._merging is None:
-                    self._merging = threading.Thread(target=self._merge_apart, args=pair, daemon=True)
+                    self._merging = threading.Thread(target=self._merge_in_background, args=pair, daemon=True)
                     self._merging.start()
                 return
             programs = {**before.programs, **after.programs}
             self._replace(pair, merged(*pair, programs, self._compiler.vocabulary, self._is_gone))
 
-    def _merge_apart(self, before: Level, after: Level) -> None:
+    def _merge_in_background(self, before: Level, after: Level) -> None:
         compiler = self._compiler
         programs = {**self._programs_of(before), **self._programs_of(after)}
         with self.lock:
@@ -315,7 +316,7 @@ class SubscriptionCollection:
         level = merged(before, after, programs, vocabulary, self._is_gone)
         with self.lock:
             self._merging = None
-            if compiler is self._compiler:  # else all positions are new
+            if compiler is self._compiler:  # otherwise ``_compact`` has assigned new positions meanwhile
                 self._replace((before, after), level)
             self._merge()
 
@@ -326,13 +327,13 @@ class SubscriptionCollection:
         return has_bit(self.snapshot.gone, position)
 
     def _compact(self) -> None:
-        """Give new positions to those that are there, once most are gone."""
+        """Assign new positions to the living subscriptions, after most positions have been removed."""
         fresh = SubscriptionCollection({}, self.limits)  # expressions are kept without prefixes
         fresh.add_all(_stored(self.snapshot.roster, self.limits))
         self._compiler, self.snapshot, self._unrecorded = fresh._compiler, fresh.snapshot, []
 
     def after_fork(self) -> None:
-        """What a thread of the parent process held is not held here."""
+        """Replace the lock and forget the merge: threads of the parent do not exist in a forked child."""
         self.lock = threading.RLock()
         self._merging = None
 
@@ -343,7 +344,7 @@ def _id(item: Subscription | tuple[Any, ...]) -> Hashable:
 
 
 def _stored(roster: Roster, limits: PatternLimits) -> Iterator[Subscription | tuple[Any, ...]]:
-    """The living subscriptions of a roster, as they were kept, and its schemas."""
+    """The living subscriptions and schemas of a roster, to be added to another collection."""
     for id, position in roster.living():
         if roster.text(position).startswith(SCHEMA):
             yield id, roster.pattern(position, limits)

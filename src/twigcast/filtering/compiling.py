@@ -1,16 +1,16 @@
-"""From a pattern to a program: the numbers the kernel builds its tables from.
+"""Compiles a pattern into a program: the integers from which the kernel builds its tables.
 
-A pattern is cut at its branching nodes.  What must hold at such a node is brought into disjunctive form, each
-literal of it a chain that starts there or a value predicate, positive or negative:
+A pattern is cut at its branching nodes.  The condition at such a node is brought into disjunctive normal
+form; each literal is a chain that starts at the node or a value predicate, positive or negative:
 
     /a/b[c/d or not(@x='1')]//e    →    a/b { (c/d, .//e)  |  (not @x='1', .//e) }
 
-What the kernel cannot decide in one pass (the *first* of several nodes, counting, a disjunctive form that
-would explode) is replaced by something weaker.  The program is then inexact: it holds whenever the pattern
-holds, and the index confirms its candidates with the evaluator.  Beneath a negation weaker would be stronger,
-so there an inexact part is left out as a whole.
+A condition that the kernel cannot decide in one pass (on the *first* of several nodes, a count, or a normal
+form with too many conjunctions) is replaced by a weaker one.  The program is then inexact: it holds whenever
+the pattern holds, and the index confirms its candidates with the evaluator.  Under a negation a weaker
+operand would make the condition stronger, so a negation of an inexact operand is left out as a whole.
 
-A schema automaton is compiled, too: to a program that holds for the documents the automaton describes.
+A schema automaton is compiled too, into a program that holds for the documents that the automaton describes.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ Condition: TypeAlias = tuple[Conjunction, ...]  # in disjunctive form
 TRUE: Condition = ((),)
 FALSE: Condition = ()
 
-MOST_KNOWN = 1 << 16
-MOST_CONJUNCTIONS = 64  # of one branching node; beyond, a part of the condition is left to the evaluator
+MOST_KNOWN = 1 << 16  # entries of the compiler's cache of conditions
+MOST_CONJUNCTIONS = 64  # of one branching node; a condition with more is made inexact
 
-# The numbers of the kernel (flat.hpp, segment.hpp).
+# Constants of the kernel (flat.hpp, segment.hpp).
 _NONE = 0xFFFFFFFF
 _DESCENDANT = 0x80000000
 _ON_ATTRIBUTE, _ON_TEXT, _ON_FIRST_TEXT, _ON_STRING = range(4)
@@ -68,7 +68,10 @@ _COMPARE = {"=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A compiled pattern or schema; ``exact`` if it holds for no document that the pattern does not match."""
+    """A compiled pattern or schema.
+
+    The program holds for every document that the pattern matches; if it is ``exact``, for no other document.
+    """
 
     words: bytes
     exact: bool
@@ -82,12 +85,12 @@ class Compiler:
         self._tests: dict[NameTest, int] = {}
         self._keys: tuple[dict[NameTest, int], dict[NameTest, int]] = ({}, {})  # child, descendant
         self._predicates: dict[tuple[int, int, int, str | float], int] = {}
-        self._kinds: list[int] = []  # of the predicates, by number
-        self._known: dict[int, tuple[Predicate, Condition, bool]] = {}  # by identity: parts are shared
+        self._kinds: list[int] = []  # the kind of each predicate, by its number
+        self._known: dict[int, tuple[Predicate, Condition, bool]] = {}  # by id(): patterns share predicates
         self._exact = True
 
     def compile(self, pattern: Pattern | SchemaAutomaton) -> Program:
-        """Compile what documents are to match; the kernel builds segments from the program's words."""
+        """Compile a pattern or a schema into a program, from whose words the kernel builds segments."""
         if isinstance(pattern, SchemaAutomaton):
             return self._schema(pattern)
         self._exact = True
@@ -107,15 +110,15 @@ class Compiler:
             return axis[step.test]
 
     def condition(self, predicate: Predicate) -> tuple[Condition, bool]:
-        """What a predicate asks of its node, and whether it asks no less than the predicate."""
+        """The condition of a predicate in disjunctive normal form, and whether it is exact."""
         self._exact = True
         return self._condition(predicate), self._exact
 
     def _schema(self, automaton: SchemaAutomaton) -> Program:
         words = [_NONE, len(automaton.tests)]
-        for place, (test, follow) in enumerate(zip(automaton.tests, automaton.follow, strict=True)):
+        for state, (test, follow) in enumerate(zip(automaton.tests, automaton.follow, strict=True)):
             followers = list(members(follow))
-            words += [self._test(test) if place else _NONE, len(followers), *followers]
+            words += [self._test(test) if state else _NONE, len(followers), *followers]
         return Program(array("I", words).tobytes(), exact=True)
 
     def _alternative(self, path: Path) -> list[int] | None:
@@ -124,7 +127,7 @@ class Compiler:
         return self._chain(path.steps, self._target(path.tail))
 
     def _at_document(self, condition: Condition) -> Condition:
-        """The condition where the context is the document, which has no attributes and no text of its own."""
+        """The condition on the document node, which has no attributes and no text of its own."""
         kept = []
         for conjunction in condition:
             literals: list[Literal] = []
@@ -132,7 +135,7 @@ class Compiler:
                 if literal[1] == 0:
                     literals.append(literal)
                 elif self._kinds[literal[2]] == _ON_STRING:
-                    self._exact = False  # the text of the whole document is not collected
+                    self._exact = False  # the kernel does not collect the text of the whole document
                 elif literal[0] == 0:
                     break
             else:
@@ -140,7 +143,7 @@ class Compiler:
         return tuple(kept)
 
     def _chain(self, steps: tuple[Step, ...], condition: Condition) -> list[int] | None:
-        """The chain of the steps with the condition at their end; ``None`` where it can never hold."""
+        """The chain of the steps with the condition at their end; ``None`` if it can never hold."""
         keys: list[int] = []  # from the last step to the first
         for step in reversed(steps):
             if step.predicates:
@@ -154,7 +157,7 @@ class Compiler:
         return _chain(keys, condition)
 
     def _path(self, path: Path, target: Condition) -> Condition:
-        """That the path selects a node, and the target holds at the last element."""
+        """The condition that the path selects a node whose last element satisfies ``target``."""
         if path.steps:
             chain = self._chain(path.steps, target)
             target = FALSE if chain is None else (((0, 0, *chain),),)
@@ -163,7 +166,7 @@ class Compiler:
         return target
 
     def _condition(self, predicate: Predicate) -> Condition:
-        """What the predicate asks, remembered: many patterns are made of few parts."""
+        """The condition of a predicate, cached, because many patterns share a few predicates."""
         known = self._known.get(id(predicate))
         if known is None:
             exact, self._exact = self._exact, True
@@ -242,8 +245,8 @@ class Compiler:
 
     def _compared(self, tail: Tail, operator: str, value: str | float) -> Condition:
         if operator == "!=" and _one_value(tail):
-            # One value differs where it is there and does not equal; one negative literal instead of many
-            # positive.
+            # If there is at most one value, ``!=`` means that it exists and is not equal: one negative
+            # literal instead of many positive ones.
             ((equal,),) = self._compared(tail, "=", value)
             different: Condition = (((1, *equal[1:]),),)
             return different if tail is None else self._and(self._target(tail), different)
@@ -262,7 +265,7 @@ class Compiler:
         if _single(paths):
             (path,) = paths
             return self._path(path, self._first(path.tail, operator, value))
-        # The first of the nodes contains it, so some node does.
+        # If the first node satisfies the test, some node does: a weaker condition that the kernel can decide.
         return self._weakened(
             self._either([self._path(path, self._first(path.tail, operator, value)) for path in paths])
         )
@@ -272,7 +275,7 @@ class Compiler:
             return self._weakened(TRUE)
         tail = paths[0].tail
         condition = self._first(tail, _LENGTH[operator], value)
-        if tail is not None and _COMPARE[operator](0, value):  # no such node has length 0
+        if tail is not None and _COMPARE[operator](0, value):  # a missing node has length 0
             ((exists,),) = self._target(tail)
             condition = self._either([condition, (((1, *exists[1:]),),)])
         return condition
@@ -280,7 +283,7 @@ class Compiler:
     def _count(self, paths: tuple[Path, ...], operator: str, value: float) -> Condition:
         holds = _COMPARE[operator]
         none, one, many = holds(0, value), holds(1, value), holds(2**53, value)
-        # Does the answer change at some count above 1?
+        # ``steady``: the comparison has the same result for all counts from 1 on.
         steady = one == many and not (operator in ("=", "!=") and value >= 1 and value.is_integer())
         if steady and none == one:
             return TRUE if none else FALSE
@@ -337,12 +340,12 @@ def _joined(left: Conjunction, right: Conjunction) -> Conjunction:
 
 
 def _single(paths: tuple[Path, ...]) -> bool:
-    """At most one node can be selected, or the kernel knows which is the first."""
+    """Whether the paths can select at most one node, or only nodes of which the kernel knows the first."""
     return len(paths) == 1 and not paths[0].steps and (paths[0].tail is TEXT or _one_value(paths[0].tail))
 
 
 def _one_value(tail: Tail) -> bool:
-    """An element has at most one such value: its string-value, or the attribute of a full name."""
+    """Whether an element has at most one such value: its string-value, or an attribute of a full name."""
     if isinstance(tail, AttributeTail):
         return tail.test.namespace is not None and tail.test.local is not None
     return tail is None

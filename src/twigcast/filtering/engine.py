@@ -1,11 +1,11 @@
-"""What every matching engine offers: patterns by id, and the ids that match a document.
+"""The interface of every matching engine: it stores patterns by id and returns the ids that match a document.
 
-The engines differ in what they share between patterns, never in their answers:
+Engines differ in the work that they share between patterns, never in their answers:
 
-    OneByOne    nothing: the definition of correct
-    XTrie       common substrings of element names
-    YFilter     common prefixes of paths
-    Index       all of it, compiled
+    OneByOne    shares nothing: the definition of correct
+    XTrie       shares common substrings of element names
+    YFilter     shares common prefixes of paths
+    Index       shares both, and branches and predicates, in compiled code
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from twigcast.pattern import Pattern
 
 
 class Engine(Protocol):
-    """Many patterns, matched together against one document at a time."""
+    """Matches many patterns together against one document at a time."""
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
-        """Take a pattern in; raises ``SubscriptionError`` where the id is already there."""
+        """Add a pattern; raises ``SubscriptionError`` if the id is in use."""
         ...
 
     def remove(self, id: Hashable) -> None:
-        """Forget a pattern; raises ``SubscriptionError`` where the id is unknown."""
+        """Remove a pattern; raises ``SubscriptionError`` if the id is unknown."""
         ...
 
     def match(self, body: bytes) -> Match:
-        """The ids of the patterns that match, in the order of adding; or the error of the document."""
+        """The ids of the patterns that match, in the order they were added; or the error of the document."""
         ...
 
     def __len__(self) -> int: ...
 
 
 def duplicate_id(id: Hashable) -> SubscriptionError:
-    """The error for an id that is already there."""
-    return SubscriptionError(f"subscription {id!r} is already there", code="duplicate-id", id=id)
+    """The error for an id that is already in use."""
+    return SubscriptionError(f"there is already a subscription {id!r}", code="duplicate-id", id=id)
 
 
 def unknown_id(id: Hashable) -> SubscriptionError:
-    """The error for an id that is not there."""
+    """The error for an id that no subscription has."""
     return SubscriptionError(f"there is no subscription {id!r}", code="unknown-id", id=id)

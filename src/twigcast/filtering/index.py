@@ -1,13 +1,13 @@
-"""Many subscriptions, matched together in about the time of a parse.
+"""The index: matches a document against all subscriptions in one pass of the parser.
 
-    Index ──► SubscriptionCollection ──► Snapshot    what there is now: levels of segments, who stands where
+    Index ──► SubscriptionCollection ──► Snapshot    the current state: levels of segments, and the roster
       │
       └── SegmentMatcher, SegmentMatcher, …                          one for each thread that matches
-             └── one matcher for each segment, warm across documents
+             └── one matcher for each segment, whose caches stay warm from document to document
 
-A change makes a new snapshot and swaps it in; a match in progress keeps the one it began with, the next
-document sees the new one.  Engines are handed out to one thread at a time and bring themselves up to date
-when they are.
+A change makes a new snapshot and swaps it in: a match in progress keeps the snapshot that it began with, and
+the next document uses the new one.  An engine (a ``SegmentMatcher``) is lent to one thread at a time, and is
+given the current snapshot when it is lent.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class SubscriptionWarning(UserWarning):
 
 
 class Index:
-    """Subscriptions by id; ``match`` tells which of them a document matches."""
+    """Compiled subscriptions by id; ``match`` returns those that a document matches."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class Index:
     ) -> None:
         """``subscriptions`` are ``Subscription`` values, ``(id, xpath)`` or ``(id, xpath, namespaces)``.
 
-        ``namespaces`` are prefixes for all of them.  Subscriptions outside the language are left out and
-        listed in ``refused``.
+        ``namespaces`` binds prefixes for all of them.  A subscription that is outside the language, or whose
+        id is in use, is left out and listed in ``refused``, and a ``SubscriptionWarning`` is issued.
         """
         self._begin(
             SubscriptionCollection(namespaces or {}, pattern_limits or PatternLimits()), limits, tuning
@@ -107,7 +107,7 @@ class Index:
     # Matching
 
     def match(self, body: bytes) -> Match:
-        """Which subscriptions the document matches; an unreadable document is an error in the result."""
+        """The subscriptions that the document matches; if it cannot be read, the result has the error."""
         with self._engine() as (engine, snapshot):
             found, suspect, error = engine.match(body)
         if error is not None:
@@ -118,7 +118,7 @@ class Index:
         return Match(positions, None, snapshot.roster)
 
     def count(self, body: bytes) -> int:
-        """How many subscriptions the document matches; raises ``DocumentError``."""
+        """The number of subscriptions that the document matches; raises ``DocumentError``."""
         with self._engine() as (engine, _):
             found, suspect, error = engine.count(body)
         if error is not None:
@@ -126,7 +126,7 @@ class Index:
         return len(self.match(body)) if suspect else found
 
     def match_batch(self, bodies: Any) -> BatchMatch:
-        """Which subscriptions each document of an Arrow array matches, as positions; the GIL is released."""
+        """Match each document of an Arrow array; the result has positions.  The GIL is released meanwhile."""
         batch = Bodies(bodies)
         with self._engine() as (engine, snapshot):
             offsets, positions, suspects, failures = engine.match_batch(
@@ -145,7 +145,7 @@ class Index:
         return BatchMatch(rows.to_arrow(len(batch), present), errors, snapshot.roster)
 
     def select(self, body: bytes, id: Hashable) -> list[Selected]:
-        """The nodes a subscription selects in the document, as byte ranges; raises ``DocumentError``."""
+        """The nodes that a subscription selects in the document, as byte ranges; raises ``DocumentError``."""
         pattern = self.pattern(id)
         return [
             Selected(node.start, node.end, type(node).__name__.lower())
@@ -153,7 +153,7 @@ class Index:
         ]
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
-        """Which steps and predicates held for a subscription, where it stopped; raises ``DocumentError``."""
+        """Explain why a subscription matches the document, or where it fails; raises ``DocumentError``."""
         return explain(self.pattern(id), read(body, self.limits))
 
     # Subscriptions
@@ -164,22 +164,24 @@ class Index:
         xpath: str | Pattern | SchemaAutomaton,
         namespaces: Mapping[str, str] | None = None,
     ) -> None:
-        """Subscribe; the next document sees it.  Raises ``PatternError`` or ``SubscriptionError``.
+        """Add a subscription, which applies from the next document on.
+
+        Raises ``PatternError`` if it is outside the language, ``SubscriptionError`` if the id is in use.
 
         A ``SchemaAutomaton`` matches the documents that it describes.
         """
         self._collection.add((id, xpath, namespaces))
 
     def add_all(self, subscriptions: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
-        """Subscribe many at once; those that cannot be added are returned with their errors."""
+        """Add many subscriptions in one change; returns those that are refused, with their errors."""
         return self._collection.add_all(subscriptions)
 
     def remove(self, id: Hashable) -> None:
-        """Unsubscribe; the next document sees it.  Raises ``SubscriptionError`` where the id is unknown."""
+        """Remove a subscription from the next document on; raises ``SubscriptionError`` if it is unknown."""
         self._collection.remove(id)
 
     def pattern(self, id: Hashable) -> Pattern:
-        """The pattern of a subscription; raises ``SubscriptionError`` where the id is unknown."""
+        """The pattern of a subscription; raises ``SubscriptionError`` if the id is unknown or is a schema."""
         with self._collection.lock:
             roster = self._collection.snapshot.roster
             position = roster.find(id)
@@ -191,27 +193,28 @@ class Index:
         return found
 
     def position(self, id: Hashable) -> int | None:
-        """The position of a subscription, as matches name it; none where the id is unknown."""
+        """The position of a subscription, as it appears in matches; none if the id is unknown."""
         with self._collection.lock:
             return self._collection.snapshot.roster.find(id)
 
     @property
     def ids(self) -> list[Hashable]:
-        """The ids, in the order they were added."""
+        """The ids of all subscriptions, in the order they were added."""
         with self._collection.lock:
             return [id for id, _ in self._collection.snapshot.roster.living()]
 
     def rows(self) -> Any:
-        """Who subscribes at each position: an Arrow table of ``subscription``, ``subscriber``, ``pattern``.
+        """The subscriber of each position: an Arrow table of ``subscription``, ``subscriber``, ``pattern``.
 
-        ``pattern`` is null where the whole document is delivered, and not only the part it selects.
+        ``pattern`` is set only for subscriptions that receive the selected parts; it is null for those that
+        receive the whole document.
         """
         with self._collection.lock:
             return self._collection.snapshot.roster.table()
 
     @property
     def position_count(self) -> int:
-        """How many positions were given out: every match is below it."""
+        """The number of positions assigned so far; every position in a match is below it."""
         return self._collection.snapshot.size
 
     def __contains__(self, id: Hashable) -> bool:
@@ -227,13 +230,13 @@ class Index:
     # As files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index as one file, at once or not at all."""
+        """Write the index as one file, atomically."""
         self._collection.save(Path(path))
 
     def save_segments(self, folder: Path) -> list[str]:
-        """Write what is new since the last call as segment files; the names of all files of the index now.
+        """Write the levels that have no file yet, and return the names of all segment files of the index.
 
-        Files are named by their content, so that an index version is the list of these names.
+        Files are named by a hash of their content; an index version is the list of these names.
         """
         return self._collection.save_levels(folder)
 
@@ -246,7 +249,10 @@ class Index:
         pattern_limits: PatternLimits | None = None,
         tuning: Tuning | None = None,
     ) -> Index:
-        """Map an index file, read-only and shared; raises ``IndexFileError``.  Changes stay in memory."""
+        """Open an index file by mapping it read-only; raises ``IndexFileError``.
+
+        All processes share its pages, and later changes of the index stay in memory.
+        """
         stored = [read_segment(Path(path))]
         return cls.of_segments(stored, limits=limits, pattern_limits=pattern_limits, tuning=tuning)
 
@@ -260,10 +266,10 @@ class Index:
         tuning: Tuning | None = None,
         warm_from: Index | None = None,
     ) -> Index:
-        """The index that segment files hold together.
+        """The index of an index version, given its segment files.
 
-        It takes over the engines of ``warm_from``, an index with the same limits and tuning, so that what
-        they learnt of the segments which both have is not lost.
+        The new index takes over the engines of ``warm_from``, an index with the same limits and tuning: their
+        caches for the segments that both indexes have stay warm.
         """
         index = cls.__new__(cls)
         collection = SubscriptionCollection.open(segments, pattern_limits or PatternLimits())
@@ -274,7 +280,7 @@ class Index:
         return index
 
     def stats(self) -> Stats:
-        """What the index holds, what its engines have learnt, and which subscriptions cost most."""
+        """The size of the index, the state of its caches, and the subscriptions that cost most."""
         snapshot = self._collection.snapshot
         engines = list(self._every_engine)
         learnt = [each for engine in engines for each in engine.statistics()]
@@ -347,8 +353,8 @@ class Index:
                 if position < snapshot.size:
                     looked_at[roster[position]] += count
         costly = {*dict(looked_at.most_common(10)), *dict(self._confirmations.most_common(10))}
-        places = {id: place for id in costly if (place := roster.find(id)) is not None}
-        ranked = sorted(places, key=lambda id: (-self._confirmations[id], -looked_at[id], places[id]))
+        positions = {id: position for id in costly if (position := roster.find(id)) is not None}
+        ranked = sorted(positions, key=lambda id: (-self._confirmations[id], -looked_at[id], positions[id]))
         return tuple(
             CostlySubscription(
                 id, 1000 * looked_at[id] / documents if documents else 0.0, self._confirmations[id]

@@ -1,14 +1,14 @@
-"""How the index changes while it is used: segments in levels, each much smaller than the one before.
+"""The levels of an index: segments in order, each much smaller than the one before, as in an LSM tree.
 
-    base 100,000 | 9,000 | 400 | 23        a new subscription rebuilds only the last, small one
+    base 100,000 | 9,000 | 400 | 23        adding a subscription rebuilds only the last, small segment
 
-A level that has grown too large for its place is merged into the one before it; large merges are for a thread
-in the background.  A segment is never changed: a match in progress keeps those it began with.  A level may
-lie in a file; an index version is the list of these files, so that writing a version writes only the levels
-that are new.
+A level that is no longer much smaller than the one before it is merged into that one; a background thread
+makes large merges.  A segment is immutable, so a match in progress keeps the segments that it began with.  A
+level may have a file; an index version is the list of these files, so writing a version writes only the new
+levels.
 
-Invariant: the levels divide all positions into ranges, in order; a living position is in the segment of its
-range.  A removed position stays in its segment until a merge leaves it out; until then it is a tombstone.
+Invariant: the levels divide all positions into consecutive ranges; a living position is in the segment of its
+range.  A removed position is a tombstone: it stays in its segment until a merge leaves it out.
 Cost: adding rebuilds at most ``TAIL`` programs; each program is rebuilt O(log n) times over its life.
 """
 
@@ -21,14 +21,14 @@ from twigcast.filtering.kernel._kernel import Segment, Vocabulary, build
 
 TAIL = 128  # programs rebuilt by an add: 0.2 ms at 1.5 µs each
 RATIO = 8
-SMALL = 2048  # merges up to this size are done on the spot
+SMALL = 2048  # merges up to this size are made at once, not in the background
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """A range of positions and the segment made of those that were living then.
+    """A range of positions, and the segment of those that were living when the level was made.
 
-    ``programs`` are by position, and none where the level was read from a file.  ``removed`` are tombstones
+    ``programs`` are by position; a level that was read from a file has none.  ``removed`` are the tombstones
     that its file records; ``file`` is the name of that file, once it is written.
     """
 
@@ -42,12 +42,12 @@ class Level:
 
     @property
     def size(self) -> int:
-        """How much the level is to merge: its programs and its tombstones."""
+        """The size that decides about merging: the number of programs and tombstones."""
         return self.count + len(self.removed)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no document can match anything in it."""
+        """Whether the segment has no program, so that no document can match it."""
         return bool(self.segment.end == 0)
 
 
@@ -58,7 +58,7 @@ def make_level(
     programs: Mapping[int, bytes],
     removed: tuple[int, ...] = (),
 ) -> Level:
-    """The level of a range of positions."""
+    """Compile the programs of a range of positions into a level."""
     segment = Segment(build(vocabulary, list(programs), list(programs.values())))
     return Level(segment, first, stop, programs, len(programs), removed)
 
@@ -66,7 +66,10 @@ def make_level(
 def with_added(
     levels: tuple[Level, ...], vocabulary: Vocabulary, programs: Mapping[int, bytes]
 ) -> tuple[Level, ...]:
-    """The levels with programs at the next positions: in the last level where both are small."""
+    """The levels with new programs at the next positions.
+
+    If the programs and the last level are both small, the last level is rebuilt; otherwise a level is added.
+    """
     first, stop = min(programs), max(programs) + 1
     tail = levels[-1] if levels else None
     if tail is None or tail.programs is None or tail.size >= TAIL or len(programs) >= TAIL:
@@ -78,7 +81,7 @@ def with_added(
 def with_tombstones(
     levels: tuple[Level, ...], vocabulary: Vocabulary, removed: tuple[int, ...], size: int
 ) -> tuple[Level, ...]:
-    """The levels with tombstones for a file to record; ``size`` positions were given out."""
+    """The levels with tombstones that the next file records; ``size`` positions have been assigned so far."""
     tail = levels[-1] if levels else None
     if tail is not None and tail.programs is not None and tail.size < TAIL:
         together = tuple(dict.fromkeys((*tail.removed, *removed)))
@@ -88,7 +91,7 @@ def with_tombstones(
 
 
 def mergeable(levels: tuple[Level, ...]) -> tuple[Level, Level] | None:
-    """Two neighbours to merge next: the later has outgrown its place after the earlier."""
+    """The two adjacent levels to merge next: the later one is too large in proportion to the earlier one."""
     for before, after in zip(levels[-2::-1], levels[:0:-1], strict=True):
         if after.size >= TAIL and after.size * RATIO >= before.size:
             return before, after
@@ -102,16 +105,19 @@ def merged(
     vocabulary: Vocabulary,
     gone: Callable[[int], bool],
 ) -> Level:
-    """One level of two, of their ``programs``, without the positions that are gone."""
+    """Merge two levels into one, of their ``programs``, without the positions that are ``gone``.
+
+    Tombstones of the merged range are applied by this; only those for earlier levels are kept.
+    """
     kept = {position: program for position, program in programs.items() if not gone(position)}
     removed = tuple(position for position in (*before.removed, *after.removed) if position < before.first)
     return make_level(vocabulary, before.first, after.stop, kept, removed)
 
 
 def replaced(levels: tuple[Level, ...], pair: tuple[Level, Level], by: Level) -> tuple[Level, ...]:
-    """The levels with ``by`` in the place of the pair; the same levels where the pair is no longer there.
+    """The levels with ``by`` instead of the pair; unchanged levels if the pair is no longer among them.
 
-    A level that was written to a file meanwhile is another value with the same segment.
+    Levels are compared by their segments, because writing a level to a file makes a new ``Level`` value.
     """
     for i in range(len(levels) - 1):
         if levels[i].segment is pair[0].segment and levels[i + 1].segment is pair[1].segment:
@@ -120,19 +126,19 @@ def replaced(levels: tuple[Level, ...], pair: tuple[Level, Level], by: Level) ->
 
 
 def has_bit(bitmap: bytes | bytearray, position: int) -> bool:
-    """Whether ``position`` is in the set that a bitmap is."""
+    """Whether the bit of ``position`` is set."""
     byte = position >> 3
     return byte < len(bitmap) and bool(bitmap[byte] >> (position & 7) & 1)
 
 
 def with_bit(bitmap: bytes, position: int) -> bytes:
-    """The set with ``position`` in it."""
+    """A copy of the bitmap with the bit of ``position`` set."""
     changed = bytearray(bitmap)
     set_bit(changed, position)
     return bytes(changed)
 
 
 def set_bit(bitmap: bytearray, position: int) -> None:
-    """Put ``position`` into a set that is being made."""
+    """Set the bit of ``position`` in place; the bitmap grows as needed."""
     bitmap.extend(bytes(max(0, (position >> 3) + 1 - len(bitmap))))
     bitmap[position >> 3] |= 1 << (position & 7)

@@ -1,4 +1,4 @@
-"""What an index answers, as values that carry their evidence."""
+"""The results of an index as frozen values: matches, selected nodes, refusals and statistics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twigcast.filtering.roster import Roster
 
 @dataclass(frozen=True, slots=True)
 class RefusedSubscription:
-    """A subscription that was not added, and why."""
+    """A subscription that was not added, and the error that says why."""
 
     id: Hashable
     error: PatternError | SubscriptionError
@@ -20,7 +20,7 @@ class RefusedSubscription:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The subscriptions one document matches, or the error that kept it from being read."""
+    """The subscriptions that one document matches, or the error if it could not be read."""
 
     positions: Sequence[int]
     error: DocumentError | None
@@ -28,12 +28,12 @@ class Match:
 
     @classmethod
     def of(cls, ids: Sequence[Hashable]) -> Match:
-        """The match of these ids."""
+        """The match of exactly these ids."""
         return cls(range(len(ids)), None, ids)
 
     @property
     def ids(self) -> list[Hashable]:
-        """The ids, in the order they were added; raises the error of a document that could not be read."""
+        """The ids that match, in the order they were added; raises the error if there is one."""
         if self.error is not None:
             raise self.error
         return _ids(self._names, self.positions)
@@ -44,15 +44,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class BatchMatch:
-    """The subscriptions each document of a batch matches, as positions, with the errors beside them."""
+    """The positions that each document of a batch matches, and the error of each that could not be read."""
 
     matches: Any
-    """Arrow ``list<uint32>``: a row of positions for each document, null where it could not be read."""
+    """Arrow ``list<uint32>``: a list of positions for each document; null if it could not be read."""
     errors: list[DocumentError | None]
     _names: Sequence[Hashable] = field(repr=False)
 
     def ids(self, row: int) -> list[Hashable]:
-        """The ids of one row; raises the error of a document that could not be read."""
+        """The ids that the document in ``row`` matches; raises its error if it has one."""
         error = self.errors[row]
         if error is not None:
             raise error
@@ -65,7 +65,7 @@ class BatchMatch:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A node that a subscription selects, as a range of the document's bytes; kind is ``element``, …"""
+    """A node that a subscription selects, as a range of bytes; ``kind`` is ``element``, ``attribute``, …"""
 
     start: int
     end: int
@@ -74,7 +74,10 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class CostlySubscription:
-    """A subscription and how often it had to be looked at, per thousand documents sampled."""
+    """The cost of a subscription: how often it was a candidate, and how often the evaluator confirmed it.
+
+    ``candidates`` is per thousand sampled documents, ``confirmations`` is the total number of evaluations.
+    """
 
     id: Hashable
     candidates: float
@@ -83,13 +86,13 @@ class CostlySubscription:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an index holds and what its engines have learnt."""
+    """The size of an index, and the state of the caches of its engines."""
 
     subscriptions: int
     bytes: int
     segments: int
     inexact: int
-    """Subscriptions whose candidates the evaluator confirms."""
+    """The number of subscriptions whose candidates the evaluator must confirm."""
     engines: int
     documents: int
     cache_bytes: int

@@ -1,11 +1,11 @@
-"""Who stands at which position: ids, subscribers and expressions by position, in the order of adding.
+"""The roster: the id, subscriber and expression of the subscription at each position.
 
-Positions are what the kernel knows of subscriptions.  They are given out once, in order, and never again, so
-that a result means the same for as long as somebody holds it.  A roster may start with rows that lie in
-segment files; these are decoded when they are asked for.
+The kernel knows subscriptions only by their positions.  Positions are assigned in the order of adding and are
+never reused, so a result stays valid for as long as it is held.  A roster may begin with rows that are stored
+in segment files; these are decoded on first use.
 
-Invariant: a position that was given out never changes its row.  So a match that began with a roster confirms
-its candidates with the right patterns, whatever is added or removed meanwhile.
+Invariant: the row of an assigned position never changes.  So a match that is in progress confirms its
+candidates with the right patterns, whatever is added or removed meanwhile.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from twigcast.filtering.segment_file import HOLE, Row
 from twigcast.filtering.stored_rows import ROW_SCHEMA, StoredRows
 from twigcast.pattern import Pattern, PatternLimits, parse
 
-AT_ONCE = 1024  # stored ids put into a table by one search; all of 100,000 would take 19 ms
-TABLES = 128
-SCHEMA = "{"  # the text of a schema is JSON, which no expression is
+AT_ONCE = 1024  # stored ids that one search adds to the hash tables; all of 100,000 would take 19 ms
+TABLES = 128  # at most about so many hash tables of stored ids
+SCHEMA = "{"  # the text of a schema is a JSON object; no expression begins like one
 
 
 class Roster(Sequence[Hashable]):
-    """Ids by position; ``text``, ``subscriber``, ``pattern`` and ``find`` beside it."""
+    """The ids as a sequence by position; other methods return text, subscriber or pattern of a position."""
 
     def __init__(self, blocks: Sequence[StoredRows] = (), gone: Iterable[int] = ()) -> None:
-        """``blocks`` are the rows of segment files, one after the other; ``gone`` are removed positions."""
+        """``blocks`` are the rows of consecutive segment files; ``gone`` are removed positions."""
         self._blocks = blocks
         self._starts = list(accumulate(map(len, blocks), initial=0))
         self._stored = self._starts[-1]
@@ -41,19 +41,19 @@ class Roster(Sequence[Hashable]):
         self._texts: list[str] = []
         self._subscribers: list[str] = []
         self._parts: set[int] = set()
-        self._positions: dict[Hashable, int] = {}  # of those added here
-        self._tables: list[dict[Hashable, int]] = []  # of the stored, from the first on
-        self._tabled = 0  # how many of the stored are in tables
-        self._gone = bytearray()  # bitmap of the stored
+        self._positions: dict[Hashable, int] = {}  # of living ids that are not stored
+        self._tables: list[dict[Hashable, int]] = []  # hash tables of stored ids, from the first position on
+        self._tabled = 0  # the number of stored positions that are in the hash tables
+        self._gone = bytearray()  # bitmap of removed stored positions
         self._living = self._stored
-        self._patterns: dict[int, Pattern | SchemaAutomaton] = {}  # of those that were asked for
+        self._patterns: dict[int, Pattern | SchemaAutomaton] = {}  # of inexact subscriptions, for confirming
         self._tables_of_blocks: list[Any] | None = None
         for start, block in zip(self._starts, blocks, strict=False):
             for row in range(len(block)) if block.holes else ():
                 if has_bit(block.holes, row):
-                    self._bury(start + row)
+                    self._mark_removed(start + row)
         for position in gone:
-            self._bury(position)
+            self._mark_removed(position)
 
     def __len__(self) -> int:
         return self._stored + len(self._ids)
@@ -66,7 +66,7 @@ class Roster(Sequence[Hashable]):
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
         if position < self._stored:
-            block, row = self._place(position)
+            block, row = self._stored_row(position)
             return block.ids[row]
         return self._ids[position - self._stored]
 
@@ -80,26 +80,26 @@ class Roster(Sequence[Hashable]):
     def text(self, position: int) -> str:
         """The expression at a position."""
         if position < self._stored:
-            block, row = self._place(position)
+            block, row = self._stored_row(position)
             return block.texts[row]
         return self._texts[position - self._stored]
 
     def subscriber(self, position: int) -> str:
-        """Who receives what the subscription at a position asks for."""
+        """The subscriber of the subscription at a position."""
         if position < self._stored:
-            block, row = self._place(position)
+            block, row = self._stored_row(position)
             return block.subscriber(row)
         return self._subscribers[position - self._stored]
 
     def is_part(self, position: int) -> bool:
-        """Whether only the selected part is delivered."""
+        """Whether the subscription at a position receives only the selected parts."""
         if position < self._stored:
-            block, row = self._place(position)
+            block, row = self._stored_row(position)
             return row in block.part_rows
         return position in self._parts
 
     def pattern(self, position: int, limits: PatternLimits) -> Pattern | SchemaAutomaton:
-        """The pattern at a position, or the schema."""
+        """The pattern or the schema at a position."""
         known = self._patterns.get(position)
         if known is not None:
             return known
@@ -109,17 +109,17 @@ class Roster(Sequence[Hashable]):
         return parse(text, None, limits)
 
     def keep_pattern(self, position: int, pattern: Pattern | SchemaAutomaton) -> None:
-        """Remember the pattern at a position: for those that candidates are confirmed with."""
+        """Keep the pattern at a position, so that confirming its candidates does not parse the text again."""
         self._patterns[position] = pattern
 
     def row(self, position: int) -> Row:
-        """The row at a position as a segment file keeps it; a hole where the subscription was removed."""
+        """The row at a position as a segment file stores it; a hole if the subscription was removed."""
         if not self.is_living(position):
             return HOLE
         return Row(self[position], self.text(position), self.subscriber(position), self.is_part(position))
 
     def table(self) -> Any:
-        """All rows as an Arrow table of ``ROW_SCHEMA``, row by position."""
+        """All rows, in the order of positions, as an Arrow table with the columns of ``ROW_SCHEMA``."""
         if self._tables_of_blocks is None:
             self._tables_of_blocks = [block.table for block in self._blocks]
         tables = list(self._tables_of_blocks)
@@ -137,14 +137,17 @@ class Roster(Sequence[Hashable]):
         return pa.concat_tables(tables)
 
     def find(self, id: Hashable) -> int | None:
-        """The position of an id that is there."""
+        """The position of an id; none if it is unknown or was removed."""
         known = self._positions.get(id)
         if known is not None or not self._stored:
             return known
         return self._find_stored(id)
 
     def _find_stored(self, id: Hashable) -> int | None:
-        """A search puts some more of the ids into a table, so that many changes are not as many searches."""
+        """Search the stored ids, first in the hash tables, then by a scan of the files.
+
+        Each scan moves some more ids into a hash table, so that many changes do not cost as many scans.
+        """
         for table in self._tables:
             if id in table:
                 return table[id]
@@ -161,7 +164,7 @@ class Roster(Sequence[Hashable]):
         return None
 
     def append(self, id: Hashable, text: str, subscriber: str, part: bool) -> int:
-        """Give the next position to an id that is not there."""
+        """Assign the next position to an id that is not in use, and return it."""
         position = len(self)
         self._positions[id] = position
         self._ids.append(id)
@@ -173,11 +176,11 @@ class Roster(Sequence[Hashable]):
         return position
 
     def forget(self, id: Hashable) -> int:
-        """Take an id out; its position stays, and stays readable for those who hold it."""
+        """Remove an id; the row of its position stays readable for results that are still held."""
         position = self.find(id)
         assert position is not None
         if position < self._stored:
-            self._bury(position)
+            self._mark_removed(position)
             for table in self._tables:
                 table.pop(id, None)
         else:
@@ -186,13 +189,13 @@ class Roster(Sequence[Hashable]):
         return position
 
     def is_living(self, position: int) -> bool:
-        """Whether the subscription at a position was not removed."""
+        """Whether the subscription at a position still exists."""
         if position < self._stored:
             return not has_bit(self._gone, position)
         return self._positions.get(self._ids[position - self._stored]) == position
 
     def living(self) -> Iterator[tuple[Hashable, int]]:
-        """The ids that are there, with their positions, in order."""
+        """The ids that were not removed, with their positions, in order."""
         for start, block in zip(self._starts, self._blocks, strict=False):
             for position, id in enumerate(block.ids, start):
                 if not has_bit(self._gone, position):
@@ -203,16 +206,17 @@ class Roster(Sequence[Hashable]):
 
     @property
     def living_count(self) -> int:
-        """How many ids are there."""
+        """The number of ids that were not removed."""
         return self._living
 
-    def _place(self, position: int) -> tuple[StoredRows, int]:
+    def _stored_row(self, position: int) -> tuple[StoredRows, int]:
+        """The block that has a stored position, and its row there."""
         block = bisect_right(self._starts, position) - 1
-        while len(self._blocks[block]) == 0:  # one with removals only
+        while len(self._blocks[block]) == 0:  # a segment that has only tombstones
             block -= 1
         return self._blocks[block], position - self._starts[block]
 
-    def _bury(self, position: int) -> None:
+    def _mark_removed(self, position: int) -> None:
         if not has_bit(self._gone, position):
             set_bit(self._gone, position)
             self._living -= 1

@@ -1,17 +1,17 @@
-"""A segment as one file: written once, mapped read-only by any number of processes.
+"""The segment file: written once, mapped read-only by any number of processes.
 
-    head 64 bytes | kernel segment | ids | subscribers | expressions | table of contents (JSON)
+    head 64 bytes | kernel segment | ids | subscribers | holes | expressions | table of contents (JSON)
 
-The kernel segment is what matching reads, straight from the mapped pages.  Row i of the other parts belongs
-to position ``first + i``.  Ids and subscribers lie in the layout of Arrow strings; expressions are kept in
-compressed blocks (6 to 13 bytes each), for ``select``, ``explain`` and for compiling them again.
+Matching reads the kernel segment straight from the mapped pages.  Row i of the other parts belongs to
+position ``first + i``.  Ids and subscribers have the layout of Arrow strings.  Expressions are stored in
+compressed blocks (6 to 13 bytes for each expression); ``select``, ``explain`` and recompiling read them.
 
-An index that is saved as one file is a segment that begins at position 0.  An index version is a list of
-segments, each of which also names the positions of earlier segments that were removed since (tombstones).
+An index that is saved as one file is one segment that begins at position 0.  An index version is a list of
+segments; each segment also lists the positions of earlier segments that were removed since (tombstones).
 
-The head carries the format's version, the length and a checksum of the rest: a file that was cut, altered, or
-written by another version is refused, and the kernel checks the tables of its segment once more, so that no
-file can crash a process.
+The head has the version of the format, the length and a checksum.  A file that was truncated, altered, or
+written in another format is refused, and the kernel then checks the tables of its segment, so that no file
+can crash a process.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from twigcast.system import atomic_file
 MAGIC = b"twigcast"
 VERSION = 3
 SUFFIX = ".tci"
-_HEAD = struct.Struct("<8sIIQQQ24x")  # magic, version, checksum, length, place and length of the contents
-_COMPRESSORS = 2  # threads: half a second for 100,000 expressions on one
+_HEAD = struct.Struct("<8sIIQQQ24x")  # magic, version, checksum, length, offset and length of the contents
+_COMPRESSORS = 2  # threads; one thread takes half a second for 100,000 expressions
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a segment file keeps of one position; a position that nobody has is a hole."""
+    """The row of one position in a segment file; the row of a removed subscription is ``HOLE``."""
 
     id: Any
     text: str
@@ -66,7 +66,7 @@ HOLE = Row("", "", "", False)
 
 @dataclass(frozen=True, slots=True)
 class StoredSegment:
-    """What a segment file holds; the mapping lives as long as one of its parts."""
+    """The content of a segment file; the file stays mapped for as long as one of the parts is in use."""
 
     name: str
     segment: Segment
@@ -77,7 +77,7 @@ class StoredSegment:
 
     @property
     def stop(self) -> int:
-        """One more than the last position."""
+        """The end of the range of positions: the last position plus one."""
         return self.first + len(self.rows)
 
 
@@ -88,7 +88,10 @@ def encode_segment(
     inexact: Iterable[int] = (),
     removed: Iterable[int] = (),
 ) -> list[bytes]:
-    """The content of a segment file, in pieces; ``inexact`` and ``removed`` are positions."""
+    """The content of a segment file, as pieces to be written in order.
+
+    ``inexact`` and ``removed`` (the tombstones) are positions.
+    """
     holes = bytearray((len(rows) + 7) // 8)
     living = [row for row in rows if row is not HOLE]
     filler = 0 if living and all(type(row.id) is int for row in living) else ""
@@ -116,15 +119,15 @@ def encode_segment(
     }
     at = _HEAD.size
     pieces: list[bytes] = []
-    places: dict[str, list[tuple[int, int]]] = {}
+    extents: dict[str, list[tuple[int, int]]] = {}
     for name, parts in groups.items():
-        places[name] = []
+        extents[name] = []
         for part in parts:
-            places[name].append((at, len(part)))
+            extents[name].append((at, len(part)))
             pieces += (part, bytes(-len(part) % 8))
             at += len(part) + -len(part) % 8
     contents = {
-        **places,
+        **extents,
         "kind": kind,
         "first": first,
         "count": len(rows),
@@ -140,14 +143,14 @@ def encode_segment(
 
 
 def write_segment(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a segment file whole or not at all: a reader sees the old file or the new one."""
+    """Write a segment file atomically: a reader finds the old file or the new one, never a part."""
     with atomic_file(path) as file:
         for piece in pieces:
             file.write(piece)
 
 
 def segment_name(pieces: Iterable[bytes]) -> str:
-    """The name of a segment file by its content."""
+    """The name of a segment file: a hash of its content."""
     content = blake2b(digest_size=16)
     for piece in pieces:
         content.update(piece)
@@ -155,7 +158,7 @@ def segment_name(pieces: Iterable[bytes]) -> str:
 
 
 def read_segment(path: Path) -> StoredSegment:
-    """Map a segment file and check it; raises ``IndexFileError``."""
+    """Map a segment file and validate it; raises ``IndexFileError``."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -169,12 +172,12 @@ def read_segment(path: Path) -> StoredSegment:
         raise IndexFileError(f"{path} is not a twigcast index", code="not-an-index")
     if version != VERSION:
         raise IndexFileError(
-            f"{path} has format {version}, this twigcast reads format {VERSION}: build it anew",
+            f"{path} has format {version}, but this twigcast reads format {VERSION}: rebuild the index",
             code="version",
         )
     if length != size:
         raise IndexFileError(
-            f"{path} has {size} bytes instead of {length}: it was cut short", code="truncated"
+            f"{path} has {size} bytes instead of {length}: it was truncated", code="truncated"
         )
     if bytes(mapped[: _HEAD.size]) != _head(checksum, length, at, table_length) or checksum != zlib.crc32(
         mapped[_HEAD.size :], zlib.crc32(_head(0, length, at, table_length))
@@ -185,28 +188,28 @@ def read_segment(path: Path) -> StoredSegment:
     try:
         return _decoded(path.name, mapped, json.loads(bytes(mapped[at : at + table_length])))
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise IndexFileError(f"{path} is not a sound index: {error}", code="altered") from error
+        raise IndexFileError(f"{path} is not a valid index: {error}", code="altered") from error
 
 
 def _decoded(name: str, mapped: memoryview, contents: dict[str, Any]) -> StoredSegment:
     def parts(group: str) -> list[memoryview]:
-        return [_part(mapped, place) for place in contents[group]]
+        return [_part(mapped, extent) for extent in contents[group]]
 
     (kernel,) = parts("segment")
     segment = Segment(kernel)
     first, count = int(contents["first"]), int(contents["count"])
     if not 0 <= first <= first + count < 1 << 32:
-        raise ValueError("positions out of range")
+        raise ValueError("its range of positions is out of bounds")
     if segment.end > first + count:
-        raise ValueError("positions without ids")
+        raise ValueError("the segment has positions without a row")
     ids = decode_ids(contents["kind"], parts("ids"), count)
     subscribers = parts("subscribers")
     texts = parts("texts")
     if len(texts) != (count + BLOCK - 1) // BLOCK:
-        raise ValueError("expressions without positions")
+        raise ValueError("the number of blocks of expressions is wrong")
     holes = b"".join(parts("holes"))
     if holes and len(holes) != (count + 7) // 8:
-        raise ValueError("holes without positions")
+        raise ValueError("the bitmap of holes has a wrong length")
     rows = StoredRows(
         ids,
         StoredTexts(texts, count),
@@ -221,23 +224,26 @@ def _decoded(name: str, mapped: memoryview, contents: dict[str, Any]) -> StoredS
 def _positions(numbers: Iterable[Any], end: int) -> list[int]:
     positions = [int(number) for number in numbers]
     if any(not 0 <= position < end for position in positions):
-        raise ValueError("a position out of range")
+        raise ValueError("a position is out of range")
     return positions
 
 
 def _head(checksum: int, length: int, at: int, table_length: int) -> bytes:
-    """The head; the checksum is that of the file with 0 in its place."""
+    """The head; the checksum is computed over the file with 0 in the checksum field."""
     return _HEAD.pack(MAGIC, VERSION, checksum, length, at, table_length)
 
 
 def _encode_block(texts: list[str]) -> bytes:
-    """Some expressions, compressed: where each ends, then all of them; separators could occur in them."""
+    """A compressed block of expressions: the end offset of each, then their text.
+
+    Offsets are used because any separator could occur in an expression.
+    """
     encoded = [text.encode() for text in texts]
     return bz2.compress(array("I", accumulate(map(len, encoded))).tobytes() + b"".join(encoded))
 
 
-def _part(mapped: memoryview, place: Iterable[int]) -> memoryview:
-    at, length = place
+def _part(mapped: memoryview, extent: Iterable[int]) -> memoryview:
+    at, length = extent
     if not 0 <= at <= at + length <= len(mapped):
         raise ValueError("a part lies outside the file")
     return mapped[at : at + length]

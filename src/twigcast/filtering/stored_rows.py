@@ -1,7 +1,7 @@
-"""The rows of a segment file: who subscribes to what, decoded when it is asked for.
+"""The rows of a segment file: ids, subscribers and expressions, decoded on first use.
 
-Ids and subscribers are Arrow strings in the mapped file: eight bytes for where each begins, and the text.
-Expressions are in compressed blocks, of which the one used last stays open.
+Ids and subscribers are Arrow strings in the mapped file: an offset of eight bytes for each, and the text.
+Expressions are in compressed blocks; the block that was used last stays decompressed.
 """
 
 from __future__ import annotations
@@ -23,71 +23,71 @@ import pyarrow as pa
 
 from twigcast.errors import IndexFileError, SubscriptionError
 
-BLOCK = 1024  # expressions compressed together: bz2 needs 12.5 bytes each with many values, zlib 17.8
+BLOCK = 1024  # expressions in a compressed block; with many values bz2 needs 12.5 bytes for each, zlib 17.8
 
 ROW_SCHEMA = pa.schema(
     [
         ("subscription", pa.large_string()),
         ("subscriber", pa.large_string()),
-        ("pattern", pa.large_string()),  # of those to whom a part is delivered, else null
+        ("pattern", pa.large_string()),  # null unless the subscription receives only the selected parts
     ]
 )
 
 
 class StoredIds(Protocol):
-    """Ids that lie in a file: they can be read, and searched one by one."""
+    """Ids that are stored in a file; ``find`` scans all of them."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, position: int, /) -> Hashable: ...
     def __iter__(self) -> Iterator[Hashable]: ...
     def find(self, id: Hashable) -> Iterator[int]:
-        """The rows that have the id, found by looking at all of them."""
+        """The rows that have the id, found by a scan."""
         ...
 
     def to_arrow(self) -> Any:
-        """The ids as Arrow text."""
+        """The ids as an Arrow array of text."""
         ...
 
 
-@dataclass(frozen=True)  # without slots: the table is kept once it is made
+@dataclass(frozen=True)  # without slots, which ``cached_property`` does not support
 class StoredRows:
     """The rows of one segment file."""
 
     ids: StoredIds
     texts: Sequence[str]
-    subscribers: StoredWords | None  # none where each id is its own subscriber
-    parts: Sequence[int]  # the rows of subscriptions that receive a part
-    holes: bytes  # bitmap of rows that nobody has; empty where there is none
+    subscribers: StoredWords | None  # none if each id is its own subscriber
+    parts: Sequence[int]  # the rows of subscriptions that receive only the selected parts
+    holes: bytes  # bitmap of the rows of removed subscriptions; empty if there are none
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def subscriber(self, row: int) -> str:
-        """Who receives what the subscription at a row asks for."""
+        """The subscriber of the subscription in a row."""
         return str(self.ids[row]) if self.subscribers is None else str(self.subscribers[row])
 
     @cached_property
     def part_rows(self) -> frozenset[int]:
-        """The rows of subscriptions that receive a part."""
+        """The rows of subscriptions that receive only the selected parts, as a set."""
         return frozenset(self.parts)
 
     @cached_property
     def table(self) -> Any:
-        """The rows as an Arrow table of ``ROW_SCHEMA``; ids and subscribers are not copied."""
+        """The rows as an Arrow table of ``ROW_SCHEMA``; mapped ids and subscribers are not copied."""
         ids = self.ids.to_arrow()
         owners = ids if self.subscribers is None else self.subscribers.to_arrow()
         if self.parts:
             patterns: list[str | None] = [None] * len(self)
             for row in self.parts:
                 patterns[row] = self.texts[row]
-            asked = pa.array(patterns, pa.large_string())
+            selecting = pa.array(patterns, pa.large_string())
         else:
-            asked = pa.nulls(len(self), pa.large_string())
-        return pa.Table.from_arrays([ids, owners, asked], schema=ROW_SCHEMA)
+            selecting = pa.nulls(len(self), pa.large_string())
+        return pa.Table.from_arrays([ids, owners, selecting], schema=ROW_SCHEMA)
 
 
 class StoredTexts(Sequence[str]):
-    """Expressions in compressed blocks; the block used last is kept open."""
+    """Expressions in compressed blocks; the block that was used last stays decompressed."""
 
     def __init__(self, blocks: list[memoryview], count: int) -> None:
         self._blocks = blocks
@@ -134,7 +134,7 @@ def _decoded_block(content: bytes, count: int) -> list[str]:
 
 
 class StoredNumbers(Sequence[Hashable]):
-    """Ids that are numbers, eight bytes each in the mapped file."""
+    """Integer ids, of eight bytes each, in the mapped file."""
 
     def __init__(self, numbers: memoryview) -> None:
         self._numbers = numbers.cast("q")
@@ -168,14 +168,14 @@ class StoredNumbers(Sequence[Hashable]):
 
 
 class StoredWords(Sequence[Hashable]):
-    """Text in the mapped file, and where each begins; ids that are not plain strings are JSON."""
+    """Strings in the mapped file, as text and offsets; ``packed`` ids, which are no strings, are JSON."""
 
     def __init__(self, starts: memoryview, text: memoryview, count: int, *, packed: bool = False) -> None:
         self._starts = starts.cast("q")
         self._text = text
         self._packed = packed
         if len(self._starts) != count + 1 or (count >= 0 and self._starts[count] != len(text)):
-            raise ValueError("text without positions")
+            raise ValueError("the offsets of a text column do not fit its rows")
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -201,23 +201,23 @@ class StoredWords(Sequence[Hashable]):
         sought, text, at = word.encode(), bytes(self._text), -1
         while (at := text.find(sought, at + 1)) >= 0:
             position = bisect_left(self._starts, at)
-            while position < len(self) and self._starts[position] == at:  # an empty word may stand before it
+            while position < len(self) and self._starts[position] == at:  # empty words begin there as well
                 if self._starts[position + 1] == at + len(sought):
                     yield position
                 position += 1
 
     def to_arrow(self) -> Any:
-        """The words as Arrow text; those that are JSON as Python writes the value."""
+        """The words as an Arrow array of text; a packed id becomes the ``str`` of its value."""
         if self._packed:
             return pa.array([str(word) for word in self], pa.large_string())
         buffers = [None, pa.py_buffer(self._starts), pa.py_buffer(self._text)]
         words = pa.Array.from_buffers(pa.large_string(), len(self), buffers)
-        words.validate(full=True)  # Arrow trusts the offsets of its arrays, and a file could have any
+        words.validate(full=True)  # Arrow trusts offsets, but those of a file may be forged
         return words
 
 
 def encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
-    """Ids as the parts of a file, and the kind of these parts."""
+    """Encode ids as parts of a file; returns the kind of encoding and the parts."""
     types = set(map(type, ids))
     if types <= {int}:
         with contextlib.suppress(OverflowError):
@@ -228,22 +228,22 @@ def encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
 
 
 def text_buffers(texts: list[bytes]) -> list[bytes]:
-    """Where each text begins, and the texts: the layout of Arrow."""
+    """Texts in the layout of Arrow: the offsets, and the concatenated text."""
     return [array("q", accumulate(map(len, texts), initial=0)).tobytes(), b"".join(texts)]
 
 
 def decode_ids(kind: str, parts: Sequence[memoryview], count: int) -> StoredIds:
-    """The ids in the parts of a file; raises ``ValueError`` where they are not sound."""
+    """The ids in the parts of a file; raises ``ValueError`` if the parts are not valid."""
     if kind != "int":
         return StoredWords(parts[0], parts[1], count, packed=kind == "packed")
     ids = StoredNumbers(parts[0])
     if len(ids) != count:
-        raise ValueError("ids without positions")
+        raise ValueError("the number of ids is wrong")
     return ids
 
 
 def _packed(id: Hashable) -> Any:
-    """An id as JSON; tuples and bytes, which JSON lacks, as objects."""
+    """An id as a JSON value; tuples and bytes, which JSON lacks, become objects."""
     if isinstance(id, tuple):
         return {"tuple": [_packed(part) for part in id]}
     if isinstance(id, bytes):

@@ -1,4 +1,4 @@
-"""What matching may spend and remember: any choice gives the same answers at another cost."""
+"""Tuning of the matching kernel: each choice changes the cost, never an answer."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Memory for what an engine learns, and which ways of joining branches it may use.
+    """The memory that an engine may use for its caches, and the optimisations that it may use.
 
-    ``cache_bytes`` is for each thread and segment; an engine that has filled it begins anew, even in the
-    middle of a document.  ``programs`` index the rows of a state that is used again by their rarest literal;
-    ``memo`` remembers what small sets of conditions complete.
+    ``cache_bytes`` is the limit for each thread and segment; a full cache is emptied, even in the middle of a
+    document.  ``programs`` indexes the rows of frequent automaton states by their rarest literal; ``memo``
+    caches the rows that small sets of literals complete.
     """
 
     cache_bytes: int = 512 << 20

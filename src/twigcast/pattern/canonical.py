@@ -22,12 +22,12 @@ def union(alternatives: Iterable[Path]) -> Pattern:
 
 
 def path_union(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """These paths from one context node, as they stand in a predicate."""
+    """The paths of a predicate, which start at one context node, distinct and sorted."""
     return tuple(paths) if len(paths) == 1 else _arranged({render_path(path): path for path in paths})
 
 
 def conjuncts(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
-    """The conjunction of ``predicates`` as the predicates of a step."""
+    """The conjunction of ``predicates`` as a list of predicates for a step: flat, distinct and sorted."""
     if len(predicates) == 1 and not isinstance(predicates[0], And):
         return (predicates[0],)
     flat: dict[str, Predicate] = {}

@@ -2,7 +2,7 @@
 
 It follows XPath 1.0 to the letter, one set of nodes after the other, and is written for readability.  Every
 engine is property-tested against it, and it is tested against lxml.
-Cost: a step visits every node below the nodes before it, and evaluates its predicates for each of them.
+Cost: a step visits every child or descendant of the nodes before it, and evaluates its predicates on each.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def holds(predicate: Predicate, node: Document | Element) -> bool:
         case Position(test, operator, value, among):
             assert isinstance(node, Element)
             step = Step(Axis.CHILD, test, among)
-            twins = [twin for twin in candidates(step, [node.parent]) if satisfies(step, twin)]
-            return node in twins and compare(twins.index(node) + 1, operator, value)
+            siblings = [each for each in candidates(step, [node.parent]) if satisfies(step, each)]
+            return node in siblings and compare(siblings.index(node) + 1, operator, value)
         case And(operands):
             return all(holds(operand, node) for operand in operands)
         case Or(operands):
@@ -83,7 +83,7 @@ def follow(path: Path, node: Document | Element) -> list[Node]:
 
 
 def candidates(step: Step, reached: Sequence[Document | Element]) -> list[Element]:
-    """The elements that the axis and name of ``step`` reach from these, each once, in document order."""
+    """The elements that the axis and name test of ``step`` reach, each once, in document order."""
     along = elements if step.axis is Axis.CHILD else descendants
     found = (element for node in reached for element in along(node))
     return in_order(element for element in found if step.test.admits(element.namespace, element.local))
@@ -95,7 +95,7 @@ def satisfies(step: Step, element: Element) -> bool:
 
 
 def end(tail: Tail, reached: Sequence[Document | Element]) -> list[Node]:
-    """The attributes or text nodes of these elements that ``tail`` selects."""
+    """The attributes or text nodes of the reached elements that ``tail`` selects."""
     owners = [node for node in reached if isinstance(node, Element)]
     if isinstance(tail, AttributeTail):
         attributes = (attribute for owner in owners for attribute in owner.attributes)
@@ -122,5 +122,5 @@ def stands(text: str, operator: str, value: str | float) -> bool:
 
 
 def in_order(nodes: Iterable[AnyNode]) -> list[AnyNode]:
-    """These nodes, each once, in document order."""
+    """The nodes without duplicates, in document order."""
     return sorted({node.order: node for node in nodes}.values(), key=lambda node: node.order)

@@ -8,9 +8,9 @@
           ✓ em           1 of 2
       · /person
 
-Each step counts the nodes that its axis and name reach, and how many of them satisfy all its predicates.
-Each predicate is also counted alone, which distinguishes a predicate that never holds from two that never
-hold together.
+For each step the explanation counts the nodes that its axis and name test reach, and how many of them satisfy
+all its predicates.  Each predicate is also counted alone, which distinguishes a predicate that never holds
+from two predicates that never hold together.
 """
 
 from __future__ import annotations
@@ -129,11 +129,11 @@ def _lines(alternative: AlternativeExplanation) -> list[str]:
         if not step.reached:
             rows.append((f"  · {step.step}", "", ""))
             continue
-        place = step.example or ""
+        example = step.example or ""
         if not step.kept:
-            place = f"{place}   ← stopped here".lstrip()
+            example = f"{example}   ← stopped here".lstrip()
         count = f"{step.kept} of {step.found}" if step.found else "none"
-        rows.append((f"  {_mark(step.kept)} {step.step}", count, place))
+        rows.append((f"  {_mark(step.kept)} {step.step}", count, example))
         for each in step.predicates:
             rows.append((f"      {_mark(each.held)} {each.predicate}", f"{each.held} of {each.asked}", ""))
     left = max(len(row[0]) for row in rows)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PatternLimits:
-    """Limits on one subscription; a subscription that exceeds one is refused with the code ``too-complex``.
+    """Limits on one subscription; one that exceeds a limit is refused with the code ``too-complex``.
 
-    ``length`` counts characters without the URIs in ``Q{uri}name``; ``steps`` and ``predicates`` count over
-    the whole expression; ``nesting`` counts open brackets and parentheses; ``alternatives`` counts the
-    branches of unions, including those that the rewriting of ``..`` and ``parent::`` adds.
+    ``length`` is the number of characters without the URIs in ``Q{uri}name``; ``steps`` and ``predicates``
+    are counted over the whole expression; ``nesting`` limits the depth of brackets and parentheses, and the
+    number of steps up; ``alternatives`` counts the branches of unions, including those that the rewriting of
+    ``..`` and ``parent::`` adds.
     """
 
     length: int = 8192

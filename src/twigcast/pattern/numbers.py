@@ -31,7 +31,7 @@ def compare(left: float, comparison: str, right: float) -> bool:
 
 
 def number_text(value: float) -> str:
-    """The shortest decimal text without exponent that reads as ``value``, which is finite."""
+    """The shortest decimal text without exponent that parses to ``value``, which must be finite."""
     if value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return format(Decimal(repr(value)), "f").removesuffix(".0")

@@ -34,7 +34,7 @@ def render(pattern: Pattern) -> str:
 
 
 def render_absolute(path: Path) -> str:
-    """The canonical text of a path from the document, as it stands in a union at the top."""
+    """The canonical text of an absolute path, as it is written at the top of a pattern."""
     text = "".join([_step(step) for step in path.steps]) + render_tail(path.tail)
     if path.filters:
         return f"/self::node(){_brackets(path.filters)}{text}"
@@ -42,7 +42,7 @@ def render_absolute(path: Path) -> str:
 
 
 def render_path(path: Path) -> str:
-    """The canonical text of a path from a context node, as it stands in a predicate."""
+    """The canonical text of a path from a context node, as it is written in a predicate."""
     text = "".join([_step(step) for step in path.steps]) + render_tail(path.tail)
     if path.filters:
         return f"self::node(){_brackets(path.filters)}{text}"
@@ -65,8 +65,8 @@ def render_predicate(predicate: Predicate) -> str:
         case Count(paths, operator, value):
             return f"count({_union(paths)}){operator}{_literal(value)}"
         case Position(_, operator, value, among):
-            place = "" if operator == "=" else f"position(){operator}"
-            return f"{_brackets(among)}[{place}{number_text(value)}]"[1:-1]
+            compared = "" if operator == "=" else f"position(){operator}"
+            return f"{_brackets(among)}[{compared}{number_text(value)}]"[1:-1]
         case And(operands):
             return " and ".join(
                 [f"({render_predicate(o)})" if isinstance(o, Or) else render_predicate(o) for o in operands]
@@ -88,7 +88,7 @@ def render_name(test: NameTest) -> str:
 
 
 def render_tail(tail: Tail) -> str:
-    """The canonical text of the end of a path, with the slash before it; empty where there is none."""
+    """The canonical text of a tail, with the slash before it; empty if there is no tail."""
     if tail is None:
         return ""
     return f"/@{render_name(tail.test)}" if isinstance(tail, AttributeTail) else "/text()"
@@ -111,7 +111,7 @@ def _union(paths: tuple[Path, ...]) -> str:
 
 
 def _brackets(predicates: tuple[Predicate, ...]) -> str:
-    """The predicates in brackets; a position comes first, since the other predicates do not affect it."""
+    """The predicates in brackets; a position comes first, so that the others do not change what it counts."""
     if len(predicates) > 1:
         predicates = tuple(sorted(predicates, key=lambda each: not isinstance(each, Position)))
     return "".join([f"[{render_predicate(predicate)}]" for predicate in predicates])
@@ -124,4 +124,4 @@ def _literal(value: str | float) -> str:
         return f"'{value}'"
     if '"' not in value:
         return f'"{value}"'
-    raise ValueError(f"no XPath literal holds both kinds of quotes: {value!r}")
+    raise ValueError(f"an XPath literal cannot contain both kinds of quotes: {value!r}")

@@ -1,9 +1,9 @@
-"""One subscription: who asks for what, and what is delivered.
+"""One subscription as a value: its id, its XPath, its subscriber, and what is delivered.
 
     Subscription("ada", "//p[x:person='Ada']", "desk-1", namespaces={"x": "urn:people"})
 
-The same value travels from a file, a command line or the store to the index and the routers.  Its text is
-parsed when the pattern is first asked for, and never again in this process.
+The same value is passed from a file, a command line or the store to the index and the routers.  Its text is
+parsed when ``pattern`` is first used, and never again in this process.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ CONTENTS: tuple[Content, ...] = ("document", "part")
 _NO_NAMESPACES: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True)  # without slots: the pattern is kept once it is parsed
+@dataclass(frozen=True)  # without slots, which ``cached_property`` does not support
 class Subscription:
-    """A subscription as a value; ``subscriber`` is the id where it is not named.
+    """A subscription; ``subscriber`` is the id by default.
 
-    Two subscriptions are equal if they were written alike.
+    Two subscriptions are equal if their fields are, so two texts of the same pattern are different values.
     """
 
     id: Hashable
@@ -46,24 +46,24 @@ class Subscription:
 
     @cached_property
     def pattern(self) -> Pattern:
-        """What is asked for; raises ``PatternError`` where the text is outside the language."""
+        """The pattern of the text; raises ``PatternError`` if the text is outside the language."""
         return parse(self.text, self.namespaces)
 
     @property
     def is_parsed(self) -> bool:
-        """Whether the pattern is known already."""
+        """Whether the text has been parsed already."""
         return "pattern" in self.__dict__
 
     @property
     def plain_text(self) -> str:
-        """A text that means the same without namespace prefixes: canonical where prefixes are bound."""
+        """The text if no prefixes are bound, otherwise the canonical text, which needs no prefixes."""
         return render(self.pattern) if self.namespaces else self.text
 
     @classmethod
     def of_pattern(
         cls, id: Hashable, pattern: Pattern, subscriber: str = "", deliver: Content = "document"
     ) -> Subscription:
-        """The subscription of a pattern that is there already; its text is the canonical one."""
+        """The subscription of a pattern that was parsed before; its text is the canonical text."""
         made = cls(id, render(pattern), subscriber, deliver)
         made.__dict__["pattern"] = pattern
         return made

@@ -10,13 +10,14 @@ The expression ``/nitf//p[@lang='en'][em or not(b/c)]/person`` is
         │     └── Or(Exists(em), Not(Exists(b/c)))
         └── Step /  person                the selected node
 
-Invariants, kept by ``parse``, so that equal values mean equal expressions up to the order of conditions:
+``parse`` keeps these invariants, so that expressions which differ only in the order of conditions are equal:
 
-* only the child and the descendant axis are left; ``.``, ``..`` and ``parent::`` have become filters; * the
-predicates of a step are a conjunction: no ``And`` at the top, no duplicates, sorted by canonical text; * the
-alternatives of a union are distinct and sorted by canonical text; * names carry namespace URIs, never
-prefixes; * order comparisons are with numbers, all numbers are finite, ``contains`` and ``starts-with`` have
-a non-empty text.
+* Only the child and the descendant axis are left; ``.``, ``..`` and ``parent::`` have become filters.
+* The predicates of a step are a conjunction: no ``And`` at the top, no duplicates, sorted by canonical text.
+* The alternatives of a union are distinct and sorted by canonical text.
+* Names have namespace URIs, never prefixes.
+* Order comparisons are with numbers, all numbers are finite, and ``contains`` and ``starts-with`` have a
+  non-empty text.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from twigcast.pattern.numbers import compare
 
 
 class Axis(Enum):
-    """How a step is related to the step before: a child, or a descendant at any depth."""
+    """The axis of a step: it reaches children, or descendants at any depth."""
 
     CHILD = "/"
     DESCENDANT = "//"
@@ -38,7 +39,7 @@ class Axis(Enum):
 
 
 class NameTest(NamedTuple):
-    """Which names a step or attribute admits; ``None`` stands for any, ``""`` for no namespace.
+    """A test of element or attribute names; ``None`` admits any, ``""`` is no namespace.
 
     ``a`` is ``("", "a")``, ``*`` is ``(None, None)``, ``*:a`` is ``(None, "a")``, ``p:*`` is ``(uri, None)``.
     """
@@ -56,7 +57,7 @@ class NameTest(NamedTuple):
         return (self[0] is None or self[0] == other[0]) and (self[1] is None or self[1] == other[1])
 
     def meet(self, other: NameTest) -> NameTest | None:
-        """The test of the names that both admit; ``None`` where there is no such name."""
+        """The test that admits the names which both tests admit; ``None`` if there is no such name."""
         namespace = other[0] if self[0] is None else self[0]
         local = other[1] if self[1] is None else self[1]
         both = NameTest(namespace, local)
@@ -96,7 +97,7 @@ class Path:
     """Steps from a context node to selected nodes: elements, or with a tail their attributes or text.
 
     ``filters`` are predicates on the context node itself: ``/b/../c`` is ``/self::node()[b]/c``.
-    No steps and no tail select the context node: ``.`` in a predicate, ``/`` at the top.
+    A path without steps and tail selects the context node: ``.`` in a predicate, ``/`` at the top.
     """
 
     steps: tuple[Step, ...]
@@ -163,10 +164,10 @@ class Count:
 class Position:
     """The comparison holds for the position of the element among its siblings, counted from 1.
 
-    Only siblings count that ``test`` admits and for which the predicates ``among`` hold.
+    Only those siblings are counted that ``test`` admits and for which the predicates ``among`` hold.
 
-    At most one among the predicates of a step: ``//p[em][2][b]`` is the second ``p`` with an ``em``, if it
-    has a ``b``.  The test is that of the step, unless the step was restricted further: ``/*[2][self::p]``.
+    A step has at most one such predicate: ``//p[em][2][b]`` is the second ``p`` with an ``em``, if it has a
+    ``b``.  The test is that of the step, unless the step was restricted further: ``/*[2][self::p]``.
     """
 
     test: NameTest
@@ -177,14 +178,14 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All operands hold; at least two, sorted, only below ``Or`` and ``Not``."""
+    """All operands hold.  There are at least two, sorted; ``And`` occurs only below ``Or`` and ``Not``."""
 
     operands: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """One of the operands holds; at least two, sorted."""
+    """At least one of the operands holds.  There are at least two, sorted."""
 
     operands: tuple[Predicate, ...]
 
@@ -203,7 +204,7 @@ Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
 
 
 def demands_a_node(predicate: Predicate) -> TypeGuard[Selecting]:
-    """Whether a predicate can hold only if its paths select a node."""
+    """Whether the predicate holds only if its paths select a node."""
     match predicate:
         case Exists() | Comparison():
             return True

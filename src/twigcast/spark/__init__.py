@@ -5,7 +5,7 @@
     spark = tc.session("feed")
     docs = tc.read(spark, "feed/")                     doc_id, body, …
     hits = tc.match(docs, index)                       … with matches, index_version, error
-    outs = tc.deliveries(hits, index)                  one row for each document and subscriber of it
+    outs = tc.deliveries(hits, index)                  one row for each delivery
     lost = tc.dead_letters(hits)                       one row for each document that could not be read
 
     tc.run(spark, pipeline)                            the same stages as a job, described by a file
@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-# Not lazily: the sub-modules of these names would be found instead of the functions.
 from twigcast.spark.jvm.session import session
 from twigcast.system import lazy_names
 

@@ -4,8 +4,8 @@ documents   doc_id, body, and the other columns of the source; from some sources
             prolog  the namespaces and entities that a record inherits, see ``document.prolog``
             error   why there is no body
 hits        documents with matches, index_version and error; with a network also
-            hops    the numbers of the links that the document took
-            false_positives    of these, the links behind which nobody received it (false positives)
+            hops               the numbers of the links that the document took
+            false_positives    the numbers of those among them behind which no subscriber received it
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 """
 
@@ -39,7 +39,7 @@ ERROR = StructType(
         StructField("offset", LongType()),
     ]
 )
-"""Why a document could not be read, and where."""
+"""The column of the error of a document that could not be read, with its position."""
 
 ERRORS = StructField("error", ERROR)
 PROLOG = StructField("prolog", BinaryType())
@@ -52,9 +52,9 @@ SOURCED = StructType(
         ERRORS,
     ]
 )
-"""Documents as workers read them: a body, or an error."""
+"""The columns of documents that workers have read: each row has a body or an error."""
 
-NUMBERS = ArrayType(IntegerType(), containsNull=False)  # without null checks: 1 µs a document less
+NUMBERS = ArrayType(IntegerType(), containsNull=False)  # saves the null checks: 1 µs for each document
 MATCHES, HOPS, FALSE_POSITIVES = (
     StructField(name, NUMBERS) for name in ("matches", "hops", "false_positives")
 )
@@ -122,7 +122,7 @@ DOCUMENT_BATCH_ROWS = 2000
 
 
 def batched(rows: Iterable[SourcedRow]) -> Iterator[pa.RecordBatch]:
-    """Documents as Arrow batches of a bounded size."""
+    """Collect documents into Arrow batches of a bounded size."""
     waiting: list[SourcedRow] = []
     size = 0
     for row in rows:
@@ -143,7 +143,7 @@ def _batch(rows: list[SourcedRow]) -> pa.RecordBatch:
 
 
 def has(table: DataFrame, field: StructField) -> bool:
-    """Whether a table has a column of this name and type; one of another type belongs to the user."""
+    """Whether a table has a column of this name and type; a column of another type belongs to the user."""
     kind = field.dataType.simpleString()
     return any(
         other.name == field.name and other.dataType.simpleString() == kind for other in table.schema.fields
@@ -154,11 +154,11 @@ def require(table: DataFrame, columns: Sequence[str], where: str) -> None:
     """Raise ``StageError`` if a table lacks columns that a stage needs."""
     missing = [name for name in columns if name not in table.columns]
     if missing:
-        message = f"{where} needs the columns {', '.join(columns)}; {', '.join(missing)} is not among "
+        message = f"{where} needs the columns {', '.join(columns)}; {', '.join(missing)} is missing from "
         raise StageError(message + (", ".join(table.columns) or "none"), code="columns")
 
 
 def error_condition(error: PySparkException) -> str | None:
-    """The name of an error of Spark, such as ``PATH_NOT_FOUND``; Spark 3 has another method for it."""
+    """The name of an error of Spark, such as ``PATH_NOT_FOUND``, with PySpark 3 and 4."""
     condition: Callable[[], str | None] = getattr(error, "getCondition", error.getErrorClass)
     return condition()

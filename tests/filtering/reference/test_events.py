@@ -1,4 +1,4 @@
-"""A document as start and end tags."""
+"""The start and end tags of a document."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from twigcast.filtering.reference.events import events
 
 
 def test_tags_in_the_order_of_the_document() -> None:
-    """An element's name comes before, and its end after, everything in it."""
+    """The start tag of an element comes before its content, and the end tag after it."""
     document = read(b"<a>x<b><c/></b><p:d xmlns:p='u'/></a>")
     assert list(events(document)) == [("", "a"), ("", "b"), ("", "c"), None, None, ("u", "d"), None, None]

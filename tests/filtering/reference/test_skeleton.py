@@ -1,4 +1,4 @@
-"""Skeletons: what is left of a pattern when only its structure counts."""
+"""Skeletons: the structure of a pattern without its other conditions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twigcast.pattern import ANY, Axis, NameTest, parse
     ["/", "/a", "//a/*//b", "/a[b]/c", "//a[b/c[d]][.//e]", "/a|//b/c"],
 )
 def test_structure_is_its_own_skeleton(expression: str) -> None:
-    """A pattern of structure only is kept as it is."""
+    """The skeleton of a purely structural pattern is the pattern itself."""
     assert skeleton(parse(expression)) == parse(expression)
 
 
@@ -45,12 +45,12 @@ def test_structure_is_its_own_skeleton(expression: str) -> None:
     ],
 )
 def test_skeletons(expression: str, left: str) -> None:
-    """What a predicate implies about elements stays; what it allows to be absent goes."""
+    """A skeleton keeps the elements that a predicate requires, and drops those that may be absent."""
     assert skeleton(parse(expression)) == parse(left)
 
 
 def test_twigs_do_not_distinguish_steps_from_predicates() -> None:
-    """The path goes on where predicates branch off."""
+    """In a twig, the next step and the predicates of a step are branches of the same kind."""
     child, a, b, c = Axis.CHILD, NameTest("", "a"), NameTest("", "b"), NameTest("", "c")
     twig = Twig(child, a, (), (Twig(child, b), Twig(Axis.DESCENDANT, ANY, (), (Twig(child, c),))))
     assert twigs(parse("/a[b]//*/c")) == ((twig,),)
@@ -58,15 +58,15 @@ def test_twigs_do_not_distinguish_steps_from_predicates() -> None:
 
 
 def test_twigs_that_are_alike_are_one() -> None:
-    """A predicate that the path satisfies by itself asks for nothing more."""
+    """A predicate that the rest of the path implies adds no branch."""
     assert twigs(parse("/a[b]/b")) == twigs(parse("/a/b"))
 
 
 def test_the_document_asks_for_no_twig() -> None:
-    """Every document has the structure of ``/``."""
+    """The alternative ``/``, which every document matches, has no twig."""
     assert twigs(parse("/")) == ((),)
 
 
 def test_each_alternative_has_its_twigs() -> None:
-    """A union is matched by either side."""
+    """Each alternative of a union has twigs of its own."""
     assert twigs(parse("/a|/b")) == (*twigs(parse("/a")), *twigs(parse("/b")))

@@ -7,8 +7,8 @@ import pytest
 from twigcast.filtering.reference.xtrie import RelativeLevel, TrieMatching, XTrie
 from twigcast.pattern import parse
 
-# Figure 2.5(a) is lost in the text that we have.  These are the expressions that give the table of 2.5(c) row
-# by row and of which, as Example 2.1 says, the path /a/b/c/d matches the second and the third only.
+# Our copy of the text lacks Figure 2.5(a).  These expressions give the table of Figure 2.5(c) row by row, and
+# as Example 2.1 says, the path /a/b/c/d matches only the second and the third of them.
 FIGURE_2_5 = {"q1": "/a/b//*/c", "q2": "/a/b//c/d", "q3": "/a//c/d"}
 
 
@@ -63,14 +63,14 @@ def test_example_2_1() -> None:
 
 
 def test_example_2_1_needs_the_relative_level_of_row_2() -> None:
-    """One element more between b and c, and q1 matches too."""
+    """With one more element between b and c, q1 matches too."""
     engine = engine_of(FIGURE_2_5)
     assert engine.match(b"<a><b><c><d/></c></b></a>").ids == ["q2", "q3"]
     assert engine.match(b"<a><b><e><c><d/></c></e></b></a>").ids == ["q1", "q2", "q3"]
 
 
 def test_records_are_row_missing_children_and_level() -> None:
-    """A substring found is a record of its element with a bit for each child that is missing."""
+    """A substring that is found gives its element a record with a bit for each missing child."""
     matching = TrieMatching(engine_of({"q": "/a[b]/c"}).substrings)
     matching.start(("", "a"))
     assert matching.records() == {(1, 0b11, 1)}
@@ -83,7 +83,7 @@ def test_records_are_row_missing_children_and_level() -> None:
 
 
 def test_records_end_with_their_element() -> None:
-    """Children of two elements of one name do not add up to the children of one."""
+    """Children of two elements with the same name do not count together for one of them."""
     engine = engine_of({"q": "//a[b]/c"})
     assert engine.match(b"<r><a><b/></a><a><c/></a></r>").ids == []
     assert engine.match(b"<r><a><b/><a><c/></a></a></r>").ids == []
@@ -91,13 +91,13 @@ def test_records_end_with_their_element() -> None:
 
 
 def test_the_longest_suffix_is_where_the_trie_goes_on() -> None:
-    """A label that breaks off is followed from its longest suffix that is a label."""
+    """If a label cannot be continued, the search continues from its longest suffix that is a label."""
     engine = engine_of({"abc": "//a/b/c", "bd": "//b/d"})
     assert engine.match(b"<a><b><d/></b></a>").ids == ["bd"]
 
 
 def test_every_suffix_is_found() -> None:
-    """A substring that ends another is found where the longer one is."""
+    """A substring that is the end of another is found wherever the longer one is."""
     engine = engine_of({"abc": "//a/b/c", "bc": "//b/c", "c": "//c"})
     matching = TrieMatching(engine.substrings)
     assert [matching.start(("", name)) for name in "abc"] == [[], [], [1, 2, 3]]
@@ -121,7 +121,7 @@ def test_decomposition(expression: str, rows: list[tuple[str, int, str]]) -> Non
 
 
 def test_relative_levels_say_where_the_parent_can_be() -> None:
-    """Exactly so many levels above, or at least so many, and never above the document node."""
+    """A relative level admits an exact or a minimal number of levels, and none above the document node."""
     assert list(RelativeLevel(2, open=False).above(5)) == [3]
     assert list(RelativeLevel(2, open=True).above(5)) == [0, 1, 2, 3]
     assert list(RelativeLevel(2, open=False).above(1)) == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from twigcast.filtering.reference.yfilter import NFAMatching, State, YFilter
 from twigcast.pattern import parse
 
-# The drawing of Figure 3.2 is lost in the text that we have.  What the text says of it: there are seven
-# expressions, all begin with /x, and // is an empty move to a state that loops.  The seven here are a
-# reconstruction in that shape, not a copy.
+# Our copy of the text lacks the drawing of Figure 3.2.  The text says that there are seven expressions, that
+# all begin with /x, and that // is an ε-transition to a state that loops.  The seven expressions here are a
+# reconstruction from that description, not a copy.
 FIGURE_3_2 = {
     "q1": "/x/y",
     "q2": "/x/z",
@@ -31,7 +31,7 @@ def states(state: State) -> list[State]:
 
 
 def test_figure_3_2_edges() -> None:
-    """The seven expressions share /x, and what follows it as far as it is the same."""
+    """The seven expressions share the states of /x and of any longer common prefix."""
     edges = {
         (state.number, label if isinstance(label, str) else label[1]): after.number
         for state in states(engine_of(FIGURE_3_2).initial)
@@ -54,7 +54,7 @@ def test_figure_3_2_edges() -> None:
 
 
 def test_figure_3_2_accepting_states() -> None:
-    """Each expression ends in a state of its own; only the state behind // stays."""
+    """Each expression has its own accepting state; only the states after // loop."""
     all_states = states(engine_of(FIGURE_3_2).initial)
     accepting = {
         state.number: [query.id for query in state.accepts.values()] for state in all_states if state.accepts
@@ -64,7 +64,7 @@ def test_figure_3_2_accepting_states() -> None:
 
 
 def test_figure_3_2_running() -> None:
-    """The stack of active states grows at start tags and falls back at end tags."""
+    """Active states are pushed at start tags and popped at end tags."""
     matching = NFAMatching(engine_of(FIGURE_3_2).initial)
     active = []
     for name in "xyz":
@@ -77,13 +77,13 @@ def test_figure_3_2_running() -> None:
 
 
 def test_the_same_path_twice_is_one_chain() -> None:
-    """An expression that is already there adds no state."""
+    """Adding a path a second time adds no state."""
     engine = engine_of({"p": "/a//b", "q": "/a//b"})
     assert len(states(engine.initial)) == 4
 
 
 def test_remove_cuts_only_what_nobody_needs() -> None:
-    """States of a removed path go as far as no other path runs through them."""
+    """Removing a path removes exactly the states that no other path uses."""
     engine = engine_of({"long": "/a/b/c", "short": "/a", "other": "/a//d"})
     engine.remove("long")
     assert len(states(engine.initial)) == 4
@@ -94,14 +94,14 @@ def test_remove_cuts_only_what_nobody_needs() -> None:
 
 
 def test_paths_join_on_the_same_element() -> None:
-    """Both paths of a twig being there is not enough: they must meet in one branching node."""
+    """It is not enough that both paths of a twig occur: they must share the branching node."""
     engine = engine_of({"q": "//a[b]/c"})
     assert engine.match(b"<r><a><b/></a><a><c/></a></r>").ids == []
     assert engine.match(b"<r><a><b/></a><a><b/><c/></a></r>").ids == ["q"]
 
 
 def test_joins_nest() -> None:
-    """An inner branching node counts for the outer one it is below, and for no other."""
+    """An inner branching node counts only for the outer branching node that is above it."""
     engine = engine_of({"q": "//a[b]//c[d]/e"})
     assert engine.match(b"<r><a><b/></a><a><c><d/><e/></c></a></r>").ids == []
     assert engine.match(b"<r><a><b/><x><c><d/></c><c><e/></c></x></a></r>").ids == []
@@ -109,7 +109,7 @@ def test_joins_nest() -> None:
 
 
 def test_every_open_element_can_be_the_branching_node() -> None:
-    """A path through // is tried with each element that can stand for its branching node."""
+    """A path through // has a binding for each open element that can be its branching node."""
     engine = engine_of({"q": "//a[b]//c"})
     assert engine.match(b"<a><a><a><c/></a></a><b/></a>").ids == ["q"]
     assert engine.match(b"<a><a><b/><a><c/></a></a></a>").ids == ["q"]

@@ -1,4 +1,4 @@
-"""Empty files are documents too, in a batch and in a stream, in every format."""
+"""Empty files become dead letters, in a batch and in a stream, in every format."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.usefixtures("way")
 def test_they_are_listed_once(spark: SparkSession, feed: Path) -> None:
-    """They stand beside the others, with no bytes, and without files of Spark's own."""
+    """Empty files are listed beside the others, without bytes, and without files of Spark itself."""
     files = FileListing(str(feed)).list(spark, streaming=False)
     found = files.select("path", "length", "content").collect()
     assert sorted(
@@ -80,7 +80,7 @@ def test_a_folder_without_them_has_none(spark: SparkSession, tmp_path: Path) -> 
 def test_each_is_a_dead_letter(
     spark: SparkSession, feed: Path, format: str, options: dict[str, str], codes: dict[str, str]
 ) -> None:
-    """They are dead letters in a batch and in a stream, and once only."""
+    """Each empty file is exactly one dead letter, in a batch and in a stream."""
     assert letters(tc.read(spark, str(feed), format=format, options=options), feed) == codes
     source = source_of(str(feed), format=format, options=options)
     log = EmptyFileLog(feed.parent / "empty-files.json")
@@ -102,7 +102,7 @@ def test_each_is_a_dead_letter(
 
 
 def test_a_batch_that_is_run_again_has_the_same_empty_files(tmp_path: Path) -> None:
-    """The log answers for batches that it knows, and tells which files earlier batches took."""
+    """The log returns the files of a batch that it knows, and passes on those of earlier batches."""
     log = EmptyFileLog(tmp_path / "work" / "empty-files.json")
     assert log.take(0, lambda taken: ["a", "b"]) == ["a", "b"]
     assert log.take(1, lambda taken: []) == []

@@ -16,7 +16,7 @@ from twigcast.spark.jvm import java
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without Java: the programs of this one but for Java's, in an empty home."""
+    """A machine without Java: the programs of this machine except those of Java, and an empty home folder."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for folder in ("/usr/bin", "/bin"):
@@ -31,7 +31,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pretend_java(home: Path, answer: str) -> Path:
-    """A program that says it is a Java."""
+    """A Java home whose program reports the given version."""
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "java").write_text(f"#!/bin/sh\necho '{answer}' >&2\n")
     (home / "bin" / "java").chmod(0o755)

@@ -122,12 +122,12 @@ def test_every_entry_has_a_probe() -> None:
 
 @pytest.mark.parametrize("name", PROBES)
 def test_each_part_exists_in_this_version(spark: SparkSession, feed: Path, name: str) -> None:
-    """A part that is gone is replaced by its fallback, and should then be removed or found anew."""
+    """Each private part exists; if this fails, the fallback is in use and the entry needs attention."""
     assert PROBES[name](spark, feed)
 
 
 def run_all(spark: SparkSession, folder: Path) -> tuple[list[str], list[tuple[str, str]]]:
-    """Run a pipeline on a good, a bad and an empty file; what is delivered, and the dead letters."""
+    """Run a pipeline on a good, a bad and an empty file; returns the deliveries and the dead letters."""
     feed = folder / "feed"
     feed.mkdir(exist_ok=True)
     (feed / "good.xml").write_bytes(b"<a/>")
@@ -155,7 +155,7 @@ AT_START = {"worker-daemon", "worker-interpreter", "submitted-settings"}
 def test_a_pipeline_runs_without_each_part(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | None
 ) -> None:
-    """Deliveries and dead letters are the same if a part is gone, and if all are."""
+    """Deliveries and dead letters are the same if one private part is hidden, and if all are."""
     hidden = set(PROBES) if name == "all" else {name} - {None}
     monkeypatch.setattr(private_api, "hidden", hidden)
     assert run_all(spark, tmp_path) == EXPECTED
@@ -181,7 +181,7 @@ spark.stop()
     "hidden", [[*PROBES], ["worker-daemon"], ["worker-interpreter"], ["submitted-settings"]], ids="-".join
 )
 def test_a_session_starts_without_a_part(tmp_path: Path, hidden: list[str]) -> None:
-    """What is used when a session starts, hidden each in turn and all together: the same answers."""
+    """Answers are the same if the private parts that start a session are hidden, one by one and together."""
     environment = {**os.environ, "PYTHONPATH": str(Path(twigcast.__file__).parent.parent)}
     command = [sys.executable, "-c", SCRIPT, str(Path(__file__).parent), *hidden]
     answer = subprocess.run(
@@ -200,13 +200,13 @@ def test_the_lock_of_a_process_excludes_others(
     lock(spark, tmp_path / "lock")
     monkeypatch.setattr(private_api, "hidden", set())
     with pytest.raises(RunError, match="another process runs this pipeline"):
-        lock(spark, tmp_path / "lock", patience=0.3)  # now the JVM asks, which is another process
+        lock(spark, tmp_path / "lock", patience=0.3)  # now the JVM tries, which is another process
 
 
 def test_remote_paths_are_found_without_hadoop(
     spark: SparkSession, feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A read by Spark answers, and a folder that cannot be removed must be replaced."""
+    """Without Hadoop's API, a read by Spark finds a path, and removing a remote folder is refused."""
     monkeypatch.setattr("twigcast.spark.jvm.filesystem.is_local", lambda spark, path: False)
     for hidden in (set(), {"hadoop-filesystem"}):
         monkeypatch.setattr(private_api, "hidden", hidden)
@@ -231,7 +231,7 @@ def test_paths_are_local_by_their_scheme(spark: SparkSession, monkeypatch: pytes
 
 
 def test_errors_of_java_are_no_missing_parts(spark: SparkSession) -> None:
-    """A missing method, class or attribute is one; what Java code throws is raised as it is."""
+    """A missing method, class or attribute is a missing API; an exception of Java code is raised as it is."""
     jvm: Any = spark._jvm
     for missing in (
         lambda: jvm.java.lang.System.noSuchMethod(),

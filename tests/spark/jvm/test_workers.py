@@ -38,7 +38,7 @@ spark.stop()
 
 @pytest.fixture
 def feed(tmp_path: Path) -> Path:
-    """Two documents, and one that is broken."""
+    """A folder with two good documents and a broken one."""
     (tmp_path / "feed").mkdir()
     for name, body in (("1.xml", b"<a><b/></a>"), ("2.xml", b"<a/>"), ("3.xml", b"<a>")):
         (tmp_path / "feed" / name).write_bytes(body)
@@ -47,7 +47,7 @@ def feed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def other_python(tmp_path: Path) -> Path:
-    """A ``python3`` that does not know twigcast."""
+    """A ``python3`` that cannot import twigcast."""
     program = tmp_path / "bin" / "python3"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\necho 'no twigcast here' >&2\nexit 1\n")
@@ -56,7 +56,7 @@ def other_python(tmp_path: Path) -> Path:
 
 
 def answers(feed: Path, other_python: Path, *hidden: str, **variables: str) -> list[str]:
-    """What the program prints where the other Python is the first on the path."""
+    """The output of the program if the other Python is the first on the path."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -78,7 +78,7 @@ def answers(feed: Path, other_python: Path, *hidden: str, **variables: str) -> l
 
 @pytest.mark.spark
 def test_workers_run_the_python_of_the_driver(feed: Path, other_python: Path) -> None:
-    """Neither ``PYSPARK_PYTHON`` nor ``PYTHONPATH`` is set, and another Python is first on the path."""
+    """Workers run the driver's Python if no variable is set and another Python is first on the path."""
     assert answers(feed, other_python) == [
         "[('ada', '1.xml'), ('bob', '1.xml'), ('bob', '2.xml')]",
         "['truncated']",
@@ -98,13 +98,13 @@ def test_a_python_that_lacks_twigcast_is_named(feed: Path, other_python: Path) -
 
 @pytest.mark.spark
 def test_without_the_private_part_the_sentence_is_the_same(feed: Path, other_python: Path) -> None:
-    """The Python on the path cannot be replaced then."""
+    """Without the private API, the Python on the path cannot be replaced, and the error says what to set."""
     (sentence,) = answers(feed, other_python, "worker-interpreter")
     assert sentence.startswith(f"workers Spark's workers run {other_python}, which cannot import twigcast")
 
 
 def test_the_import_path_begins_with_the_running_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the user has in ``PYTHONPATH`` stays behind it."""
+    """The entries that the user has in ``PYTHONPATH`` are kept after the path of twigcast."""
     source = str(Path(twigcast.__file__).resolve().parent.parent)
     monkeypatch.setenv("PYTHONPATH", f"/elsewhere:{source}")
     assert import_path() == f"{source}:/elsewhere"

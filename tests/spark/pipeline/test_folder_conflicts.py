@@ -17,7 +17,7 @@ from twigcast.spark.pipeline import Pipeline
         ({"sink": {"path": "work"}}, "sink[0].path", "but work.path is the same"),
         ({"sink": {"kind": "jsonl", "path": "work"}}, "sink[0].path", "but work.path is the same"),
         ({"sink": {"path": "work/checkpoint"}}, "sink[0].path", "but work.checkpoint is the same"),
-        ({"sink": {"path": "feed"}}, "sink[0].path", "expected a place outside of source.path"),
+        ({"sink": {"path": "feed"}}, "sink[0].path", "expected a path outside of source.path"),
         ({"sink": {"kind": "jsonl", "path": "feed/x"}}, "sink[0].path", "outside of source.path"),
         ({"sink": {"path": "out"}}, "sink[0].path", "but dead_letters.path is in it"),
         (

@@ -1,4 +1,4 @@
-"""The pipeline file: its defaults, its paths, and the sentences about mistakes in it."""
+"""The pipeline file: its defaults, its paths, and its error messages."""
 
 from __future__ import annotations
 
@@ -149,17 +149,17 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         ({"sink": [{}]}, "sink[0].path", 'expected the folder to write to, since format is "parquet"'),
         ({"sink": {"format": "ORC"}}, "sink[0].path", 'since format is "ORC"'),
         ({"sink": {"kind": "jsonl"}}, "sink[0].path", 'since kind is "jsonl"'),
-        ({"source": {"table": "t"}}, "source.table", 'expected it with kind "table"'),
-        ({"source": {"kind": "table", "table": "t", "path": "p"}}, "source.table", "without path and format"),
+        ({"source": {"table": "t"}}, "source.table", 'expected only with kind "table"'),
+        ({"source": {"kind": "table", "table": "t", "path": "p"}}, "source.table", "expected either table"),
         ({"sink": [{"kind": "callable", "function": "f"}]}, "sink[0].function", 'expected "module:function"'),
         (
             {"sink": [{"kind": "files", "path": "s3a://b"}]},
             "sink[0].path",
-            "expected a folder of this machine",
+            "expected a local or mounted folder",
         ),
         ({"sink": [{"path": "a"}, {"path": "./a"}]}, "sink[1].path", "but sink[0].path is the same"),
         ({"sink": {"path": "out/metrics"}}, "metrics.path", "but sink[0].path is the same"),
-        ({"work": "s3a://bucket"}, "work.path", "expected a path of this machine"),
+        ({"work": "s3a://bucket"}, "work.path", "expected a local or mounted path"),
         ({"work": 3}, "work", "expected a table or a path"),
         ({"spark": {"conf": "x"}}, "spark.conf", "expected a table of options, got 'x'"),
         ({"limits": {"depth": "deep"}}, "limits.depth", "expected a whole number, got 'deep'"),
@@ -174,7 +174,7 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         ({"source": {"kind": "table", "doc_id": ""}}, "source.doc_id", "expected at least one character"),
         ({"source": {"kind": "table", "table": ""}}, "source.table", "expected at least one character"),
         ({"source": {"format": "kafka"}}, "source.format", 'with kind "table" or "format", not "directory"'),
-        ({"source": {"record": "r"}}, "source.record", 'expected it with kind "records", not "directory"'),
+        ({"source": {"record": "r"}}, "source.record", 'expected only with kind "records", not "directory"'),
         ({"source": {"doc_id": "id"}}, "source.doc_id", 'with kind "table" or "format", not "directory"'),
         ({"source": {"kind": "archives", "body": "b"}}, "source.body", 'not "archives"'),
         (
@@ -200,14 +200,18 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         (
             {"sink": {"kind": "callable", "function": "m:f", "path": "a"}},
             "sink[0].path",
-            'expected it with kind "format" or "files" or "jsonl", not "callable"',
+            'expected only with kind "format" or "files" or "jsonl", not "callable"',
         ),
         (
             {"subscriptions": {"path": "s", "format": "csv"}},
             "subscriptions.path",
-            "expected it without format",
+            "expected either path, or format with its options",
         ),
-        ({"subscriptions": {"options": {"a": "b"}}}, "subscriptions.options", "expected them with format"),
+        (
+            {"subscriptions": {"options": {"a": "b"}}},
+            "subscriptions.options",
+            "expected a format to which the options belong",
+        ),
         ({"network": {"routers": ["a"], "links": [["a", "b"]]}}, "network.links", "there is no router 'b'"),
         ({"network": {"routers": ["a", "a"]}}, "network.routers", "the name 'a' is given twice"),
     ],
@@ -222,7 +226,7 @@ def test_an_error_names_the_key_and_what_was_expected(table: dict[str, Any], key
 
 @pytest.mark.parametrize("path", [1, ["a"], True])
 def test_a_wrong_work_folder_is_one_mistake(path: object) -> None:
-    """Nothing is said about its parts, which the file does not have."""
+    """An error of ``work`` does not also report its parts, which the file does not have."""
     error = refusal({"work": {"path": path}})
     assert error.message.startswith("work.path: expected a path, got ")
     assert "checkpoint" not in error.message
@@ -249,7 +253,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 def test_a_file_that_cannot_be_read_is_an_error_with_its_path(
     tmp_path: Path, content: bytes | None, words: str
 ) -> None:
-    """A missing file, another encoding, and a syntax error of TOML are such errors."""
+    """A missing file, another encoding, and a syntax error of TOML raise ``PipelineError``."""
     path = tmp_path / "pipeline.toml"
     if content is not None:
         path.write_bytes(content)

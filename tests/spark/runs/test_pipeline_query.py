@@ -1,4 +1,4 @@
-"""An error in a batch is raised by the query as it was, and Spark does not log it."""
+"""The query raises the error of a batch unchanged, and Spark does not log it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def level(spark: SparkSession) -> str:
 
 
 def test_a_query_raises_what_failed(spark: SparkSession, tmp_path: Path) -> None:
-    """The error is raised as it was; when its cause is removed, the batch is run again."""
+    """The error is raised unchanged; when its cause is removed, the batch is run again."""
     (tmp_path / "feed").mkdir()
     (tmp_path / "feed" / "1.xml").write_bytes(b"<x/>")
     SubscriptionStore(tmp_path / "subscriptions.db").subscribe("s", "/x")

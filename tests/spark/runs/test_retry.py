@@ -99,7 +99,7 @@ def test_a_condition_selects_letters(spark: SparkSession, tmp_path: Path, strict
 def test_a_retry_that_was_cut_off_is_finished_by_the_next(
     spark: SparkSession, tmp_path: Path, strict: Pipeline
 ) -> None:
-    """It is run first, as the same batch, with its own letters and index version."""
+    """An interrupted retry is run first, under the same number, with its own letters and index version."""
     lenient = pipeline_in(tmp_path)
     retry(spark, lenient, "code = 'too-deep'")
     (tmp_path / "work" / "journal" / "-1.done").unlink()
@@ -113,7 +113,7 @@ def test_a_retry_that_was_cut_off_is_finished_by_the_next(
 def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
     spark: SparkSession, tmp_path: Path, strict: Pipeline
 ) -> None:
-    """Its letters are open, and the next retry gets its number."""
+    """If no entry was written, the letters stay open, and the next retry gets the same number."""
     lenient = pipeline_in(tmp_path)
     retry(spark, lenient, "code = 'too-deep'")
     for file in (tmp_path / "work" / "journal").glob("-1.*"):
@@ -125,7 +125,7 @@ def test_a_retry_that_was_cut_off_before_its_entry_has_not_happened(
 
 
 def test_without_letters_there_is_nothing_to_retry(spark: SparkSession, tmp_path: Path) -> None:
-    """No batch number is used."""
+    """A retry without open letters uses no batch number."""
     SubscriptionStore(tmp_path / "subscriptions.db")
     pipeline = pipeline_in(tmp_path)
     assert retry(spark, pipeline) == []

@@ -41,7 +41,7 @@ class Query:
 
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Spark is asked to be quiet here."""
+    """Replace the context, because no Spark runs here whose log level could be set."""
 
     class Context:
         @staticmethod
@@ -57,7 +57,7 @@ def ask(number: int) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_query_that_is_asked_to_stop_finishes_its_batch(number: int) -> None:
-    """It is stopped before the next batch, and the former signal handlers are restored."""
+    """A signal stops the query before the next batch, and the former signal handlers are restored."""
     query, former = Query(), signal.getsignal(number)
 
     def finish() -> None:
@@ -82,7 +82,7 @@ def test_asked_twice_a_query_gives_its_batch_up() -> None:
 
 
 def test_a_query_that_ends_by_itself_was_not_stopped() -> None:
-    """The result is false, as after a run that ends by itself."""
+    """The result is false for a query that ends by itself."""
     query = Query()
     query.stop()
     assert wait_until_stopped(query) is False  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def pipeline_in(folder: Path, **tables: Any) -> Pipeline:
 
 
 def publish(feed: Path, name: str, body: bytes) -> None:
-    """A document as one should publish it: under its name when it is whole."""
+    """Publish a document atomically: write it under another name, then rename it."""
     hidden = feed / f".{name}"
     hidden.write_bytes(body)
     hidden.rename(feed / name)
@@ -84,7 +84,7 @@ def test_metrics_are_the_same_for_every_sink(
     derby: Callable[[str], dict[str, str]],
     sinks: list[str],
 ) -> None:
-    """They are observed during the first write, or computed apart if the connector does not report."""
+    """Metrics are observed during the first write, or by a query if the sink does not report them."""
     kinds = {
         "format": {"path": "out/deliveries"},
         "jdbc": {"format": "jdbc", "options": derby("metrics")},
@@ -142,7 +142,7 @@ def test_a_batch_that_is_run_again_has_the_subscriptions_of_its_begin(
 def test_a_stream_uses_new_subscriptions_with_its_next_batch(
     spark: SparkSession, tmp_path: Path, feed: Path, table: SubscriptionStore, until: Callable[..., None]
 ) -> None:
-    """The stream is not restarted."""
+    """A change of subscriptions applies to the next batch, without a restart of the stream."""
     table.subscribe("a", "//x")
     done: list[BatchMetrics] = []
     query = stream(spark, pipeline_in(tmp_path), on_batch=done.append)

@@ -37,7 +37,7 @@ def rows(hits: DataFrame) -> list[Any]:
 
 
 def stages(hits: DataFrame) -> int:
-    """How many times batches go to workers."""
+    """The number of stages in which batches are sent to workers."""
     plan: Any = hits
     return str(plan._jdf.queryExecution().optimizedPlan().toString()).count("MapInArrow")
 
@@ -71,7 +71,7 @@ def test_a_cached_table_is_not_read_again(
 def test_documents_are_used_like_a_dataframe(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
 ) -> None:
-    """Their methods return plain DataFrames, and a filter is not lost when these are matched."""
+    """Methods of ``Documents`` return plain DataFrames, and a filter applies when these are matched."""
     documents = tc.read(spark, str(sources["archives"][0]), format="archives")
     assert documents.columns == ["doc_id", "body", "error"]
     assert documents.count() == 5

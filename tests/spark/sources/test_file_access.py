@@ -24,7 +24,7 @@ def test_a_local_file_is_opened_by_path_or_address(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    """It is one of the errors that a stage expects."""
+    """A missing file raises one of the exceptions that a stage handles."""
     with pytest.raises(OSError, match="missing"):
         open_file(str(tmp_path / "missing"))
 

@@ -61,7 +61,7 @@ def test_workers_read_what_spark_reads(
 
 
 def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: Path) -> None:
-    """Columns of the path, of other types or of some files, hashed ids, options and settings are."""
+    """Spark reads partition columns, other types, differing columns, hashed ids, and unknown options."""
     left: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         "made": ({"body": documents()["body"]}, {}),
         "number": (documents() | {"doc_id": pa.array(range(5))}, {}),
@@ -98,7 +98,7 @@ def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: P
 def test_batches_are_bounded_and_in_order(
     spark: SparkSession, tmp_path: Path, size: int, expected: list[int]
 ) -> None:
-    """Large documents come a few at a time, small ones together, in the order of the file."""
+    """A batch has a few large documents or many small ones, in the order of the file."""
     ids = [f"{number:03}" for number in range(130)]
     body = b"<r>" + b" " * size + b"</r>"
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array([body] * 130)})
@@ -140,7 +140,7 @@ MB = 1 << 20
 def test_pieces_are_large_at_first_and_small_at_the_end(
     sizes: list[int], cores: int, packed: list[float]
 ) -> None:
-    """Row groups are packed while much is left, large ones are cut, and every row is in one piece."""
+    """Small row groups are packed together, large ones are cut, and every row is in exactly one piece."""
     extents = [Extent("x", number, 0, 1000, size * MB) for number, size in enumerate(sizes)]
     pieces = _packed(extents, cores, 128 * MB)
     assert [sum(extent.rows for extent in piece) / 1000 for piece in pieces] == packed

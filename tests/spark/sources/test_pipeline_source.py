@@ -23,7 +23,7 @@ from twigcast.subscriptions.store import SubscriptionStore
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of a pipeline where one subscriber asks for every ``r``."""
+    """The folder of a pipeline with one subscriber to every ``r``."""
     (tmp_path / "feed").mkdir()
     SubscriptionStore(tmp_path / "subscriptions.db").subscribe("s", "/r")
     return tmp_path
@@ -131,7 +131,7 @@ def test_files_of_many_documents_are_dropped_in_over_time(
 def test_a_source_may_be_one_file(
     spark: SparkSession, folder: Path, source: dict[str, Any], file: str, content: bytes
 ) -> None:
-    """Its documents are run once."""
+    """The documents of a single file are processed once."""
     (folder / file).write_bytes(content)
     (figures,) = run(spark, pipeline_of(folder, **source))
     assert (figures.documents, figures.deliveries, figures.dead_letters) == (2, 2, 0)
@@ -168,12 +168,12 @@ def test_a_source_that_is_no_stream_is_run_whole(
     with pytest.raises(PipelineError, match=r"^source\.format: jdbc can be read as a batch only: ") as caught:
         stream(spark, pipeline)
     assert caught.value.key == "source.format"
-    with pytest.raises(RunError, match="of a source that is no stream"):
+    with pytest.raises(RunError, match="of a source that cannot be a stream"):
         run(spark, pipeline_of(folder))
 
 
 def test_a_whole_run_that_was_cut_off_is_run_again(spark: SparkSession, folder: Path) -> None:
-    """It is the same batch, with the index version of its first start."""
+    """An interrupted batch is run again under the same number, with the index version of its first start."""
     spark.sql("select 'k' doc_id, '<r/>' body").createOrReplaceTempView("cut_off")
     pipeline = pipeline_of(folder, kind="table", table="cut_off")
     run(spark, pipeline)

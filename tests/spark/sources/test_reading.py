@@ -23,7 +23,7 @@ def content(docs: DataFrame) -> dict[str, bytes | None]:
 
 
 def streamed(docs: DataFrame, folder: Path) -> dict[str, bytes | None]:
-    """What a stream gives that ends when nothing more is there."""
+    """The rows of a stream that ends when all available documents are processed."""
     found: dict[str, bytes | None] = {}
     assert docs.isStreaming
     query = (
@@ -59,7 +59,7 @@ def test_a_folder_of_files(spark: SparkSession, folder: Path, tmp_path: Path) ->
 
 
 def test_a_file_that_is_too_large_is_not_read(spark: SparkSession, folder: Path) -> None:
-    """It is an error with its path, and the other files are documents."""
+    """A file that is too large is an error with its path, and the other files are documents."""
     (folder / "big.xml").write_bytes(b"<a>" + b" " * 100 + b"</a>")
     docs = tc.read(spark, str(folder), options={"maxBytes": "50"})
     hits = tc.match(docs, Index([("s", "/a")]))

@@ -73,8 +73,10 @@ def rows() -> list[Subscription]:
 def test_deliveries_are_those_of_plain_python(
     spark: SparkSession, rows: list[Subscription], tmp_path: Path
 ) -> None:
-    """Every subscriber gets every document or part it asked for, byte for byte, under its id; a bad document
-    is a dead letter with its position, and the others are delivered."""
+    """Every subscriber receives the documents or parts that it subscribed to, byte for byte.
+
+    A bad document is a dead letter with its position, and the others are delivered.
+    """
     bodies = list(generate_documents(news(), 80, DocumentOptions(seed=5)))
     rng = random.Random(1)
     for bad in BAD.values():
@@ -97,7 +99,7 @@ def test_deliveries_are_those_of_plain_python(
 def test_shards_deliver_what_one_index_delivers(
     spark: SparkSession, rows: list[Subscription], tmp_path: Path
 ) -> None:
-    """The deliveries of several shards are those of one index, but for the name of the version."""
+    """The deliveries of several shards are those of one index, except for the name of the version."""
     bodies = list(generate_documents(news(), 20, DocumentOptions(seed=6)))
     shards = [IndexVersion.write(tmp_path, "a", rows[:70]), IndexVersion.write(tmp_path, "b", rows[70:])]
     index = Index((row.id, row.text) for row in rows)
@@ -106,7 +108,7 @@ def test_shards_deliver_what_one_index_delivers(
 
 
 def test_another_version_is_refused(spark: SparkSession, tmp_path: Path) -> None:
-    """Positions mean nothing in another version than the one that documents were matched against."""
+    """Deliveries with another index version than that of the matches are refused."""
     one = IndexVersion.write(tmp_path, 1, [Subscription("s", "/a", "u")])
     two = IndexVersion.write(tmp_path, 2, [Subscription("t", "/a", "v")])
     outs = tc.deliveries(tc.match(documents(spark, [b"<a/>"]), one), two)
@@ -128,7 +130,7 @@ def test_documents_may_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_an_index_delivers_to_its_ids(spark: SparkSession) -> None:
-    """Without rows of a table, each subscription is its own subscriber."""
+    """In a plain index each subscription is its own subscriber."""
     index = Index([("s", "/a"), ("t", "/b")])
     (row,) = tc.deliveries(tc.match(documents(spark, [b"<b/>"]), index), index).collect()
     assert (row.subscriber, row.subscription, bytes(row.content)) == ("t", "t", b"<b/>")

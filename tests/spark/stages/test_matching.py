@@ -56,7 +56,7 @@ def documents(spark: SparkSession, bodies: list[bytes]):
 
 
 def test_the_answers_are_those_of_the_index(spark: SparkSession, workload: tuple[Index, list[bytes]]) -> None:
-    """Matches, or the error with its place, are those of ``Index.match`` on each body."""
+    """The matches, or the error with its position, are those of ``Index.match`` on each body."""
     index, bodies = workload
     hits = tc.match(documents(spark, bodies), index).collect()
     assert len(hits) == len(bodies)
@@ -145,7 +145,7 @@ def test_an_index_may_be_shipped_as_files(spark: SparkSession, tmp_path: Path) -
 
 def test_missing_columns_are_named(spark: SparkSession) -> None:
     """A table without a body is refused, with the columns it has."""
-    with pytest.raises(StageError, match="body is not among id, xml") as raised:
+    with pytest.raises(StageError, match="body is missing from id, xml") as raised:
         tc.match(spark.createDataFrame([(1, "<a/>")], "id int, xml string"), Index())
     assert raised.value.code == "columns"
 
@@ -164,7 +164,7 @@ def test_missing_columns_are_named(spark: SparkSession) -> None:
     ],
 )
 def test_columns_of_any_name(spark: SparkSession, tmp_path: Path, name: str, kind: str) -> None:
-    """Columns with the names of a stage's own are replaced, all others pass, read by Spark or by workers."""
+    """Columns that the stage adds are replaced, and all others kept, whether Spark or workers read them."""
     rows = [("a", bytearray(b"<r><b/></r>"), "1"), ("b", bytearray(b"<r"), None)]
     table = spark.createDataFrame(rows, "doc_id string, body binary, own string")
     table = table.select("doc_id", "body", table["own"].cast(kind).alias(name))
@@ -185,7 +185,7 @@ def test_columns_of_any_name(spark: SparkSession, tmp_path: Path, name: str, kin
 
 
 def test_ids_may_be_missing_or_numbers(spark: SparkSession, tmp_path: Path) -> None:
-    """A document without an id has the hash of its body, and is delivered like its neighbours."""
+    """A document without an id gets the hash of its body as id, and is delivered like the others."""
     body = b"<r><b/></r>"
     rows = [(None, bytearray(body)), ("b", bytearray(body)), (None, None)]
     table = spark.createDataFrame(rows, "doc_id string, body binary")

@@ -1,4 +1,4 @@
-"""A pipeline with a network of routers: the same deliveries, and how documents went."""
+"""A pipeline with a network of routers has the same deliveries, and counts the documents on each link."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ publishers = { wire = "south" }
 
 
 def pipeline(folder: Path, network: str = "") -> Pipeline:
-    """The pipeline above, with more in its network."""
+    """The pipeline above, with more keys in its network section."""
     return Pipeline.of(tomllib.loads(NETWORK + network), folder=folder)
 
 
 def feed(spark: SparkSession, folder: Path, *documents: tuple[str, bytes, str | None]) -> None:
-    """Documents with their publishers."""
+    """Write a table of documents with their publishers."""
     rows = spark.createDataFrame(documents, "doc_id string, body binary, publisher string")
     rows.write.parquet(f"{folder}/feed", mode="append")
 
 
 def delivered(spark: SparkSession, folder: Path) -> set[tuple[str, str]]:
-    """Who got which document."""
+    """The subscriber and document of each delivery."""
     rows = spark.read.parquet(f"{folder}/out/deliveries").collect()
     return {(row["subscriber"], row["doc_id"]) for row in rows}
 
 
 def hops(spark: SparkSession, folder: Path, batch: int = 0) -> dict[str, tuple[int, int]]:
-    """How many documents went over each link in a batch, and how many of them in vain."""
+    """The number of documents and of false positives on each link in a batch."""
     rows = read_hops(spark, f"{folder}/out/hops").where(f"batch = {batch}").collect()
     return {f"{row['source']}-{row['target']}": (row["documents"], row["false_positives"]) for row in rows}
 
@@ -56,7 +56,7 @@ def hops(spark: SparkSession, folder: Path, batch: int = 0) -> dict[str, tuple[i
 def test_documents_go_only_where_they_are_asked_for(
     spark: SparkSession, tmp_path: Path, strategy: str
 ) -> None:
-    """From the entry, or from the router of their publisher; bad ones nowhere but to the dead letters."""
+    """A document enters at the router of its publisher, or at ``entry``; a bad one is only a dead letter."""
     (tmp_path / "a.dtd").write_text(DTD)
     table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.subscribe("ada", "/a/b", subscriber="ada")
@@ -83,7 +83,7 @@ def test_documents_go_only_where_they_are_asked_for(
 
 
 def test_a_document_outside_the_schema_is_flooded(spark: SparkSession, tmp_path: Path) -> None:
-    """Whoever asks for it gets it, though nobody announced it."""
+    """A document outside the advertised schema is flooded and reaches every subscriber that it matches."""
     (tmp_path / "a.dtd").write_text(DTD)
     table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.subscribe("ada", "//z", subscriber="ada")
@@ -94,7 +94,7 @@ def test_a_document_outside_the_schema_is_flooded(spark: SparkSession, tmp_path:
 
 
 def test_routers_follow_the_subscriptions(spark: SparkSession, tmp_path: Path) -> None:
-    """What is added, changed and removed between batches is what the next one is routed by."""
+    """A batch is routed by the subscriptions that were added, changed and removed before it."""
     table = SubscriptionStore(tmp_path / "subscriptions.db")
     table.subscribe("ada", "/a", subscriber="ada")
     table.subscribe("bob", "/a", subscriber="bob")

@@ -1,4 +1,4 @@
-"""The forwarding tables of index versions carry documents as flooding delivers them, after any change."""
+"""After any change, the forwarding tables of index versions give the deliveries of flooding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twigcast.subscriptions import IndexVersion, SubscriptionStore, VersionBuild
 
 
 def delivered(version: IndexVersion, bodies: list[bytes], publishers: list[str | None]) -> list[set[str]]:
-    """To whom the documents go, through the tables of a version."""
+    """The subscribers that receive each document by the forwarding table of a version."""
     index = version.open_index()
     shipped = ShippedNetwork.of(version, "path", None)
     assert shipped is not None
@@ -37,7 +37,7 @@ def delivered(version: IndexVersion, bodies: list[bytes], publishers: list[str |
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_every_version_delivers_what_was_subscribed(strategy: str, seed: int) -> None:
-    """Subscriptions come, change and go; files of changed positions are merged; a restart begins anew."""
+    """Deliveries are right after subscriptions change, files of changes are merged, and a restart."""
     random = Random(seed)
     schema = graph(random)
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
@@ -82,7 +82,7 @@ def test_every_version_delivers_what_was_subscribed(strategy: str, seed: int) ->
 
 
 def test_a_version_of_another_network_is_made_again(tmp_path: Path) -> None:
-    """The number of a version says nothing of the network that it was made for."""
+    """A version that was made for another network is not used, even if its number is current."""
     store = SubscriptionStore(tmp_path / "subscriptions.db")
     store.subscribe("ada", "//a")
     one = NetworkSection.model_validate({"routers": ["x", "y"], "links": [["x", "y"]]})

@@ -1,1 +1,1 @@
-"""The compiled part of matching; ``_kernel`` is its only module, and only this room imports it."""
+"""The compiled kernel; ``_kernel`` is its only module, and only ``twigcast.filtering`` imports it."""

@@ -3,8 +3,8 @@
 """The compiled kernel: integers, bytes and flat tables, nothing else.
 
 ``build`` turns programs over a ``Vocabulary`` into the bytes of a segment; ``Segment`` is a checked view of such bytes.
-A ``SegmentMatcher`` matches documents against several segments at once, and keeps what it learnt about label paths for
-the next document.  It belongs to one thread at a time; segments are immutable and shared.
+A ``SegmentMatcher`` matches documents against several segments at once, and caches the label paths that it has seen
+for the next documents.  Only one thread at a time may use it; segments are immutable and shared.
 """
 
 import codecs
@@ -137,7 +137,7 @@ cdef class Vocabulary:
 
 
 def build(Vocabulary vocabulary, list positions, list programs):
-    """Build the bytes of a segment that holds each program at its position; raises ValueError for any other words.
+    """Build the bytes of a segment with each program at its position; raises ValueError for an invalid program.
 
     The GIL is released while the segment is built.
     """
@@ -169,7 +169,7 @@ def build(Vocabulary vocabulary, list positions, list programs):
         del builder
 
 
-@cython.no_gc  # the collector must not take the buffer away before the view of it is gone
+@cython.no_gc  # the garbage collector must not release the buffer before the view of it is destroyed
 cdef class Segment:
     """A checked view of a segment's bytes, which it keeps alive; raises ValueError for any other bytes."""
 
@@ -205,7 +205,7 @@ cdef class Numbers:
     cdef vector[uint32_t] items
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
-        self.items.reserve(1)  # Arrow wants an address even for nothing
+        self.items.reserve(1)  # Arrow needs an address even if there are no items
         PyBuffer_FillInfo(buffer, self, <void*>self.items.data(), self.items.size() * 4, 1, flags)
 
     def __len__(self):
@@ -259,7 +259,7 @@ cdef class SegmentMatcher:
     def use(self, version, tuple segments, uint32_t positions, const uint8_t[::1] gone, const uint8_t[::1] inexact):
         """Match against these segments from now on; ``gone`` and ``inexact`` are bitmaps of positions.
 
-        What was learnt about segments that were in use before is kept.
+        The caches of segments that were in use before are kept.
         """
         cdef dict matchers = {}
         cdef vector[CMatcher*] pointers
@@ -316,8 +316,8 @@ cdef class SegmentMatcher:
     def match_batch(self, const uint8_t[::1] offsets_bytes, bint wide, size_t n, const uint8_t[::1] valid, data):
         """For ``n`` documents of Arrow's layout: offsets, positions, rows to confirm, (row, error) pairs.
 
-        Document i is ``data[offsets[i]:offsets[i + 1]]``, the offsets being int32, or int64 if ``wide``; where
-        ``valid`` is not empty and has a 0, there is none, and its row is empty.
+        Document i is ``data[offsets[i]:offsets[i + 1]]``; the offsets are int32, or int64 if ``wide``.  If ``valid``
+        is not empty and has a 0 for a row, that row has no document and its list of positions is empty.
         """
         cdef Numbers positions = Numbers()
         cdef Numbers offsets = Numbers()
@@ -337,7 +337,7 @@ cdef class SegmentMatcher:
             bytes = <const char*>buffer.buf
             with nogil:
                 offsets.items.reserve(n + 1)
-                positions.items.reserve(<size_t>(1.25 * self.matches_per_document * n) + 64)  # so as not to be moved
+                positions.items.reserve(<size_t>(1.25 * self.matches_per_document * n) + 64)  # avoids copies
                 offsets.items.push_back(0)
                 for i in range(n):
                     if present == NULL or present[i]:
@@ -367,7 +367,7 @@ cdef class SegmentMatcher:
             (rows[i], (errors[i].code, errors[i].line, errors[i].column, errors[i].offset)) for i in range(rows.size())]
 
     def candidates(self, size_t most):
-        """The documents sampled, and the positions whose rows were candidates most often, with their counts."""
+        """The number of documents sampled, and the positions that were candidates most often, with their counts."""
         cdef vector[Candidate] found
         cdef _Matcher matcher
         sampled = 0
@@ -380,12 +380,12 @@ cdef class SegmentMatcher:
         return sampled, counts
 
     def statistics(self):
-        """One dict per segment."""
+        """The counters of the matcher of each segment, as one dict per segment."""
         return [(<_Matcher>self.matchers[segment]).matcher.statistics() for segment in self.segments or ()]
 
 
 cdef class BareParser:
-    """An expat parse with handlers that do nothing: what benchmarks compare with."""
+    """An expat parse with handlers that do nothing: the baseline of the benchmarks."""
 
     cdef CBareReader* reader
 
@@ -396,7 +396,7 @@ cdef class BareParser:
         del self.reader
 
     def parse_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data):
-        """How many of the documents ``data[starts[i]:ends[i]]`` are well-formed."""
+        """The number of documents ``data[starts[i]:ends[i]]`` that are well-formed."""
         cdef Py_buffer buffer
         cdef const char* bytes
         cdef size_t i, n = starts.shape[0]

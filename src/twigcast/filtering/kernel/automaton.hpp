@@ -1,12 +1,12 @@
-// The lazy path automaton: what a label path means to all patterns at once.
+// The lazy path automaton: finds for a label path which chains of all patterns it completes or continues.
 //
 //   component   a hash-consed set of trie nodes; its child and descendant steps are remembered
 //   state       the components reached at an element from one origin, and those with a pending `//`
 //   path node   a label path: its states for every open origin, computed once, then one look-up per element
 //
-// An origin is where a trie was entered: the document, or an open element at which some branching pattern is
-// alive.  Components are what makes a new label path cheap: a path never seen before nearly always consists of
-// steps of components that were.  Everything here is private to one matcher and can be thrown away at any time.
+// An origin is the node at which a trie was entered: the document, or an open element at which some branching
+// pattern is alive.  Components make a new label path cheap: nearly always its states consist of components whose
+// steps were computed for earlier paths.  Everything here is a cache of one matcher and can be emptied at any time.
 #pragma once
 
 #include "predicates.hpp"
@@ -21,7 +21,7 @@ class Automaton {
     struct Context {
         u32 depth, state;
     };
-    struct Push {  // atoms complete at this path, for the frame at `depth`; `given` is the last instance that got them
+    struct Push {  // atoms that this path completes for the frame at `depth`; `given`: the last instance that got them
         u32 depth, block, given;
     };
     struct Node {
@@ -30,7 +30,7 @@ class Automaton {
         u32 pushes, push_count;
         u32 accepts, accept_count;
         u32 joins, join_count;  // contexts with rows
-        u32 visited;            // the last document that came here
+        u32 visited;            // the last document that has this path
         u32 tries, hits;        // of the memo
     };
     struct State {
@@ -107,7 +107,7 @@ class Automaton {
     static constexpr std::size_t MOST_NAMES = 1 << 20;
     static constexpr std::size_t MOST_COMPONENTS = 24;  // of a state; more are united into one
 
-    // The nodes are sorted, each once.
+    // `nodes` must be sorted and distinct.
     u32 make_component(const std::vector<u32>& nodes) {
         u32 id = component_sets_.intern(nodes);
         if (id < components_.size()) return id;
@@ -134,7 +134,7 @@ class Automaton {
         u64 key = u64(component) << 32 | axis | symbol;
         u32 known = step_.find(key);
         if (known != NONE) return known;
-        // Children stand in the order of their parents and, of one parent, of their keys; so `reached` is sorted.
+        // Trie nodes are numbered by parent, and below one parent by key; so `reached` is sorted.
         std::vector<u32>& reached = reached_;
         reached.clear();
         Span tests = symbols_[symbol];
@@ -197,7 +197,7 @@ class Automaton {
         std::vector<u32> exact, pending;
         if (components_[component].children) exact.push_back(component);
         if (components_[component].descendants) pending.push_back(component);
-        // The ends and rows of a root are not an element's: a start state only steps.
+        // The ends and rows of a root do not belong to an element, so a start state has only steps.
         std::vector<u32> key{static_cast<u32>(exact.size())};
         key.insert(key.end(), exact.begin(), exact.end());
         key.insert(key.end(), pending.begin(), pending.end());
@@ -274,7 +274,7 @@ class Automaton {
         node.push_count = static_cast<u32>(pushes_.size()) - node.pushes;
         node.accept_count = static_cast<u32>(accepts_.size()) - node.accepts;
         node.join_count = static_cast<u32>(joins_.size()) - node.joins;
-        // Deepest origin first.  The element itself is one only where some row is alive to use its atoms.
+        // Deepest origin first.  The element itself is an origin only if some row is alive to use its atoms.
         node.contexts = static_cast<u32>(contexts_.size());
         if (node.join_count)
             if (u32 own = root_state(symbol)) contexts_.push_back(Context{node.depth, own});
@@ -286,7 +286,7 @@ class Automaton {
     }
 
     NameTable symbol_of_;
-    ListPool symbols_;  // a symbol is the set of name tests that admit a name: names alike to all patterns are one
+    ListPool symbols_;  // a symbol is the set of name tests that admit a name; names with equal sets share a symbol
     ListPool component_sets_, state_sets_, lists_;
     std::vector<Component> components_;
     std::vector<State> states_;

@@ -1,4 +1,4 @@
-// From programs to a segment.
+// Builds a segment from programs.
 //
 // A program is a pattern as numbers, in prefix order (compiling.py writes it):
 //
@@ -7,10 +7,10 @@
 //   conjunction :=  n, literal * n                      n >= 1
 //   literal     :=  sign (0 or 1 = negative), 0, chain  |  sign, 1, predicate
 //
-// A chain of no steps speaks of the document itself.  Equal chains below equal name tests become one atom, equal
-// chains of the document one slot, whoever asks for them; a union has a slot for each alternative.
+// A chain without steps is a condition on the document itself.  Equal chains below equal name tests become one atom,
+// and equal chains of the document become one slot, shared by all patterns; a union has a slot for each alternative.
 //
-// A schema is a program of another kind: the states of a deterministic automaton, the document's first.
+// A schema is a program of another kind: the states of a deterministic automaton, of which the first is the document.
 //
 //   schema      :=  NONE, n, state * n                  n >= 1
 //   state       :=  test, m, follower * m               the test of the document is NONE
@@ -57,7 +57,7 @@ class Builder {
         new_node(NONE, 0);  // the document
     }
 
-    // False if the program is not one.
+    // Returns false if the words are not a valid program.
     bool add(u32 position, const u32* program, std::size_t length) {
         cursor_ = program;
         limit_ = program + length;
@@ -236,7 +236,7 @@ void append(std::string& out, Header& header, Section section, const std::vector
 inline std::string Builder::finish() {
     u32 n = static_cast<u32>(nodes_.size());
 
-    // Breadth-first numbers, the roots first, so that the children of a node stand side by side.
+    // Breadth-first numbers, the roots first, so that the children of a node are consecutive.
     std::vector<u32> child_start(n + 1, 0), children(n), order, number(n);
     for (const Node& node : nodes_)
         if (node.parent != NONE) ++child_start[node.parent + 1];
@@ -306,8 +306,8 @@ inline std::string Builder::finish() {
     }
     first_child.push_back(n);
 
-    // Atoms get numbers trie by trie and by the last name of their chain: those that are satisfied together, at an
-    // element of that name, then share words of a bit set.
+    // Atoms are numbered trie by trie and by the last name of their chain, so that atoms which are satisfied together,
+    // at an element of that name, share words of a bit set.
     u32 atoms = static_cast<u32>(atom_node_.size());
     std::vector<u32> atom_order(atoms), atom_number(atoms), root_of(n);
     for (u32 i = 0; i < n; ++i) root_of[i] = nodes_[i].parent == NONE ? i : root_of[nodes_[i].parent];
@@ -321,7 +321,7 @@ inline std::string Builder::finish() {
                      });
     for (u32 i = 0; i < atoms; ++i) atom_number[atom_order[i]] = i;
 
-    // The slot of a single subscription is its position; those of several come after, with their positions beside.
+    // A slot of one subscription has its position, less the base, as number; the others follow, with lists of positions.
     u32 base = NONE, last = 0;
     for (const std::vector<u32>& positions : slots_)
         for (u32 position : positions) base = std::min(base, position), last = std::max(last, position);

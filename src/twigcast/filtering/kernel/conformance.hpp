@@ -1,14 +1,15 @@
-// Which schemas describe a document: each followed element by element beside the patterns.
+// Finds the schemas that describe a document, by following each of them element by element beside the patterns.
 //
-// A schema is a deterministic automaton whose states are the places at which elements can stand:
+// A schema is a deterministic automaton whose states are the positions that elements can have:
 //
 //   /a/b(/c/d)+/e      document ──► a ──► b ──► c ⇄ d ──► e
 //
 // A name leads from a state to at most one follower: the one whose name test is the narrowest of all tests of the
-// schema that admit the name.  A document is described if no element leaves the automaton; states may all be last.
+// schema that admit the name.  A schema describes a document if every element has such a follower; a document may end
+// in any state.
 //
-//   place     (schema, state) of every schema that an open element has not left, hash-consed
-//   step      (place, symbol) -> the place of the child and the schemas that are left there; remembered
+//   place     for an open element, the pairs (schema, state) of every schema that has not been left; hash-consed
+//   step      (place, symbol) -> the place of the child, and the schemas that the child leaves; cached
 //
 // Cost: one look-up per element until the document has left all schemas, then one branch.
 #pragma once
@@ -31,7 +32,7 @@ class Conformance {
         forget();
     }
 
-    // Whether some schema may still describe the document, so that its elements must be followed.
+    // Whether some schema may still describe the document, so that `start` must be called for its elements.
     bool following() const { return following_; }
 
     void begin() {
@@ -41,7 +42,7 @@ class Conformance {
         open_.assign(1, Open{NONE, document_});
     }
 
-    // Only while `following`.
+    // To be called only while `following` is true.
     void start(u32 symbol, u32 depth, const Automaton& automaton) {
         std::size_t known = steps_.size();
         Step step = step_from(open_[depth - 1].place, symbol, automaton);
@@ -63,7 +64,7 @@ class Conformance {
 
   private:
     struct Step {
-        u32 place, left;  // lists: schema, state, ... and the schemas that are left
+        u32 place, left;  // ids of lists: schema, state, schema, state, ...; and the schemas that the element leaves
     };
     struct Open {
         u32 symbol, place;
@@ -78,7 +79,7 @@ class Conformance {
         document_ = places_.intern(start);
     }
 
-    // The caches are full in the middle of a document: what its open elements need is found again.
+    // Empties the full caches in the middle of a document, and computes the places of the open elements again.
     void renew(const Automaton& automaton) {
         forget();
         open_[0].place = document_;
@@ -112,7 +113,7 @@ class Conformance {
         return NONE;
     }
 
-    // Of tests that admit one name: itself, then its local name, then its namespace, then any.
+    // Ranks tests that admit the same name: the full name 0, its local name 1, its namespace 2, any name 3.
     u32 breadth(u32 test) const {
         return (segment_.tests[test].local == NONE ? 2u : 0u) + (segment_.tests[test].space == NONE ? 1u : 0u);
     }

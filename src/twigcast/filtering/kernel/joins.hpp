@@ -1,7 +1,7 @@
-// Joins: what the rows of a state complete, given the literals that hold at an element.
+// Joins: find the rows of a state that are complete, given the literals that hold at an element.
 //
-// The literals are marked as bits; the programs of a state find the rows whose key is marked.  Included by
-// matcher.hpp, of whose class these are the methods.
+// The literals are marked as bits; the programs of a state find the rows whose key is marked.  This file has methods
+// of the class Matcher and is included by matcher.hpp.
 #pragma once
 
 #include "matcher.hpp"
@@ -9,7 +9,7 @@
 namespace twigcast {
 
 inline void Matcher::join_remembered(Frame& frame, Automaton::Node& node) {
-    // One block, the commonest set, stands for itself.
+    // A set of one block, the most frequent kind, needs no interning: the number of the block identifies it.
     u32 set = frame.blocks.size() == 1 ? ONE_BLOCK | frame.blocks[0] : sets_.intern(frame.blocks);
     const Automaton::Context* context = automaton_.joins(node);
     for (u32 i = 0; i < node.join_count; ++i, ++context) {
@@ -44,7 +44,7 @@ inline void Matcher::join(Frame& frame, Automaton::Node& node, bool pure) {
         run<false>(context->state, pure);
         if (emitted_.empty()) continue;
         if (emitted_.size() <= INTERNED_ATOMS) {
-            // Not sorted: programs find the same atoms in the same order nearly always.
+            // The atoms are not sorted, because a program nearly always finds the same atoms in the same order.
             deliver(context->depth, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
         } else {
             std::vector<u32>& atoms = frames_[context->depth].atoms;
@@ -54,7 +54,7 @@ inline void Matcher::join(Frame& frame, Automaton::Node& node, bool pure) {
     }
 }
 
-// The frame's literals as bits, for the duration of one close; `touched_` are the words that are not zero.
+// Marks the literals of the frame as bits, until the end of this close; `touched_` lists the words that are not zero.
 inline void Matcher::mark(Frame& frame, bool with_predicates) {
     marked_ = true;
     touched_.clear();
@@ -95,7 +95,7 @@ inline void Matcher::sample(std::size_t from) {
             ++seen_[touched_[from] * 64 + static_cast<u32>(__builtin_ctzll(word))];
 }
 
-// A block of literals as words of a bit set, made when it is first marked.
+// Returns a block of literals as words of a bit set, which are computed when the block is first marked.
 inline Matcher::WordSpan Matcher::words_of(u32 block) {
     if (block >= words_of_.size()) words_of_.resize(automaton_.blocks.count() + 64, WordSpan{0, 0});
     WordSpan& span = words_of_[block];
@@ -116,7 +116,7 @@ inline Matcher::WordSpan Matcher::words_of(u32 block) {
 
 inline bool Matcher::holds(u32 literal) const { return marks_.test(literal & LITERAL) == !(literal & NEGATIVE); }
 
-// Appends to `emitted_` what the state's rows complete, or puts it into the result at once.
+// Appends the payloads of the complete rows of the state to `emitted_`, or puts them into the result at once.
 template <bool TO_RESULT>
 inline void Matcher::run(u32 id, bool pure) {
     Automaton::State& state = automaton_.state(id);
@@ -160,7 +160,7 @@ inline void Matcher::test_key(const u32* program, const u32* keys) {
     const Key &from = reinterpret_cast<const Key*>(keys)[0], &to = reinterpret_cast<const Key*>(keys)[1];
     const u64* marks = marks_.words().data();
     const u32 *pair = program + from.pair, *end = program + to.pair;
-    // Whether the literal of a pair holds is a coin toss, so there is no branch on it.
+    // Whether the literal of a pair holds is unpredictable, so the code does not branch on it.
     if (TO_RESULT) {
         for (; pair < end; pair += 2) {
             u64 holds = marks[pair[0] >> 6] >> (pair[0] & 63) & 1;
@@ -210,7 +210,7 @@ inline void Matcher::test_rows(u32 node, bool pure) {
     }
 }
 
-// Two programs, for the rows without and with value predicates.  A row stands under its rarest positive literal.
+// Makes two programs, for the rows without and with value predicates.  The key of a row is its rarest positive literal.
 inline void Matcher::make_programs(u32 id) {
     for (std::vector<Keyed>& rows : keyed_) rows.clear();
     for (u32 component : automaton_.components_with_rows(id))
@@ -235,7 +235,7 @@ inline void Matcher::make_programs(u32 id) {
     }
 }
 
-// The rows are sorted by key, so those without one come last.
+// The rows must be sorted by key, so that those without a key (NONE) come last.
 inline void Matcher::append_program(const std::vector<Keyed>& sorted) {
     auto& [words, masks, keys, pairs, rows, always, others] = parts_;
     for (std::vector<u32>& part : parts_) part.clear();
@@ -286,7 +286,8 @@ inline void Matcher::append_row(std::vector<u32>& rows, u32 payload, const std::
     rows.insert(rows.end(), literals.begin(), literals.end());
 }
 
-// As observed; before anything was observed, equality is taken to be rarer than structure, structure than the rest.
+// Compares how often the literals held in sampled documents; for equal counts, an equality is assumed to be rarer than
+// structure, and structure rarer than any other predicate.
 inline bool Matcher::rarer(u32 a, u32 b) const {
     if (seen_[a] != seen_[b]) return seen_[a] < seen_[b];
     return expected_rarity(a) < expected_rarity(b);

@@ -1,12 +1,12 @@
-// One segment against one document: frames, joins, results.
+// Matches documents against one segment: frames, joins, results.
 //
 // A frame is an open element's set of satisfied atoms, kept as references to shared blocks.  When the element
-// ends, the rows alive on its path are joined with that set; what they complete goes to the frames of ancestors,
-// or to the result.  Three ways to join, each faster than the one before where it applies:
+// ends, the rows alive on its path are joined with that set; the payloads of complete rows go to the frames of
+// ancestors, or to the result.  There are three ways to join, each faster than the one before where it applies:
 //
-//   rows       test every row of the state's components as it stands in the file
-//   program    rows indexed by their rarest literal, made for states that are used again
-//   memo       (state, set of blocks) -> what it completes; only rows without value predicates, only small sets
+//   rows       test every row of the state's components, straight from the file
+//   program    rows indexed by their rarest literal; made for states that are used more than a few times
+//   memo       (state, set of blocks) -> the payloads; only for rows without value predicates, and for small sets
 #pragma once
 
 #include "conformance.hpp"
@@ -28,10 +28,10 @@ struct Candidate {
     u64 count;
 };
 
-// What rows complete, as it is found; grows without clearing.
+// The payloads of complete rows, in the order in which they are found; a vector that grows without initialisation.
 class Output {
   public:
-    // Room for `more` items behind the last; what is used of it is said with `take`.
+    // Returns room for `more` items behind the last; the caller reports with `take` how much of it was used.
     u32* room(std::size_t more) {
         if (size_ + more > items_.size()) items_.resize((size_ + more) * 2);
         return items_.data() + size_;
@@ -67,7 +67,7 @@ class Matcher {
 
     bool needs_text() const { return needs_text_; }
 
-    // `result` has a bit for every position up to the end of this segment's.
+    // `result` has a bit for every position up to the last one of this segment.
     void begin(u64* result) {
         result_ = result;
         if (automaton_.bytes() + cache_bytes() > tuning_.cache_bytes || instance_ > MOST_INSTANCES ||
@@ -89,7 +89,7 @@ class Matcher {
 
     void start(const char* name, std::size_t length, u64 hash, const char** attributes, u32 depth) {
         u32 symbol = NONE;
-        if (conformance_.following()) {  // below elements, too, that no pattern looks into
+        if (conformance_.following()) {  // also inside elements that no pattern looks into
             symbol = automaton_.symbol(name, length, hash);
             conformance_.start(symbol, depth, automaton_);
         }
@@ -118,7 +118,7 @@ class Matcher {
         Automaton::Push* push = automaton_.pushes(node);
         for (Automaton::Push* end = push + node.push_count; push < end; ++push) {
             Frame& origin = frames_[push->depth];
-            if (push->given == origin.instance) break;  // then every shallower origin has them too
+            if (push->given == origin.instance) break;  // then every shallower origin has its atoms too
             push->given = origin.instance;
             origin.blocks.push_back(push->block);
         }
@@ -157,7 +157,7 @@ class Matcher {
         text_.append(bytes, length);
     }
 
-    // A comment or processing instruction: text before and after it are two nodes.
+    // A comment or processing instruction separates the text before it and after it into two nodes.
     void interrupt(u32 depth) {
         if (skipped_ || !(frames_[depth].needs & NEEDS_TEXT)) return;
         end_text_node(frames_[depth]);
@@ -231,9 +231,9 @@ class Matcher {
     struct WordSpan {
         u32 from, to;
     };
-    // A program is rows by key, the keys as a sparse bit set over the literals:  marks & mask  finds those that
-    // matter, 64 at a time.  A row with one literal beside its key is a pair; any other is  count, payload, literals.
-    // All programs lie in `code_`, each in one piece, what nearly every run ends with first: the words.
+    // A program has rows by key; the keys are a sparse bit set over the literals, so that  marks & mask  finds the
+    // marked keys, 64 at a time.  A row with one literal beside its key is a pair; any other is  count, payload,
+    // literals.  Each program is contiguous in `code_`, and its words come first, because most runs read only these.
     //
     //   Head | word * words | (mask low, high, number of its first key) * words | Key * keys + 1 | pairs | rows | always
     struct Head {
@@ -245,10 +245,10 @@ class Matcher {
     static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2;
 
     static constexpr u32 MOST_INSTANCES = 0xF0000000u;
-    static constexpr u32 MEMO_BLOCKS = 32;  // in a set that is remembered; with 8 MEDLINE took 6 % longer, NITF 2 % less
+    static constexpr u32 MEMO_BLOCKS = 32;  // in a set of the memo; with 8, MEDLINE took 6 % longer and NITF 2 % less
     static constexpr u32 ONE_BLOCK = 0x80000000u;
     static constexpr u32 PROGRAM_AFTER = 3;     // uses of a state before its rows are indexed
-    static constexpr u32 INTERNED_ATOMS = 64;   // larger results of a join are not worth remembering as a block
+    static constexpr u32 INTERNED_ATOMS = 64;   // larger results of a join are not interned as a block
     static constexpr std::size_t COMPACTION = 512;
 
     void open(Frame& frame, u32 node, u32 symbol) {
@@ -308,7 +308,7 @@ class Matcher {
         bool valued = (needs & HAS_PREDICATE) && (predicates || (needs & ALWAYS_PREDICATE));
         if (!pure && !valued) return;
         ++stats.closes;
-        // Sorted for the memo only; twice the same block is marked twice, which is cheaper than looking for it.
+        // Only the memo needs sorted, distinct blocks; marking a block twice is cheaper than looking for duplicates.
         if (frame.blocks.size() > 1 && frame.blocks.size() <= 2 * MEMO_BLOCKS) unique(frame.blocks);
         Automaton::Node& node = automaton_[frame.node];
         if (pure) {
@@ -331,7 +331,7 @@ class Matcher {
         blocks.push_back(block);
         if (blocks.size() > COMPACTION) {
             unique(blocks);
-            if (blocks.size() > COMPACTION / 2) {  // truly many: keep them as atoms
+            if (blocks.size() > COMPACTION / 2) {  // still many distinct blocks: keep their atoms instead
                 for (u32 each : blocks)
                     for (u32 atom : automaton_.blocks[each]) frames_[depth].atoms.push_back(atom);
                 blocks.clear();
@@ -384,7 +384,7 @@ class Matcher {
     void test_rows(u32 node, bool pure);
     void make_programs(u32 id);
     struct Keyed {
-        u32 key, at;  // a row's rarest positive literal, NONE if it has none; where it stands in the file
+        u32 key, at;  // the rarest positive literal of a row, or NONE if it has none; its offset in the file
     };
     void append_program(const std::vector<Keyed>& sorted);
     static void append_row(std::vector<u32>& rows, u32 payload, const std::vector<u32>& literals);
@@ -410,7 +410,7 @@ class Matcher {
         ++stats.flushes;
     }
 
-    // In the middle of a document: what the caches hold of it becomes plain atoms, and the open path is made anew.
+    // Empties full caches in the middle of a document: blocks become plain atoms, and the open path is computed again.
     u32 check_memory(u32 depth, u32 symbol) {
         flush_check_ = automaton_.path_nodes() + CHECK_EVERY;
         u32 id = automaton_.child(frames_[depth - 1].node, symbol);
@@ -464,7 +464,7 @@ class Matcher {
     std::vector<MarkWord> block_words_;  // of blocks that were marked, as words
     std::vector<WordSpan> words_of_;     // by block
     std::string text_;
-    std::vector<Occurrence> occurrences_;  // in text_, of what string-values are asked to contain
+    std::vector<Occurrence> occurrences_;  // of the strings of `contains` predicates, in text_
     u32 scan_ = 0;
     u64* result_ = nullptr;
     u64 next_rekey_ = 16, sampled_ = 0;

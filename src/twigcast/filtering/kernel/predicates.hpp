@@ -1,4 +1,4 @@
-// Which value predicates a string satisfies.
+// Finds the value predicates that a string satisfies.
 //
 // Predicates are grouped by what they look at: the text, the string-value, or the attributes a name test admits.
 // A group answers `=` and `starts-with` by hashing, inequalities by binary search in sorted thresholds, `contains` by
@@ -113,7 +113,7 @@ class Thresholds {
 
     void evaluate(double number, std::vector<u32>& out) const {
         enum { EQ, NE, LT, LE, GT, GE };
-        if (number != number) {  // not a number differs from every number, and is nothing else to it
+        if (number != number) {  // not-a-number differs from every number; no other comparison holds for it
             push(sorted_[NE].begin(), sorted_[NE].end(), out);
             return;
         }
@@ -179,7 +179,7 @@ class PredicateGroup {
 
     const SubstringIndex& substrings() const { return substrings_; }
 
-    // Appends the literals that hold for the value, but for those of `contains`.
+    // Appends the literals that hold for the value, except those of `contains`.
     void compare(const char* value, std::size_t length, std::vector<u32>& out) const {
         out.insert(out.end(), exists_.begin(), exists_.end());
         if (equal_.size()) push(equal_.find(value, length, hash_bytes(value, length)), out);
@@ -251,12 +251,12 @@ class NameTests {
     u32 any_ = NONE;
 };
 
-// What short values satisfied before: attributes take few values, and these come again.
+// A cache of the literals that short values satisfy: attributes have few distinct values, which recur.
 class ValueMemo {
   public:
     static constexpr std::size_t LONGEST = 56, MOST = 1 << 16;
 
-    // The block remembered for a value that the groups look at, or NONE; a call of `insert` refers to the same value.
+    // Returns the cached block of a value for these groups, or NONE; a following `insert` stores it for the same value.
     u32 find(u32 groups, const char* value, std::size_t length) {
         std::memcpy(key_, &groups, sizeof groups);
         std::memcpy(key_ + sizeof groups, value, length);
@@ -327,7 +327,7 @@ class PredicateIndex {
         element_[kind].evaluate(value, length, out);
     }
 
-    // What a string-value contains is found while the text is read.
+    // `contains` on a string-value is decided while the text is read, not here.
     void on_string(const char* value, std::size_t length, std::vector<u32>& out) const {
         element_[ON_STRING].compare(value, length, out);
     }

@@ -1,7 +1,7 @@
 // expat drives the matchers; limits and errors are decided here.
 //
-// Documents without namespaces are parsed without namespace processing; at the first colon or xmlns the document is
-// begun again with it (in practice at the root, so nothing is lost).
+// A document is parsed without namespace processing first; at the first colon or xmlns the parse is started again with
+// it (in practice at the root element, so hardly any work is lost).
 #pragma once
 
 #define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
@@ -35,7 +35,7 @@ struct ReadError {
     u64 line = 0, column = 0, offset = 0;  // as expat counts: lines from 1, columns from 0
 };
 
-// Called with an encoding expat does not know; fills a table of 256 code points (-1: not a character).
+// Called with the name of an encoding that expat does not know; fills a table of 256 code points (-1: not a character).
 using EncodingTable = int (*)(const char* name, int* map);
 
 class Reader {
@@ -57,7 +57,8 @@ class Reader {
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
         restart_ = false;
         ReadError error = parse(false, bytes, length, result, words);
-        // What is wrong with a document is said as namespace processing sees it, whether the document came to it or not.
+        // A bad document is parsed again with namespace processing, so that the error does not depend on how far the
+        // parse without it came.
         if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, bytes, length, result, words);
         return error;
     }
@@ -192,7 +193,7 @@ class Reader {
         if (!parameter) static_cast<Reader*>(self)->entities_.insert(name);
     }
 
-    // Where there is a DTD that was not read, expat drops undeclared entities in attributes without a word.
+    // If a DTD was not read, expat silently drops undeclared entities in attributes.
     bool refers_to_nothing() const {
         XML_Index from = XML_GetCurrentByteIndex(parser_);
         if (from < 0) return false;
@@ -222,7 +223,7 @@ class Reader {
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, external_ = false;
     const char* bytes_ = nullptr;
-    std::set<std::string> entities_;  // declared, where there is more DTD than was read
+    std::set<std::string> entities_;  // the declared entities, if a part of the DTD was not read
 };
 
 inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {
@@ -231,7 +232,7 @@ inline u64 count_positions(const u64* result, const u64* gone, std::size_t words
     return count;
 }
 
-// The ids of the set bits, in order, without those that are gone.
+// Appends the positions of the set bits, in order, without those that are `gone`.
 inline void append_positions(const u64* result, const u64* gone, std::size_t words, std::vector<u32>& out) {
     std::size_t at = out.size();
     out.resize(at + count_positions(result, gone, words));
@@ -247,7 +248,7 @@ inline bool intersect(const u64* a, const u64* b, std::size_t words) {
     return false;
 }
 
-// What every ratio in the benchmarks is measured against: a parse with handlers that do nothing.
+// A parse with handlers that do nothing: the baseline of every ratio in the benchmarks.
 class BareReader {
   public:
     explicit BareReader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}

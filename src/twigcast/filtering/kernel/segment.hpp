@@ -8,19 +8,20 @@
 //                          three atoms in the trie of "b":  c/d,  .//e,  f
 //
 // Node i of the tries has the children first_child[i] .. first_child[i+1], sorted by key (axis and name test).
-// `end` of a node is what is complete when the node is reached: a slot in the document's trie, an atom in the
-// others.  The rows of a node are what is complete when the node is reached *and* the element satisfies all
-// literals of the row.  A literal is an atom or a value predicate, positive or negative.
+// `end` of a node is complete as soon as the node is reached: it is a slot in the document's trie, an atom in the
+// others.  The payload of a row is such a slot or atom, which is complete when the node of the row is reached *and*
+// the element satisfies all literals of the row.  A literal is an atom or a value predicate, positive or negative.
 //
 //   row:  payload, literal, ..., literal | LAST        literal:  [NEGATIVE] id      id >= atoms: predicate
 //
-// A slot is a chain of the document and the positions of the subscriptions that ask for it (those of a union ask
-// for several).  A slot below `positions` is the only one's position, less the base; for the others, slot_start and
-// positions list them.
+// A slot is a chain of the document, with the positions of the subscriptions that have it (a union has several
+// slots).  A slot with a number below header.positions has one subscription, whose position is that number plus the
+// base; the positions of every other slot are listed in slot_start and positions.
 //
-// A schema is an automaton over name tests, whose states are those from `first` up to the next schema's; the first
-// stands for the document and has no test.  The followers of a state are those from `followers` up to the next
-// state's.  A document that follows the automaton to its end satisfies the schema's position (conformance.hpp).
+// A schema is an automaton over name tests; its states are numbered from its `first` up to the `first` of the next
+// schema, and the first of them is the document and has no test.  The followers of a state are those from its
+// `followers` up to the `followers` of the next state.  A document that stays in the automaton up to its end matches
+// the position of the schema (conformance.hpp).
 #pragma once
 
 #include "flat.hpp"
@@ -33,11 +34,11 @@ constexpr u32 LITERAL = 0x3FFFFFFFu;
 constexpr u32 DESCENDANT = 0x80000000u;  // in a node's key: the axis; the rest is the name test
 constexpr u32 TEST = 0x7FFFFFFFu;
 
-// What the rows of a node need to be decided.
+// What is needed to decide the rows of a node.
 enum NodeFlags : u32 {
-    HAS_PURE = 1,       // rows of atoms only: their answer depends on the atoms alone, and may be remembered
+    HAS_PURE = 1,       // rows of atoms only: their result depends on the atoms alone, and can be cached
     HAS_PREDICATE = 2,  // rows with value predicates
-    ALWAYS_PURE = 4,    // a row of negative atoms only: holds where nothing is there
+    ALWAYS_PURE = 4,    // a row of negative atoms only: it holds even if no atom is satisfied
     ALWAYS_PREDICATE = 8,
     NEEDS_ATTRIBUTES = 16,
     NEEDS_TEXT = 32,
@@ -66,11 +67,11 @@ struct Predicate {
     double number;
 };
 
-struct Schema {  // one more than there are, for the end of the last
+struct Schema {  // the section has one more entry, for the end of the last schema
     u32 position, first;
 };
 
-struct SchemaState {  // one more than there are
+struct SchemaState {  // the section has one more entry, for the end of the last state
     u32 test, followers;
 };
 
@@ -88,7 +89,7 @@ struct Header {
 constexpr char SEGMENT_MAGIC[8] = {'t', 'w', 'i', 'g', 's', 'e', 'g', '\n'};
 constexpr u32 SEGMENT_VERSION = 2;
 
-// A view of the bytes; `check` makes any bytes safe to use, or refuses them.
+// A view of the bytes of a segment; `open` refuses bytes that would not be safe to use.
 struct Segment {
     const Header* header = nullptr;
     const char* strings = nullptr;
@@ -109,7 +110,7 @@ struct Segment {
     // roots[0]: the trie of the document's own atoms; roots[1 + t]: the trie of test t; NONE where there is none.
     u32 root(u32 test) const { return roots[1 + test]; }
 
-    // nullptr if the bytes are a sound segment, else what is wrong with them.
+    // Returns nullptr if the bytes are a valid segment, otherwise a description of the error.
     const char* open(const char* bytes, std::size_t length);
 
   private:
@@ -166,7 +167,7 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     }
     for (u64 r = 0; r < count[ROOTS]; ++r)
         if (roots[r] != NONE && (roots[r] == 0 || roots[r] >= n)) return "a root out of range";
-    // Only the document's trie may hold slots.  Node 0 is its root; tries are disjoint, so walk it by ranges.
+    // Only the document's trie may have slots.  Node 0 is its root, and tries are disjoint, so the walk goes by ranges.
     std::vector<u8> document(n, 0);
     document[0] = 1;
     if (first_child[n] > n) return "a child out of range";

@@ -1,9 +1,9 @@
-// Which of many strings occur in a text: one pass, whatever their number (Aho and Corasick's automaton).
+// Finds which of many strings occur in a text, in one pass whatever their number (Aho and Corasick's automaton).
 //
-// States are numbered breadth-first, so the first are the ones near the root, where a scan nearly always is: these
-// have a table of their steps by class of bytes.  The children of the others stand side by side and are searched in
-// order; most have one.  A scan can stop anywhere and go on later, so that the text of a whole
-// document is read once for all elements that ask what their string-value contains.
+// States are numbered breadth-first, so the first states are near the root, where a scan nearly always is: these have
+// a table of their transitions by class of bytes.  The children of any other state are consecutive and are searched in
+// order; most states have one child.  A scan can stop anywhere and continue later, so that the text of a document is
+// scanned once for all elements whose string-value is tested by `contains`.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class SubstringIndex {
         tabled_ = static_cast<u32>(std::min(ranges.size(), TABLE / classes_));
         table_.assign(std::size_t(tabled_) * classes_, 0);
         for (u32 state = 0; state < ranges.size(); ++state) {
-            // A state's failure is nearer to the root, so its steps are known.
+            // The failure state of a state is nearer to the root, so its transitions are known already.
             if (parent[state] != 0) fail_[state] = step(fail_[parent[state]], bytes_[state]);
             output_[state] = literal_[state] != NONE ? state : output_[fail_[state]];
             if (state >= tabled_) continue;
@@ -71,7 +71,7 @@ class SubstringIndex {
         }
     }
 
-    // Goes on from `state` over bytes that stand at `position` of the text.
+    // Continues from `state` over bytes that begin at `position` of the text.
     u32 scan(u32 state, const char* bytes, std::size_t length, std::size_t position, std::vector<Occurrence>& found) const {
         for (std::size_t i = 0; i < length; ++i) {
             state = step(state, static_cast<u8>(bytes[i]));

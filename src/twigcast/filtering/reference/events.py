@@ -1,4 +1,4 @@
-"""A document as start and end tags, the way engines that read it once see it."""
+"""A document as a sequence of start and end tags, for engines that read it in one pass."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Protocol, TypeAlias
 from twigcast.document import Document, Element, elements
 
 Name: TypeAlias = tuple[str, str]
-"""Namespace and local name."""
+"""The namespace and the local name of an element."""
 
 
 class Listener(Protocol):
-    """What follows the tags of a document."""
+    """A receiver of the start and end tags of a document."""
 
     def start(self, name: Name) -> object: ...
     def end(self) -> None: ...
 
 
 def tell(document: Document, listener: Listener) -> None:
-    """Let the listener follow the tags of the document."""
+    """Call the listener for each start and end tag of the document, in order."""
     for name in events(document):
         if name is None:
             listener.end()
@@ -28,7 +28,7 @@ def tell(document: Document, listener: Listener) -> None:
 
 
 def events(document: Document) -> Iterator[Name | None]:
-    """The name of each element where it begins, and ``None`` where the one begun last ends."""
+    """The tags in order: the name of an element for its start tag, ``None`` for its end tag."""
     waiting: list[Element | None] = [document.root]
     while waiting:
         element = waiting.pop()

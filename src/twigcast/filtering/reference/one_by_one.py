@@ -1,4 +1,4 @@
-"""Every pattern evaluated by itself: slow, plain, and the definition of correct for a set of patterns.
+"""Evaluates every pattern by itself: slow and simple, and the definition of correct for a set of patterns.
 
 Cost: one evaluation per pattern and document.
 """

@@ -1,13 +1,13 @@
-"""The structure of a pattern: which elements must stand where, and nothing else.
+"""The skeleton of a pattern: the elements that must exist and how they are nested, and no other condition.
 
     /a[@k]/b[c='x' or d]//e[f/text()='y']        pattern
     /a/b//e[f]                                   skeleton: holds wherever the pattern holds
 
-Engines that know structure only find the skeleton and confirm with the evaluator what it left out.
-As a ``Twig`` it is a tree of elements, in which a step and a predicate are branches alike.
+Engines that match structure only search for the skeleton, and confirm its candidates with the evaluator.
+As a ``Twig`` the skeleton is a tree of elements, in which steps and predicates are both branches.
 
-Invariant: ``skeleton(pattern) == pattern`` exactly where the pattern is structure only: its elements are
-named in full or ``*``, and its predicates are existences of single paths of such elements.
+Invariant: ``skeleton(pattern) == pattern`` if and only if the pattern is pure structure: its elements are
+named in full or ``*``, and each of its predicates says that a single path of such elements exists.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from twigcast.pattern import (
 
 
 def skeleton(pattern: Pattern) -> Pattern:
-    """Return the structural pattern that ``pattern`` implies."""
+    """The structural pattern that ``pattern`` implies."""
     return union(_path(path) for path in pattern.alternatives)
 
 
 def twigs(structure: Pattern) -> tuple[tuple[Twig, ...], ...]:
-    """Return for each alternative of a skeleton the twigs below the document node that must all be there.
+    """For each alternative of a skeleton, the twigs below the document node; a match needs all of them.
 
-    There is one, except for ``/``, which asks for none, and for conditions on the document node itself.
+    An alternative has one twig, except ``/``, which has none, and paths with a condition on the document
+    node, which have several.
     """
     return tuple(twig(path).branches for path in structure.alternatives)
 

@@ -1,4 +1,4 @@
-"""What the reference engines share: they match over the small tree of a document."""
+"""The common base of the reference engines, which match against a tree of the document in Python."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ DEFAULT_LIMITS = DocumentLimits()
 
 
 class ReferenceEngine(ABC):
-    """An engine over the small tree of a document, to compare with and to learn from."""
+    """An engine that reads the document into a tree first; for comparison and teaching."""
 
     def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
         self._limits = limits
 
     @abstractmethod
     def matching(self, document: Document) -> list[Hashable]:
-        """The ids of the patterns that match, in the order of adding."""
+        """The ids of the patterns that match, in the order they were added."""
 
     def match(self, body: bytes) -> Match:
-        """The ids of the patterns that match, in the order of adding; or the error of the document."""
+        """The ids of the patterns that match, in the order they were added; or the error of the document."""
         try:
             document = read(body, self._limits)
         except DocumentError as error:
@@ -35,14 +35,17 @@ class ReferenceEngine(ABC):
 
 
 class PatternTable:
-    """Patterns by id, in the order of adding, with what an engine of structure cannot decide about them."""
+    """Patterns by id, in the order they were added, with their skeletons.
+
+    An engine that matches structure only finds candidates by the skeletons; ``confirm`` decides about them.
+    """
 
     def __init__(self) -> None:
         self._patterns: dict[Hashable, Pattern] = {}
         self._structures: dict[Hashable, Pattern] = {}
 
     def add(self, id: Hashable, pattern: Pattern) -> Pattern:
-        """Take a pattern in and return its skeleton."""
+        """Add a pattern and return its skeleton; raises ``SubscriptionError`` if the id is in use."""
         if id in self._patterns:
             raise duplicate_id(id)
         self._patterns[id] = pattern
@@ -55,11 +58,11 @@ class PatternTable:
         del self._patterns[id], self._structures[id]
 
     def structures(self) -> Iterator[tuple[Hashable, Pattern]]:
-        """Ids with the skeletons of their patterns."""
+        """The ids, each with the skeleton of its pattern."""
         yield from self._structures.items()
 
     def confirm(self, candidates: Container[Hashable], document: Document) -> list[Hashable]:
-        """Those candidates, found by their skeletons, whose patterns match the document as a whole."""
+        """The candidates whose whole pattern matches the document, given that their skeleton does."""
         return [
             id
             for id, pattern in self._patterns.items()

@@ -1,8 +1,9 @@
-"""XTrie: patterns cut into substrings of element names, which are shared, found by a trie, and put together.
+"""XTrie: cuts patterns into substrings of element names, which are shared and found with a trie.
 
-A substring is a longest run of named elements, each the child of the one before; ``//``, ``*`` and branching
-end it.  ``/a/b//c/d`` is the substring ``ab``, and at least two levels below its ``b``, the end of ``cd``.
-Each is a row of the substring table; the trie points to the first row of each label, ``next`` to the others:
+A substring is a maximal run of named elements, each the child of the one before; ``//``, ``*`` and branching
+end it.  ``/a/b//c/d`` is the substring ``ab``, and a substring ``cd`` that ends at least two levels below the
+``b``.  Each substring of a pattern is a row of the substring table.  A node of the trie points to the first
+row with its label, and ``next`` to the following row with the same label:
 
     /a/b//*/c      row  substring  parent row  relative level  rank  children  next        0 (1)
     /a/b//c/d       1      ab          0           [2,2]         1       1       3        a/   \\c
@@ -12,15 +13,16 @@ Each is a row of the substring table; the trie points to the first row of each l
                     5      a           0           [1,1]         1       1       0
                     6      cd          5           [2,∞)         1       0       0     row (node)
 
-A ``*`` that branches or ends a path is the empty substring: the label of the trie's root, found everywhere.
+A ``*`` that branches or ends a path is the empty substring: the label of the root of the trie, which occurs
+at every element.
 
-While a document is read, a substring found is a record of the open element that ends it: its row, and one bit
-for each child substring whose subtree is still missing.  A record without bits clears its bit in the records
-of its parent row at the open elements its relative level admits.
+When a substring is found in a document, the open element that ends it gets a record: the row, and one bit for
+each child substring whose subtree has not been found yet.  A record without bits is complete: it clears its
+bit in the records of its parent row, at the open elements that its relative level admits.
 
-Invariant: records belong to open elements and go with them, so that a child found below one element never
-counts for another, however recursive the document.
-Cost: an element costs the rows whose substring ends at it; a change costs building anew at the next document.
+Invariant: a record belongs to an open element and is dropped when the element ends, so a child that was found
+below one element never counts for another, however recursive the document is.
+Cost: an element costs the rows whose substring ends at it; the first document after a change rebuilds all.
 After Chan, Felber, Garofalakis and Rastogi, "Efficient Filtering of XML Documents with XPath Expressions".
 """
 
@@ -63,7 +65,7 @@ class XTrie(ReferenceEngine):
 
     @property
     def substrings(self) -> Substrings:
-        """The substring table and the trie of the patterns that are there now."""
+        """The substring table and the trie of the current patterns."""
         if self._built is None:
             self._built = decompose(
                 (id, alternative)
@@ -75,7 +77,10 @@ class XTrie(ReferenceEngine):
 
 @dataclass(frozen=True, slots=True)
 class RelativeLevel:
-    """How many levels a substring ends below the end of its parent: ``least``, or ``open`` to more."""
+    """The distance in levels from the end of the parent substring to the end of a substring.
+
+    It is exactly ``least``, or, if ``open``, at least that.
+    """
 
     least: int
     open: bool
@@ -91,7 +96,7 @@ class RelativeLevel:
 
 @dataclass(frozen=True, slots=True)
 class SubstringRow:
-    """A substring of a query in the substring table; row numbers count from 1, and 0 is none."""
+    """A row of the substring table: one substring of a query.  Rows are numbered from 1, and 0 means none."""
 
     query: int
     substring: tuple[Name, ...]
@@ -104,7 +109,10 @@ class SubstringRow:
 
 @dataclass(frozen=True, slots=True)
 class TrieNode:
-    """A node of the trie: edges, the first row of its label, the node of its longest suffix; 0 for none."""
+    """A node of the trie: its edges, the first row with its label, and the node of its longest suffix.
+
+    Row and suffix are 0 if there is none.
+    """
 
     edges: Mapping[Name, int]
     row: int
@@ -113,7 +121,7 @@ class TrieNode:
 
 @dataclass(frozen=True, slots=True)
 class TrieQuery:
-    """One alternative of the pattern of ``id``, with the number of its rows below the document node."""
+    """One alternative of the pattern of ``id``; ``roots`` is the number of its rows without a parent row."""
 
     id: Hashable
     roots: int
@@ -121,7 +129,7 @@ class TrieQuery:
 
 @dataclass(frozen=True, slots=True)
 class Substrings:
-    """Queries by number, the substring table by row number, and the trie by node number, 1 being its root."""
+    """Queries by number, the substring table by row number, and the trie by node number (1 is its root)."""
 
     queries: tuple[TrieQuery, ...]
     table: Mapping[int, SubstringRow]
@@ -129,7 +137,7 @@ class Substrings:
 
 
 def decompose(queries: Iterable[tuple[Hashable, tuple[Twig, ...]]]) -> Substrings:
-    """The substrings of all queries: rows of one query stand together, parents before children."""
+    """Cut all queries into substrings; the rows of a query are consecutive, parents before children."""
     rows: list[SubstringRow] = []
     numbered: list[TrieQuery] = []
     for number, (id, forest) in enumerate(queries):
@@ -143,7 +151,7 @@ def decompose(queries: Iterable[tuple[Hashable, tuple[Twig, ...]]]) -> Substring
 
 
 class TrieMatching:
-    """The partial matchings of one document, as far as it has been read."""
+    """The state of matching one document that is being read."""
 
     def __init__(self, substrings: Substrings) -> None:
         self._queries = substrings.queries
@@ -154,7 +162,7 @@ class TrieMatching:
         self._records: list[dict[int, int]] = [{}]
 
     def start(self, name: Name) -> list[int]:
-        """An element begins; returns the rows whose substring it ends, wherever that stands."""
+        """Process a start tag; returns the rows whose substring ends here, whatever is above it."""
         node = self._nodes[-1]
         while node and name not in self._trie[node].edges:
             node = self._trie[node].suffix
@@ -167,18 +175,18 @@ class TrieMatching:
         return found
 
     def end(self) -> None:
-        """An element ends, and its records with it."""
+        """Process an end tag: the records of the element are dropped."""
         self._nodes.pop()
         self._records.pop()
 
     def records(self) -> set[tuple[int, int, int]]:
-        """The records of open elements: row, a bit for each missing child (rank 1 is lowest), level."""
+        """The records of open elements: row, bits of the missing children (rank 1 is the lowest), level."""
         return {
             (row, bits, level) for level, records in enumerate(self._records) for row, bits in records.items()
         }
 
     def ids(self) -> set[Hashable]:
-        """The ids with a query of which nothing is missing."""
+        """The ids that have a complete query."""
         return {query.id for query, missing in zip(self._queries, self._missing, strict=True) if not missing}
 
     def _ending(self, node: int) -> Iterator[int]:
@@ -205,7 +213,7 @@ class TrieMatching:
         return any(row.parent_row in self._records[above] for above in levels)
 
     def _propagate(self, row: SubstringRow, level: int) -> None:
-        """Tell the parents of a row that is complete at ``level``, and on from those that become so."""
+        """Clear the bit of a row that is complete at ``level`` in its parents; propagate complete parents."""
         bit = 1 << (row.rank - 1)
         if row.parent_row == 0:
             self._missing[row.query] &= ~bit
@@ -232,7 +240,7 @@ def _append_rows(rows: list[SubstringRow], query: int, parent_row: int, children
 
 
 def _first_substring(twig: Twig) -> tuple[tuple[Name, ...], RelativeLevel, Twig]:
-    """The substring a twig begins with, its level relative to what is above, and the element that ends it."""
+    """The first substring of a twig, its relative level, and the twig of the element that ends it."""
     names: list[Name] = []
     distance, open = 0, False
     while True:
@@ -256,7 +264,7 @@ def _name(twig: Twig) -> Name | None:
 
 
 def _trie(first_rows: Mapping[tuple[Name, ...], int]) -> dict[int, TrieNode]:
-    """The trie of all labels, its nodes numbered level by level."""
+    """The trie of all labels, with nodes numbered in breadth-first order."""
     labels = {label[:length]: None for label in [(), *first_rows] for length in range(len(label) + 1)}
     numbers = {label: number for number, label in enumerate(sorted(labels, key=len), 1)}
     edges: dict[tuple[Name, ...], dict[Name, int]] = {label: {} for label in numbers}

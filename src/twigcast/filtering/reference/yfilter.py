@@ -1,20 +1,22 @@
-"""YFilter: the paths of all patterns as one automaton that shares their common prefixes.
+"""YFilter: merges the paths of all patterns into one NFA, in which common prefixes are shared.
 
-A path is a chain of states; ``//`` is an empty move to a state that stays on any element:
+A path is a chain of states; ``//`` is an ε-transition to a state that loops on every element:
 
     /x/y  /x//z            (0) -x-> (1) -y-> ((2))
     /x/*/y                          (1) -ε-> (3)* -z-> ((4))
                                     (1) -*-> (5) -y-> ((6))
 
-The document drives it: a stack of active states, pushed at start tags and popped at end tags.
+The tags of a document drive it: the active states are pushed on a stack at start tags, and popped at end
+tags.
 
-A twig is the paths to its leaves.  Where one of them is accepted, the open elements tell which of them can
-stand for the branching nodes of the path; at the end of the document, paths of one twig are joined on these.
+A twig is a set of paths, one to each of its leaves.  When one of them is accepted, its bindings are computed
+from the open elements: the elements that can be the branching nodes of the path.  At the end of the document
+the paths of a twig are joined on their bindings.
 
     /a[b]//c[d][e]     /a/b on {(1)}, /a//c/d on {(1, 3), (1, 7)}, /a//c/e on {(1, 7)}:  (1, 7), so (1)
 
-Invariant: a twig matches exactly where the join is not empty, as the parts of a twig below and between its
-branching nodes do not depend on each other.
+Invariant: a twig matches if and only if the join is not empty, because the parts of a twig below and between
+its branching nodes are independent of each other.
 Cost: an element costs the active states; a twig keeps every accepted binding until the document ends.
 After Diao, Altinel, Franklin, Zhang and Fischer, "Path Sharing and Predicate Evaluation for
 High-Performance XML Filtering".
@@ -72,7 +74,7 @@ class YFilter(ReferenceEngine):
         return len(self._subscriptions)
 
     def _chain(self, leaf: Leaf) -> list[State]:
-        """The states from the initial one to the one that accepts the path, made where they are missing."""
+        """The states from the initial one to the one that accepts the path; missing states are created."""
         chain = [self.initial]
         for step in leaf.steps:
             for label in _labels(step):
@@ -86,7 +88,7 @@ class YFilter(ReferenceEngine):
 
 @dataclass(eq=False, slots=True)
 class State:
-    """A state: where it leads, whether it stays on any element (after ``ε``), and the paths it accepts."""
+    """A state of the NFA: its transitions, whether it loops on every element, and the paths it accepts."""
 
     number: int
     stays: bool
@@ -96,7 +98,7 @@ class State:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Leaf:
-    """A path from the document node to a leaf of a query, and which of its steps are branching nodes."""
+    """A path from the document node to a leaf of a query, and the numbers of its steps that branch."""
 
     steps: tuple[tuple[Axis, NameTest], ...]
     branching: frozenset[int]
@@ -104,7 +106,7 @@ class Leaf:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NFAQuery:
-    """One alternative of the pattern of ``id``: twigs that must all be there, and the paths to leaves."""
+    """One alternative of the pattern of ``id``: the twigs that must all match, and the paths to leaves."""
 
     id: Hashable
     twigs: tuple[Twig, ...]
@@ -112,7 +114,7 @@ class NFAQuery:
 
 
 class NFAMatching:
-    """What one document has brought, as far as it has been read."""
+    """The state of matching one document that is being read."""
 
     def __init__(self, initial: State) -> None:
         self._active: list[Iterable[State]] = []
@@ -123,7 +125,7 @@ class NFAMatching:
         self._enter([initial])
 
     def start(self, name: Name) -> None:
-        """An element begins: the active states move on."""
+        """Process a start tag: enter the states that follow the active ones."""
         self._elements += 1
         self._open.append((name, self._elements))
         entered = []
@@ -133,7 +135,7 @@ class NFAMatching:
         self._enter(entered)
 
     def end(self) -> None:
-        """An element ends: the states before it are active again."""
+        """Process an end tag: return to the states that were active before the element."""
         self._active.pop()
         self._open.pop()
 
@@ -142,7 +144,7 @@ class NFAMatching:
         return {state.number for state in self._active[-1]}
 
     def ids(self) -> set[Hashable]:
-        """The ids with a query whose paths have been accepted and can be joined."""
+        """The ids that have a query whose paths were all accepted and can be joined."""
         joined = {query.id for query, bindings in self._bindings.items() if _join(query, bindings)}
         return self._matched | joined
 
@@ -183,7 +185,7 @@ def _labels(step: tuple[Axis, NameTest]) -> Iterator[NFALabel]:
 
 
 def _prune(chain: list[State], leaf: Leaf) -> None:
-    """Cut off the end of a chain as far as nobody else needs it."""
+    """Remove the last states of a chain, as far as no other path uses them."""
     labels = [label for step in leaf.steps for label in _labels(step)]
     for state, label in reversed(list(zip(chain, labels, strict=False))):
         if state.edges[label].edges or state.edges[label].accepts:
@@ -192,7 +194,7 @@ def _prune(chain: list[State], leaf: Leaf) -> None:
 
 
 def _bindings(leaf: Leaf, path: list[tuple[Name, int]]) -> set[Binding]:
-    """The open elements that can stand for the branching nodes, where the path ends at the last of them."""
+    """The bindings of a path that ends at the last open element: the possible branching nodes."""
     reached: dict[int, set[Binding]] = {0: {()}}
     for number, (axis, test) in enumerate(leaf.steps):
         below: dict[int, set[Binding]] = {}
@@ -208,7 +210,7 @@ def _bindings(leaf: Leaf, path: list[tuple[Name, int]]) -> set[Binding]:
 
 
 def _join(query: NFAQuery, bindings: dict[Leaf, set[Binding]]) -> bool:
-    """Whether some choice of elements for all branching nodes is a binding of every path through them."""
+    """Whether one choice of elements for the branching nodes is a binding of every path."""
     accepted = iter([bindings.get(leaf, set()) for leaf in query.leaves])
 
     def below(twig: Twig) -> set[Binding]:

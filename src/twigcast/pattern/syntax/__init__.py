@@ -1,4 +1,4 @@
-"""From the text of a subscription to its pattern: tokens, recursive descent, and cleaning.
+"""Parses the text of a subscription into its pattern: tokens, recursive descent, and cleaning.
 
 text ──► tokens ──► paths, conditions ──► cleaning ──► Pattern
   └── part_cache: most texts are assembled from steps and predicates that were parsed before

@@ -90,7 +90,7 @@ def parents(route: Route, limit: int, *, absolute: bool) -> list[Route]:
     last = route.steps[-1]
     child = Exists((Path((Step(Axis.CHILD, last.test, last.predicates),)),))
     found: list[Route] = []
-    for parent in _places_of_parent(route):
+    for parent in _parent_routes(route):
         found += restricted(parent, child, limit, absolute=absolute)
     return bounded(found, limit)
 
@@ -106,7 +106,7 @@ def finished(route: Route) -> Path:
 
 
 def some(routes: Sequence[Route], make: Callable[[tuple[Path, ...]], Predicate], limit: int) -> Condition:
-    """The condition that ``make`` holds for some selected node; each route contributes its own."""
+    """The condition that ``make`` holds for some selected node: the disjunction over all routes."""
     options: list[Condition] = []
     plain: list[Path] = []
     for route in routes:
@@ -159,7 +159,7 @@ def _guarded(route: Route, below: Condition, limit: int) -> Condition:
 
 
 def _existing(predicate: Predicate) -> Condition:
-    """``predicate``, or ``True`` where it only says that the context node exists."""
+    """``predicate``, or ``True`` if it only says that the context node exists."""
     if isinstance(predicate, Exists) and any(
         not path.steps and path.tail is None for path in predicate.paths
     ):
@@ -198,14 +198,14 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
         return [replace(route, steps=(*route.steps[:-1], Step(last.axis, test, predicates)))]
     step = Step(Axis.CHILD, test, predicates)
     found: list[Route] = []
-    for place in _places_of_parent(route):
-        for parent in restricted(place, branch.above, limit, absolute=absolute):
+    for unrestricted in _parent_routes(route):
+        for parent in restricted(unrestricted, branch.above, limit, absolute=absolute):
             found.append(replace(parent, steps=(*parent.steps, step), tail=route.tail))
     return found
 
 
-def _places_of_parent(route: Route) -> list[Route]:
-    """The positions that the parent of the last step can have: the step before, or any node below that."""
+def _parent_routes(route: Route) -> list[Route]:
+    """The routes to possible parents of the last step: to the step before, or also to any node below that."""
     before = replace(route, steps=route.steps[:-1], tail=None)
     return [before] if route.steps[-1].axis is Axis.CHILD else self_and_below(before)
 
@@ -217,7 +217,7 @@ def _branch_at_document(branch: Branch, limit: int) -> Condition:
 
 
 def _at_document(predicate: Predicate, limit: int) -> Condition:
-    """The predicate as a condition on the document node, which has neither attributes nor text."""
+    """The predicate as a condition on the document node, which has no attributes and no text of its own."""
     match predicate:
         case And(operands):
             return both([_at_document(operand, limit) for operand in operands], limit)

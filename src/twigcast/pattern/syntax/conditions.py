@@ -59,7 +59,7 @@ class ConditionReader(PathReader):
     __slots__ = ()
 
     def predicates(self, counted: NameTest | None) -> tuple[list[Condition], bool]:
-        """The conditions in the brackets here, and whether all of them are plain predicates."""
+        """Parse the brackets at the cursor; returns the conditions, and whether all are plain predicates."""
         tokens = self.tokens
         mark = self.at + 1
         conditions: list[Condition] = []
@@ -67,13 +67,13 @@ class ConditionReader(PathReader):
         while tokens[self.at] == "[":
             self.open()
             start = self.at
-            place = self._position() if counted else None
-            if counted and place:
+            position = self._position() if counted else None
+            if counted and position:
                 if not plain:
                     message = "conditions before a position can only look down"
                     self.refuse("unsupported", message, start, "a path, a comparison or a function")
                 before = conjuncts(cast(list[Predicate], conditions)) if conditions else ()
-                conditions = [Position(counted, *place, before)]
+                conditions = [Position(counted, *position, before)]
                 continue
             operand = self._disjunction()
             if tokens[self.at] != "]":
@@ -88,7 +88,7 @@ class ConditionReader(PathReader):
         return conditions, plain
 
     def _position(self) -> tuple[str, float] | None:
-        """The positional predicate in the brackets, ``2`` or ``position() < 2``, if there is one."""
+        """Parse a positional predicate, such as ``2`` or ``position() < 2``; none if there is another one."""
         at = self.at
         tokens = self.tokens
         operator = "="
@@ -315,7 +315,7 @@ class ConditionReader(PathReader):
         return first(nodes, lambda paths: StringTest(name, paths, value), empty=False, limit=limit)
 
     def _truth(self, operand: _Operand, at: int) -> Condition:
-        """An operand as a condition, where the grammar needs a truth value."""
+        """Convert an operand to a condition; a string, a number or an uncompared function is refused."""
         if type(operand) is Path:
             return True if not operand.steps and operand.tail is None else Exists((operand,))
         if type(operand) is list:
@@ -332,7 +332,7 @@ class ConditionReader(PathReader):
 
 
 def _decided(operator: str, value: float) -> bool | None:
-    """True if the comparison holds for all whole numbers from 0, False if for none, None if for some."""
+    """True if the comparison holds for every whole number from 0 on, False if for none, else None."""
     if value < 0 or (not value.is_integer() and operator in ("=", "!=")):
         return operator in ("!=", ">", ">=")
     if value == 0 and operator in ("<", ">="):

@@ -20,8 +20,8 @@ NODE_TYPES = frozenset({"text", "node", "comment", "processing-instruction"})
 class Cursor:
     """A position in the tokens of one text, and how much of the limits has been used so far.
 
-    ``mark`` is the token that an error of cleaning points at, ``dead`` the first token after which the
-    expression can match nothing; ``cleaned`` is true if the expression has more than plain paths.
+    ``mark`` is the token that an error of cleaning refers to; ``dead`` is the first token after which the
+    expression can match nothing; ``cleaned`` is true if some path of the expression is not plain.
     """
 
     __slots__ = (

@@ -27,7 +27,10 @@ _NOT_PATHS = frozenset("0123456789'\"$-")
 def parse(
     text: str, namespaces: Mapping[str, str] | None = None, limits: PatternLimits = _DEFAULT_LIMITS
 ) -> Pattern:
-    """Parse a subscription; ``namespaces`` binds prefixes, and ``""`` the names of elements without one."""
+    """Parse a subscription; raises ``PatternError``.
+
+    ``namespaces`` binds prefixes; its entry ``""`` is the namespace of element names without a prefix.
+    """
     if limits is _DEFAULT_LIMITS or limits == _DEFAULT_LIMITS:
         pattern = assembled(text, namespaces, parse_alone)
         if pattern is not None:

@@ -71,7 +71,7 @@ def assembled(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> 
 
 
 def cut(text: str) -> list[str]:
-    """The steps and predicates of ``text``, in order; an empty list if it has anything else."""
+    """Cut ``text`` into its steps and predicates; the list is empty if the text has anything else."""
     if len(text) > LENGTH:
         return []
     parts: list[str] = _PART.findall(text)
@@ -79,7 +79,7 @@ def cut(text: str) -> list[str]:
 
 
 def part_step(part: str, namespaces: Mapping[str, str] | None, read: Reader) -> Step | None:
-    """The step of a part; ``None`` if the parser refuses the part."""
+    """The step that a part is, from the cache or the parser; ``None`` if the parser refuses the part."""
     step = _tables(namespaces)[0].get(part)
     return _new_step(part, namespaces, read) if step is None else step
 
@@ -87,7 +87,7 @@ def part_step(part: str, namespaces: Mapping[str, str] | None, read: Reader) -> 
 def part_conditions(
     part: str, namespaces: Mapping[str, str] | None, read: Reader
 ) -> dict[str, Predicate] | None:
-    """The predicates in brackets by canonical text; ``None`` if they may look above the element."""
+    """The predicates of a part in brackets, by canonical text; ``None`` if the whole text must be parsed."""
     found = _tables(namespaces)[1].get(part)
     return _new_predicate(part, namespaces, read) if found is None else found
 
@@ -157,7 +157,7 @@ def _new_predicate(
 
 
 def _plain_predicate(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> Predicate | None:
-    """The predicate ``@name=literal``, or that a path of cached parts exists; ``None`` for any other."""
+    """The predicate of ``@name=literal``, or of a path of cached parts; ``None`` for any other text."""
     if text[:1] == "@":
         found = _COMPARED.fullmatch(text)
         if found is None:

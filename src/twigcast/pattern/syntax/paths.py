@@ -43,7 +43,7 @@ class _End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """An axis, a node test (of ``kind`` ``name``, ``node`` or ``text``), and the tokens they stand at."""
+    """An axis, a node test (of ``kind`` ``name``, ``node`` or ``text``), and the index of its first token."""
 
     at: int
     axis: str
@@ -72,13 +72,13 @@ class PathReader(Cursor):
 
     @abstractmethod
     def predicates(self, counted: NameTest | None) -> tuple[list[Condition], bool]:
-        """The conditions in the brackets here, and whether all of them are plain predicates.
+        """Parse the brackets at the cursor; returns the conditions, and whether all are plain predicates.
 
-        Positions count the children that ``counted`` admits; after any other step they are refused.
+        A position counts the children that ``counted`` admits; without ``counted`` it is refused.
         """
 
     def plain_path(self, axis: Axis, *, absolute: bool) -> Nodes:
-        """Parse a plain path; from the first step that is not plain on, it continues as routes."""
+        """Parse a path; the result is a ``Path`` if it is plain, otherwise a list of routes."""
         tokens = self.tokens
         at = self.at
         steps: list[Step] = []
@@ -203,7 +203,7 @@ class PathReader(Cursor):
         return found, end
 
     def _move(self) -> _Move:
-        """The axis and node test here, abbreviated or in full."""
+        """Parse the axis and the node test at the cursor, abbreviated or in full."""
         at = self.at
         token = self.tokens[at]
         if token == "." or token == "..":
@@ -228,10 +228,10 @@ class PathReader(Cursor):
     def _ends(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
         """The routes to attributes or text nodes; the document node has neither."""
         tail: Tail = TEXT if move.kind == "text" else AttributeTail(move.test)
-        places = [route for route in routes if route.tail is None]
+        owners = [route for route in routes if route.tail is None]
         if start is _End.ANYWHERE or move.axis.startswith("descendant"):
-            places = [place for route in places for place in self_and_below(route)]
-        return [replace(place, tail=tail) for place in places if place.steps or not absolute]
+            owners = [owner for route in owners for owner in self_and_below(route)]
+        return [replace(owner, tail=tail) for owner in owners if owner.steps or not absolute]
 
     def _parents(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
         """The routes to the parents."""
@@ -247,25 +247,26 @@ class PathReader(Cursor):
         )
 
     def _anything(self, routes: list[Route], start: _End, move: _Move) -> tuple[list[Route], _End]:
-        """The routes to the same nodes, or to them and all nodes below; predicates apply to each."""
+        """The routes to the same nodes, or also to all nodes below them, for a step with ``node()``."""
         if start is not _End.ANYWHERE and move.axis == "self":
             return routes, start
         if self.tokens[self.at] != "[":
             return routes, _End.ANYWHERE
-        places = [route for route in routes if route.tail is None]
-        return [place for route in places for place in self_and_below(route)], _End.LOOSE
+        return [
+            below for route in routes if route.tail is None for below in self_and_below(route)
+        ], _End.LOOSE
 
     def _elements(self, routes: list[Route], start: _End, move: _Move, *, absolute: bool) -> list[Route]:
-        """The routes to elements with a name, below the nodes or the nodes themselves."""
-        places = [route for route in routes if route.tail is None]
+        """The routes to the elements that a name test admits, along any of the downward axes or ``self``."""
+        origins = [route for route in routes if route.tail is None]
         deep = start is _End.ANYWHERE
         if move.axis == "self" and not deep:
-            return self._restricted(places, [named(move.test)], absolute=absolute)
+            return self._restricted(origins, [named(move.test)], absolute=absolute)
         step = Step(Axis.DESCENDANT if deep or move.axis != "child" else Axis.CHILD, move.test)
-        found = [replace(route, steps=(*route.steps, step)) for route in places]
+        found = [replace(route, steps=(*route.steps, step)) for route in origins]
         if move.axis in ("self", "descendant-or-self"):
             limit = self.limits.alternatives
-            for route in places:
+            for route in origins:
                 found += restricted(route, named(move.test), limit, absolute=absolute)
         return found
 
@@ -283,7 +284,7 @@ class PathReader(Cursor):
         return axis
 
     def _node_test(self, axis: str) -> tuple[str, NameTest]:
-        """The node test here: its kind (``name``, ``node``, ``text``) and the names that it admits."""
+        """Parse the node test at the cursor: its kind (``name``, ``node``, ``text``) and the name test."""
         at = self.at
         token = self.tokens[at]
         if self.tokens[at + 1 : at + 2] != ["("]:

@@ -90,7 +90,7 @@ def _empty_paths(spark: SparkSession, index: Any) -> Iterator[str]:
         for text in groups.next().mkString("\0").split("\0"):
             status = _STATUS.search(text)
             if status is None:
-                raise MissingApi(f"Hadoop describes a file in another way than is known here: {text}")
+                raise MissingApi(f"Hadoop describes a file status in an unknown format: {text}")
             if status[2] == "0" and _is_data(status[1]):
                 yield status[1]
 

@@ -1,7 +1,7 @@
 """Finds the one sentence in an error message of Spark that says what is wrong.
 
-An error in a worker or in the JVM reaches the driver as up to two hundred lines of traces, whose form is
-nowhere documented.  The fallback for a form that is not known here is the first line.
+An error in a worker or in the JVM reaches the driver as up to two hundred lines of traces in an undocumented
+format.  The fallback for an unknown format is the first line.
 """
 
 from __future__ import annotations

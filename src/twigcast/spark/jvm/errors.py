@@ -6,5 +6,5 @@ try:
     from py4j import protocol
 
     JvmError: type[Exception] = protocol.Py4JError
-except (ImportError, AttributeError):  # then the JVM's errors come out as they are
+except (ImportError, AttributeError):  # then errors of the JVM are not translated
     JvmError = type("JvmError", (Exception,), {})

@@ -45,7 +45,7 @@ def is_file(spark: SparkSession, path: str) -> bool:
 
 
 def remove(spark: SparkSession, path: str) -> None:
-    """Remove a folder and everything in it; raises ``MissingApi`` where only a write can replace it."""
+    """Remove a folder and everything in it; raises ``MissingApi`` if a remote folder cannot be removed."""
     if is_local(spark, path):
         shutil.rmtree(local_path(path), ignore_errors=True)
         return
@@ -82,14 +82,14 @@ def _default_scheme(spark: SparkSession) -> str:
 
 
 def _located(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """The Hadoop file system of a path, and the path as that takes it."""
+    """The Hadoop file system of a path, and the path as a Hadoop object."""
     jvm: Any = spark._jvm
     located = jvm.org.apache.hadoop.fs.Path(path)
     return located.getFileSystem(spark._jsc.hadoopConfiguration()), located
 
 
 def _first_path(spark: SparkSession, pattern: str) -> str | None:
-    """The first file at or below a path, as Spark reads it: the pattern itself where none has bytes."""
+    """The path of the first file that Spark reads at or below a path; the path itself if all are empty."""
     try:
         row = spark.read.format("binaryFile").load(pattern).select("path").first()
     except AnalysisException:

@@ -28,7 +28,7 @@ def java_home() -> Path:
         version = java_version(home)
         if version >= OLDEST:
             return home
-        seen.append(f"{home} is Java {version}" if version else f"{home} is no Java")
+        seen.append(f"{home} is Java {version}" if version else f"{home} has no working Java")
     packaged = packaged_home()
     if packaged is not None:
         return packaged

@@ -1,4 +1,4 @@
-"""The private parts of Spark that twigcast uses, each with what it is for and what replaces it.
+"""The registry of the private parts of Spark that twigcast uses, each with its purpose and its fallback.
 
     try:
         with using(JVM_FILE_LOCK):
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PrivateApi:
-    """A private part of Spark: what it is, what it is used for, and what is done without it."""
+    """A private part of Spark: what it is, what it is used for, and the fallback without it."""
 
     name: str
     what: str
@@ -100,14 +100,14 @@ hidden: set[str] = set()
 
 
 class MissingApi(Exception):
-    """A private part of Spark is not there; the caller uses its fallback."""
+    """A private part of Spark does not exist in this version; the caller uses its fallback."""
 
 
 @contextmanager
 def using(api: PrivateApi) -> Iterator[None]:
-    """Run a block that uses a private part of Spark; raises ``MissingApi`` if that is not there.
+    """Run a block that uses a private part of Spark; raises ``MissingApi`` if that part does not exist.
 
-    What Java code throws, and a lost connection to the JVM, are raised as they are.
+    Exceptions of Java code and a lost connection to the JVM are raised unchanged.
     """
     if api.name in hidden:
         raise MissingApi(api.name)

@@ -1,4 +1,6 @@
-"""Starts a Spark session that is set up for documents, logs errors only, and whose workers have twigcast."""
+"""Starts a Spark session with settings for documents, whose workers can import twigcast, and which logs only
+errors.
+"""
 
 from __future__ import annotations
 
@@ -43,11 +45,12 @@ LOCAL_SETTINGS = {
     # Over TCP a task waits 40 ms for the acknowledgement of a short message: an empty task on each of two
     # cores takes 11 ms instead of 29 ms.
     "spark.python.unix.domain.socket.enabled": "true",
-    # What opening a file counts for when files are divided among tasks.  With Spark's default of 4 MB a task
-    # has 31 small files and takes longer to start than to match them: 10,000 files took three times as long.
+    # The cost of opening a file, in bytes, when Spark divides files among tasks.  With its default of 4 MB a
+    # task has 31 small files and takes longer to start than to match them: 10,000 files took three times as
+    # long.
     "spark.sql.files.openCostInBytes": "64k",
 }
-"""Further defaults if everything runs on this machine."""
+"""Further defaults for a local master."""
 
 DAEMON = "twigcast.spark.jvm.daemon"
 
@@ -100,7 +103,7 @@ def _submitted_settings() -> SparkConf:
 
 
 def _adjusted(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    """A session with those settings that can still be changed and that nobody has set."""
+    """Apply to a session those settings that are not set yet and can still be changed."""
     known = dict(spark.sparkContext.getConf().getAll())
     for key, value in settings.items():
         if key not in known and spark.conf.isModifiable(key):
@@ -109,7 +112,7 @@ def _adjusted(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
 
 
 def _worker_settings() -> dict[str, str]:
-    """Settings, and variables of the environment, by which local workers have twigcast."""
+    """Settings with which local workers can import twigcast; also sets environment variables for them."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -137,7 +140,7 @@ logger.gateway.level = error
 
 
 def _quiet_logging() -> Path | None:
-    """A configuration with which Spark logs errors only, from its start; none if it cannot be stored."""
+    """The path of a log4j configuration for errors only; none if it cannot be written."""
     path = cache_folder() / "log4j2-quiet.properties"
     try:
         if not path.is_file() or path.read_text() != _LOGGING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def prepare_workers(spark: SparkSession) -> None:
     """Have local workers run the driver's Python; raises ``StageError`` if theirs cannot import twigcast.
 
-    A Python that the user named is left as it is.  The workers of a cluster are not looked at.
+    A Python that the user has set is not changed.  The workers of a cluster are not checked.
     """
     context = spark.sparkContext
     if not str(context.master).startswith("local"):

@@ -1,6 +1,6 @@
-"""Tables in batch folders: ``<path>/batch=12/…``, of which a batch that is run again replaces its own.
+"""Tables with a folder for each batch, ``<path>/batch=12/…``; a batch that is run again replaces its folder.
 
-Spark reads the number of the folder back as the column ``batch``.
+When Spark reads the table, the number of the folder is the column ``batch``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def write_batch(rows: DataFrame, path: str, batch: int, *, format: str = "parque
 
 
 def write_small_batch(spark: SparkSession, rows: pa.Table, path: str, batch: int) -> None:
-    """Write rows that the driver has; a local table is written without Spark, which would take a job."""
+    """Write rows that are in the driver's memory; a local table is written without a Spark job."""
     if not is_local(spark, path):
         data = spark.createDataFrame(rows.to_pandas())
         write_batch(data.coalesce(1), path, batch)
@@ -41,5 +41,5 @@ def write_small_batch(spark: SparkSession, rows: pa.Table, path: str, batch: int
 
 
 def remove_batch(spark: SparkSession, path: str, batch: int) -> None:
-    """Remove the folder of a batch, if there is one; raises ``MissingApi`` where it can only be replaced."""
+    """Remove the folder of a batch, if it exists; raises ``MissingApi`` if a remote one cannot be removed."""
     remove(spark, batch_folder(path, batch))

@@ -1,7 +1,7 @@
 """The table of dead letters: documents that could not be read, with bytes, error, batch and time.
 
-A letter is open until a retry takes it.  If the retry fails too, the document becomes a new letter, of the
-batch of the retry; so each bad document has one open letter and a history of settled ones.
+A letter is open until a retry takes it; then it is settled.  If the retry fails too, the document becomes a
+new letter, in the batch of the retry; so a bad document has one open letter and a history of settled ones.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def letters_of_retry(spark: SparkSession, pipeline: Pipeline, batch: int) -> Dat
 
 
 def settled_path(pipeline: Pipeline) -> str:
-    """The table of letters that retries took: beside the checkpoint, where the workers can write."""
+    """The table of letters that retries have taken: beside the checkpoint, where workers can write."""
     return f"{pipeline.work.checkpoint.rstrip('/')}-retries"
 
 

@@ -1,8 +1,8 @@
-"""Finds paths of a pipeline that must be apart, because a run would overwrite or read back its own output.
+"""Finds paths of a pipeline that conflict, because a run would overwrite its output or read it as documents.
 
-source     must contain no output and no state: every batch would become documents of the next
-output     must contain no other output and no state, because it is read back as one table
-jsonl      may contain others, because its files have names of their own
+source     must not contain an output or state: the output of a batch would be documents of the next one
+output     must not contain another output or state, because it is read as one table
+jsonl      may contain others, because its files are known by their names
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def folder_conflict(
                 return key, f"expected a folder of its own, but {other} is in it"
     for key, path in [*outputs, *state]:
         if source is not None and _is_read_with(path, source):
-            return key, "expected a place outside of source.path, whose files are the documents"
+            return key, "expected a path outside of source.path, whose files are the documents"
     return None
 
 

@@ -37,10 +37,10 @@ def is_file_format(format: str) -> bool:
 class SourceSection(ConfigSection):
     """Where documents come from.
 
-    ``directory`` has one document in each file, ``archives`` many in each ``.zip``, ``.tar.gz`` or ``.gz``,
-    ``records`` many in each file, one for each element ``record``; ``table`` is a Parquet folder (or one of
-    another ``format``, or the ``table`` of that name in the catalogue) with the columns ``doc_id`` and
-    ``body``; ``format`` is any format of Spark with its options.
+    The ``kind`` says what a document is.  ``directory``: each file.  ``archives``: each member of a ``.zip``,
+    ``.tar.gz`` or ``.gz``.  ``records``: each element ``record`` of each file.  ``table``: each row of a
+    Parquet folder, of a folder in another ``format``, or of the ``table`` of the catalogue; its columns are
+    ``doc_id`` and ``body``.  ``format``: each row of any format of Spark with its options.
     """
 
     kind: SourceKind = "directory"
@@ -55,7 +55,7 @@ class SourceSection(ConfigSection):
 
     @property
     def read_whole(self) -> str | None:
-        """The folder of which every file is a document; none if a pattern or an option selects files."""
+        """The folder if all its files are documents; none if a glob pattern or an option selects files."""
         chosen = any(option.lower() == "pathglobfilter" for option in self.options)
         return None if chosen or set("*?[{") & set(self.path or "") else self.path
 
@@ -81,12 +81,12 @@ class SourceSection(ConfigSection):
         if self.kind == "format" and not self.format:
             raise wrong("format", 'expected a format of Spark such as "kafka", since kind is "format"')
         if self.table and (self.path or self.format):
-            raise wrong("table", "expected it without path and format")
+            raise wrong("table", "expected either table, or path and format")
         return self
 
 
 class SubscriptionsSection(ConfigSection):
-    """Who subscribes to what: a subscription table (SQLite) at ``path``, or any table that Spark reads.
+    """The subscriptions: a subscription store (SQLite) at ``path``, or any table that Spark reads.
 
     ``shards`` divides the subscriptions over several indexes if one would be too large for a worker.
     ``ship`` says how an index reaches the workers: by its ``path`` in a shared folder, or as ``files``.
@@ -101,18 +101,18 @@ class SubscriptionsSection(ConfigSection):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if self.format and "path" in self.model_fields_set:
-            raise wrong("path", "expected it without format, for which options name the place")
+            raise wrong("path", "expected either path, or format with its options")
         if self.options and not self.format:
-            raise wrong("options", "expected them with format")
+            raise wrong("options", "expected a format to which the options belong")
         return self
 
 
 class SinkSection(ConfigSection):
     """Where deliveries are written.
 
-    ``format`` writes Parquet, or any other ``format`` of Spark, to its ``path``, or without a path to what
-    its options name; ``files`` writes one file for each delivery, in a folder for each subscriber; ``jsonl``
-    one file of lines for each batch; ``callable`` calls ``function`` with Arrow tables.
+    The ``kind`` says how.  ``format``: as Parquet or another ``format`` of Spark, to ``path`` or to the
+    destination that the options name.  ``files``: one file for each delivery, in a folder for each
+    subscriber.  ``jsonl``: one file of lines for each batch.  ``callable``: as Arrow tables to ``function``.
     """
 
     kind: SinkKind = "format"
@@ -133,9 +133,7 @@ class SinkSection(ConfigSection):
         elif not self.path and is_file_format(self.format):
             raise wrong("path", f'expected the folder to write to, since format is "{self.format}"')
         if self.kind in ("files", "jsonl") and self.path and "://" in self.path:
-            raise wrong(
-                "path", f'expected a folder of this machine or a mounted one, since kind is "{self.kind}"'
-            )
+            raise wrong("path", f'expected a local or mounted folder, since kind is "{self.kind}"')
         return self
 
 
@@ -152,9 +150,10 @@ class MetricsSection(ConfigSection):
 
 
 class WorkSection(ConfigSection):
-    """The state that a pipeline needs to continue after a stop: one folder, or its parts one by one.
+    """The state that a pipeline needs to continue after a stop: one folder, or a path for each of its parts.
 
-    It belongs to one pipeline.  Workers must see ``versions`` too, unless the index is shipped as files.
+    It belongs to one pipeline.  Workers must be able to read ``versions``, unless the index is shipped as
+    files.
     """
 
     path: LocalPath = Path("work")
@@ -202,8 +201,8 @@ class LimitsSection(ConfigSection):
 
 
 def _refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:
-    """Raise if a section has a key that belongs to another ``kind`` and would otherwise be ignored."""
-    for key, those in kinds.items():
-        if key in section.model_fields_set and getattr(section, key) is not None and kind not in those:
-            named = " or ".join(f'"{each}"' for each in those)
-            raise wrong(key, f'expected it with kind {named}, not "{kind}"')
+    """Raise if a section has a key that only other kinds have and that would otherwise be ignored."""
+    for key, owners in kinds.items():
+        if key in section.model_fields_set and getattr(section, key) is not None and kind not in owners:
+            named = " or ".join(f'"{each}"' for each in owners)
+            raise wrong(key, f'expected only with kind {named}, not "{kind}"')

@@ -20,9 +20,7 @@ def _resolved(path: str, info: ValidationInfo) -> str:
 
 def _local(path: object, info: ValidationInfo) -> object:
     if isinstance(path, str) and "://" in path:
-        raise PydanticCustomError(
-            "path", "expected a path of this machine or a mounted one, without a scheme"
-        )
+        raise PydanticCustomError("path", "expected a local or mounted path, without a scheme")
     return Path(_resolved(str(path), info)) if isinstance(path, str | Path) else path
 
 
@@ -34,7 +32,7 @@ def _as_text(value: object) -> object:
 
 
 AnyPath = Annotated[str, AfterValidator(_resolved)]
-"""A path of this machine, or a URL that Spark can open."""
+"""A local path, or a URL that Spark can open."""
 
 LocalPath = Annotated[Path, BeforeValidator(_local)]
 """A path that the driver opens itself."""

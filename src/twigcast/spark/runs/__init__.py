@@ -1,7 +1,7 @@
 """Runs: a pipeline as a job that ends, as a stream, or as a retry of its dead letters.
 
-All of them put batches through ``run_batch``, which can run the same batch again at any time with the same
-result; the journal stores what that takes.
+All of them call ``run_batch`` for each batch, which can run the same batch again at any time with the same
+result, because the journal has its index version and time.
 """
 
 from __future__ import annotations

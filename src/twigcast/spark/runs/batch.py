@@ -90,7 +90,7 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
     figures = [*measures(SECONDS), *hop_measures(links)]
     with cached(hits):
-        if reports_observations(pipeline.sink[0]):  # then the first write measures on the way
+        if reports_observations(pipeline.sink[0]):  # then the first write also computes the metrics
             observation = Observation()
             outgoing = deliveries(hits.observe(observation, *figures), index, ship=ship)
         else:
@@ -121,7 +121,7 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
 
 @contextmanager
 def cached(table: DataFrame) -> Iterator[None]:
-    """Compute a table once for all that read it in this block."""
+    """Cache a table for the duration of the block, so that it is computed once."""
     table.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         yield

@@ -1,8 +1,8 @@
-"""Runs a pipeline on the documents that are there, and then ends.
+"""Runs a pipeline on the documents that exist now, and then ends.
 
-A source that can be a stream is run as one, in batches, until nothing is left: documents of an earlier run
-are not run again.  Any other source, such as a table of a database, does not say what is new in it; each run
-takes all of it, as one batch.
+A source that can be a stream is read as a stream, in batches, until no document is left: documents of an
+earlier run are not processed again.  Any other source, such as a table of a database, does not say which rows
+are new; each run processes all of it, as one batch.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from twigcast.spark.sources.pipeline_source import pipeline_source
 
 
 def run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None = None) -> list[BatchMetrics]:
-    """Run a pipeline on the documents that no earlier run has taken; returns the metrics of its batches.
+    """Run a pipeline on the documents that no earlier run has processed; returns the metrics of its batches.
 
-    If the source is no stream, all its documents are run each time.
-    ``on_batch`` is called with the metrics of each batch that is done.
+    If the source is no stream, each run processes all its documents.
+    ``on_batch`` is called with the metrics of each finished batch.
     """
     done: list[BatchMetrics] = []
 
@@ -42,7 +42,10 @@ def run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None = None
 
 
 def start_run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch) -> PipelineQuery | None:
-    """Start such a run, as a query to wait for; none if the source is no stream, and the run has ended."""
+    """Start what ``run`` does, and return the query to wait for.
+
+    If the source is no stream, the batch is run at once, and the result is none.
+    """
     try:
         return start_query(spark, pipeline, on_batch, availableNow=True)
     except StageError as error:
@@ -53,13 +56,14 @@ def start_run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch) -> Pip
 
 
 def _run_whole(spark: SparkSession, pipeline: Pipeline) -> BatchMetrics:
-    """Run all documents as one batch: the next, or the last one again if that was cut off."""
+    """Run all documents as one batch: the next one, or the last one again if it was interrupted."""
     source = pipeline_source(pipeline)
     documents = source.open(source.list(spark, streaming=False))
     state = open_run(spark, pipeline)
     if exists(spark, pipeline.work.checkpoint):  # only a stream has one
         raise RunError(
-            f"{pipeline.work.path} is the work folder of a stream, and the source is none: name another"
+            f"{pipeline.work.path} is the work folder of a stream, but this source cannot be a stream: "
+            "use another work folder"
         )
     last = max([-1, *state.journal.batches()])
     batch = last if last >= 0 and not state.journal.is_finished(last) else last + 1

@@ -37,7 +37,7 @@ class Entry:
 
 
 class Journal:
-    """The entries of the batches of a pipeline, in a folder; of a stream only the last ``kept`` are kept."""
+    """The entries of the batches of a pipeline, in a folder; only the last ``kept`` and retries are kept."""
 
     def __init__(self, folder: str | os.PathLike[str], *, kept: int = KEPT) -> None:
         self.folder = Path(folder)
@@ -45,13 +45,13 @@ class Journal:
         self._kept = kept
 
     def begin(self, batch: int, version: str) -> Entry:
-        """The entry of a batch: an existing one, or else a new one, which is on disk when this returns."""
+        """Return the entry of a batch; if there is none, a new one is written to disk first."""
         known = self.find(batch)
         if known is not None:
             return known
         entry = Entry(batch, version, datetime.now(UTC))
         _write(self._file(batch), {"batch": batch, "version": version, "time": entry.time.isoformat()})
-        if batch >= self._kept:  # entries of retries stay: they settle dead letters
+        if batch >= self._kept:  # entries of retries are kept, because they settle dead letters
             self._file(batch - self._kept).unlink(missing_ok=True)
         return entry
 

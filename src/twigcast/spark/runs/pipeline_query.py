@@ -14,9 +14,9 @@ from twigcast.spark.jvm.error_text import complaint
 
 
 class PipelineQuery:
-    """A ``StreamingQuery``, with all its methods, that raises what failed in a batch as it was raised there.
+    """A ``StreamingQuery``, with all its methods, that raises the error of a batch unchanged.
 
-    Batches append their ``TwigcastError`` to ``failures``; any other reason to fail is a ``RunError``.
+    Batches append their ``TwigcastError`` to ``failures``; any other failure is raised as ``RunError``.
     """
 
     def __init__(self, query: StreamingQuery, failures: list[TwigcastError]) -> None:
@@ -34,7 +34,7 @@ class PipelineQuery:
             return self.query.awaitTermination(timeout)
 
     def processAllAvailable(self) -> None:
-        """Wait until everything that the source has now is processed."""
+        """Wait until all documents that the source has now are processed."""
         with self._translated():
             self.query.processAllAvailable()
 

@@ -1,12 +1,12 @@
 """Runs dead letters through a pipeline again, as a batch of their own.
 
-    1   write which letters are taken      without effect until
-    2   write the entry of the journal     now they are settled, and the retry has a number: -1, -2, …
+    1   write the list of letters          has no effect before step 2
+    2   write the entry of the journal     now the letters are settled; retries are numbered -1, -2, …
     3   run the batch                      like any other: sinks, dead letters, metrics
     4   mark it as finished
 
-A retry that was cut off after step 2 is finished by the next one before anything else, with the same letters
-and the same index version; one that was cut off before has no effect.
+If a retry is interrupted after step 2, the next retry finishes it first, with the same letters and the same
+index version; if it is interrupted before, it has no effect.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def retry(
     *,
     on_batch: Callable[[BatchMetrics], None] | None = None,
 ) -> list[BatchMetrics]:
-    """Run open dead letters again; returns the metrics of the retries, none if no letter was open.
+    """Run open dead letters again; returns the metrics of the retries, an empty list if no letter was open.
 
-    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large, or
-    could not be read, are read now; other letters without a body, such as broken archives, stay open.
+    ``select`` is a condition on their columns, such as ``code = 'too-large'``.  Files that were too large or
+    could not be opened are read again; other letters without a body, such as broken archives, stay open.
     """
     prepare_workers(spark)
     lock(spark, pipeline.work.path / "retry.lock")
@@ -59,7 +59,7 @@ def retry(
 
 
 def _take(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, batch: int) -> bool:
-    """Write which letters the retry takes; false if there are none."""
+    """Write the list of letters that the retry takes; false if there are none."""
     letters = open_letters(spark, pipeline).where(F.col("body").isNotNull() | _is_file(pipeline))
     if select is not None:
         letters = letters.where(select)
@@ -92,7 +92,7 @@ def _is_file(pipeline: Pipeline) -> Column:
 
 
 def _read_again(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
-    """Read the files of letters without a body, one at a time; an error stays if a file still has one."""
+    """Read the files of letters without a body, one at a time; a letter keeps its error if that fails."""
     for batch in batches:
         for row in batch.to_pylist():
             try:

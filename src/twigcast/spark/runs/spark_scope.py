@@ -24,7 +24,7 @@ from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.pipeline_query import PipelineQuery
 
 POLL_SECONDS = 1
-BETWEEN_SECONDS = 0.05
+BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has finished
 
 
 @contextmanager
@@ -56,10 +56,10 @@ def start_session(pipeline: Pipeline) -> SparkSession:
 
 
 def wait_until_stopped(query: PipelineQuery, on_stopping: Callable[[], None] | None = None) -> bool:
-    """Wait until the query ends, or until SIGINT or SIGTERM stops it: then true.  Raises if it failed.
+    """Wait until the query ends, or until SIGINT or SIGTERM stops it; returns whether a signal stopped it.
 
-    The current batch is finished first.  A second signal stops the query at once, and the batch is run again,
-    as the same batch, at the next start.
+    Raises the error of a query that failed.  After a signal the current batch is finished first.  A second
+    signal stops the query at once, and the next start runs the batch again under the same number.
     """
     asked: list[int] = []
 

@@ -26,11 +26,11 @@ OnBatch = Callable[[BatchMetrics], None]
 
 
 def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None = None) -> PipelineQuery:
-    """Start a pipeline; it runs until the query is stopped, and continues from there when started again.
+    """Start a pipeline that runs until the query is stopped, and then continues there when started again.
 
-    ``on_batch`` is called with the metrics of each batch that is done.
+    ``on_batch`` is called with the metrics of each finished batch.
     Raises ``PipelineError`` if the source can be read as a batch only, and ``SourceError`` if there is no
-    subscription table.
+    subscription store.
     """
     try:
         return start_query(
@@ -40,7 +40,7 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
         if error.code != "no-stream":
             raise
         key = "source.table" if pipeline.source.table else "source.format"
-        expected = "expected a source that can be a stream, or a run that ends (twigcast run --once, tc.run)"
+        expected = "expected a source that can be a stream, or a run that ends (without --stream, or tc.run)"
         raise PipelineError(f"{key}: {error.message}: {expected}", key=key) from error
 
 
@@ -53,7 +53,10 @@ def start_query(
     places = source.list(spark, streaming=True)
     state = open_run(spark, pipeline)
     if state.journal.is_finished(0):
-        raise RunError(f"{pipeline.work.path} is the work folder of a source that is no stream: name another")
+        raise RunError(
+            f"{pipeline.work.path} is the work folder of a source that cannot be a stream: "
+            "use another work folder"
+        )
 
     failures: list[TwigcastError] = []
     restore_stream_log(spark)
@@ -86,7 +89,10 @@ def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
 
 
 def _refuse_foreign_batches(spark: SparkSession, state: RunState) -> None:
-    """Batches are numbered by the work folder: a new one would overwrite the output of an earlier one."""
+    """Raise if the outputs belong to another work folder.
+
+    Each work folder numbers its batches from 0, so batches of a new one would overwrite earlier outputs.
+    """
     if any(batch >= 0 for batch in state.journal.batches()):
         return
     pipeline = state.pipeline
@@ -95,5 +101,5 @@ def _refuse_foreign_batches(spark: SparkSession, state: RunState) -> None:
         if exists(spark, path, "batch=[0-9]*"):
             raise RunError(
                 f"{path} has batches of another work folder than {pipeline.work.path}, which this run would"
-                " overwrite: name that work folder, or other folders for the outputs"
+                " overwrite: use that work folder, or other folders for the outputs"
             )

@@ -1,8 +1,9 @@
-"""Sources: where documents are, who opens them, and in which form they go on.
+"""Sources: list where documents are, and open them.
 
-A ``DocumentSource`` lists places and opens them; ``read`` does both and returns ``Documents``, which can be
-used like a DataFrame and which ``match`` lets the workers read themselves.  There is a class for whole files,
-for archives, for files of records, and for tables of any format of Spark.
+A ``DocumentSource`` lists places, such as paths of files, and opens the documents at them.  ``read`` does
+both and returns ``Documents``, which can be used like a DataFrame; ``match`` lets the workers read these
+documents themselves.  There is a class for whole files, for archives, for files of records, and for tables of
+any format of Spark.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Workers open ``.zip``, ``.tar``, ``.tar.gz`` (``.tgz``, ``.tar.bz2``, ``.tar.xz``) and single files compressed
 as ``.gz``, ``.bz2`` or ``.xz``, member by member; a file with another suffix is a document itself.  One
 member at a time is in memory, and never more than the limit: a decompression bomb is an error.  A member that
-cannot be read is one error; an archive that cannot be read any further is one more.
+cannot be read is one error; an archive that is broken from some point on is one more error.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ArchivesSource:
         return self.files.list(spark, streaming=streaming).select(*PLACE_COLUMNS)
 
     def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """A micro-batch with the empty files of it."""
+        """The micro-batch with its empty files added."""
         return self.files.complete(spark, batch, number, log)
 
     def open(self, places: DataFrame) -> Documents:

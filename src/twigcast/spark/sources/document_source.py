@@ -1,4 +1,4 @@
-"""What a source of documents is: it lists places, and opens them."""
+"""The interface of a source of documents: it lists places, and opens the documents at them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twigcast.spark.sources.empty_file_log import EmptyFileLog
 
 
 class DocumentSource(Protocol):
-    """Where documents are, and how they are opened.
+    """Lists where documents are, and opens them.
 
         spark ── list ──► places ── open ──► documents            as a batch
         spark ── list ──► stream of places
@@ -22,14 +22,14 @@ class DocumentSource(Protocol):
     """
 
     def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
-        """The places that there are, as a batch or as a stream.
+        """The places of the source, as a batch or as a stream.
 
         Raises ``StageError``, with the code ``no-stream`` for a source that can only be read as a batch.
         """
         ...
 
     def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """A micro-batch of the stream with the places that Spark leaves out; call it in ``foreachBatch``."""
+        """Add to a micro-batch the places that Spark leaves out; to be called in ``foreachBatch``."""
         ...
 
     def open(self, places: DataFrame) -> Documents:

@@ -51,7 +51,7 @@ class Documents:
         self._worker_reading = worker_reading
 
     def worker_reading(self) -> WorkerReading | None:
-        """How workers read the documents; none if Spark must, as for a table that is cached."""
+        """How workers read the documents; none if Spark must read them, for example if they are cached."""
         cached = not self.dataframe.isStreaming and self.dataframe.storageLevel != StorageLevel.NONE
         return None if cached else self._worker_reading()
 

@@ -35,9 +35,9 @@ def open_file(path: str) -> IO[bytes]:
 
 
 def read_within(file: IO[bytes], limit: int) -> bytes:
-    """Read a file, but at most one byte more than ``limit``: who gets more than ``limit`` knows enough.
+    """Read a file, but at most ``limit + 1`` bytes, so that the caller can see whether it is too large.
 
-    It is read in chunks, because Python allocates as much memory as a single read asks for.
+    The file is read in chunks, because Python allocates the requested size of a single read at once.
     """
     chunks: list[bytes] = []
     left = limit + 1

@@ -1,4 +1,4 @@
-"""Lists the files of a source: by Spark, with the empty files that Spark leaves out."""
+"""Lists the files of a source with Spark, and adds the empty files that Spark leaves out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FileListing:
     stream_options: Mapping[str, str] = field(default_factory=dict)
 
     def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
-        """The files, in the columns of ``binaryFile``; a stream has them without the empty ones."""
+        """The files, in the columns of ``binaryFile``; a stream does not have the empty files."""
         if streaming:
             return self._load(spark.readStream, {**self.stream_options, **self.options})
         files = self._load(spark.read, self.options)
@@ -49,7 +49,7 @@ class FileListing:
         return _as_table(batch.sparkSession, paths) if paths else None
 
     def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """A micro-batch of ``PLACE_COLUMNS`` with the empty files that Spark leaves out."""
+        """Add the empty files that Spark leaves out to a micro-batch of ``PLACE_COLUMNS``."""
         empty = self.empty_files(spark, batch, number, log)
         return batch if empty is None else batch.unionByName(empty.select(*PLACE_COLUMNS))
 
@@ -60,7 +60,7 @@ class FileListing:
 
 
 def plain_path(path: Column) -> Column:
-    """The path of a file without the scheme that Spark puts before a local one."""
+    """The path of a file, without the scheme ``file:`` that Spark puts before a local path."""
     return F.regexp_replace(path, "^file:/+", "/")
 
 

@@ -33,11 +33,11 @@ from twigcast.errors import StageError
 from twigcast.spark.columns import DOCUMENT_BATCH_BYTES, DOCUMENT_BATCH_ROWS
 from twigcast.spark.sources.documents import WorkerReading
 
-MOST_FILES = 1000  # the driver reads the footer of each, 0.3 ms
-_LEAST_BYTES = 4 << 20  # for a task, which costs 30 ms by itself
-_MOST_PARTS = 4  # of a row group: each reads it from its start, at a fifteenth of the cost of matching
+MOST_FILES = 1000  # the driver reads the footer of each file, which takes 0.3 ms
+_LEAST_BYTES = 4 << 20  # of a piece; the task alone costs 30 ms
+_MOST_PARTS = 4  # of a row group: each part reads the group from its start, at 1/15 of the cost of matching
 _BUFFER_BYTES = 1 << 20
-_ROWS = 64  # read at a time: with dictionary encoding, their size is not known beforehand
+_ROWS = 64  # rows read at a time; with dictionary encoding their size is not known beforehand
 _HARMLESS = frozenset({"recursivefilelookup", "pathglobfilter", "modifiedbefore", "modifiedafter"})
 _PLAIN: Mapping[type[DataType], pa.DataType] = {
     StringType: pa.string(),
@@ -83,11 +83,11 @@ class Extent:
 def parquet_reading(
     spark: SparkSession, uris: Sequence[str], columns: Sequence[ParquetColumn], options: Mapping[str, str]
 ) -> WorkerReading | None:
-    """How workers read the files; none if Spark must."""
-    if not 0 < len(uris) <= MOST_FILES or not _asks_nothing_else(spark, options):
+    """How workers read the files; none if Spark must read them."""
+    if not 0 < len(uris) <= MOST_FILES or not _has_only_known_options(spark, options):
         return None
     if not all(uri.startswith("file:/") for uri in uris) or any("=" in uri for uri in uris):
-        return None  # a folder that is called name=value may be a column
+        return None  # a folder named name=value may be a partition column
     if not all(column.kind in _PLAIN for column in columns):
         return None
     extents: list[Extent] = []
@@ -104,7 +104,7 @@ def parquet_reading(
     return WorkerReading(places, partial(_read, pieces=pieces, columns=tuple(columns)))
 
 
-def _asks_nothing_else(spark: SparkSession, options: Mapping[str, str]) -> bool:
+def _has_only_known_options(spark: SparkSession, options: Mapping[str, str]) -> bool:
     ignoring = [f"spark.sql.files.ignore{what}Files" for what in ("Corrupt", "Missing")]
     return {name.lower() for name in options} <= _HARMLESS and all(
         spark.conf.get(name) == "false" for name in ignoring
@@ -142,9 +142,10 @@ def _bytes(text: str) -> int:
 
 
 def _packed(extents: Sequence[Extent], cores: int, most: int) -> list[list[Extent]]:
-    """Pack the extents, in order, into one piece for each task: large pieces first, small ones at the end.
+    """Pack the extents, in order, into pieces, one for each task: large pieces first, small ones at the end.
 
-    Each piece is a share of what is left, so there are few pieces and no core waits long for the last one.
+    The size of a piece is a share of the bytes that are left, so there are few pieces, and no core waits long
+    for the last one.
     """
     pieces: list[list[Extent]] = []
     left = sum(extent.bytes for extent in extents)

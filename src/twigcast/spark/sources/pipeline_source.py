@@ -13,7 +13,7 @@ _FORMATS = {"directory": "binaryFile", "archives": "archives", "records": "recor
 
 
 def pipeline_source(pipeline: Pipeline) -> DocumentSource:
-    """The source of a pipeline; as a stream, its micro-batches have a bounded size."""
+    """The source of a pipeline; the micro-batches of a stream have a bounded size."""
     section = pipeline.source
     options = dict(section.options)
     if section.kind in _FORMATS:

@@ -62,7 +62,7 @@ def source_of(
     options: Mapping[str, str] | None = None,
     stream_options: Mapping[str, str] | None = None,
 ) -> DocumentSource:
-    """The source of a format; raises ``StageError`` for an option that it lacks or that is no number."""
+    """The source of a format; raises ``StageError`` if an option is missing, or is not a number."""
     given = {name: str(value) for name, value in (options or {}).items()}
     for_streams = dict(stream_options or {})
     if not path and format in ("binaryFile", "archives", "records", CATALOGUE):
@@ -96,5 +96,5 @@ def _number(options: Mapping[str, str], name: str, default: int) -> int:
     try:
         return int(options.get(name, default))
     except ValueError:
-        message = f"the option {name} is a number of bytes, not {options[name]!r}"
+        message = f"the option {name} must be a number of bytes, got {options[name]!r}"
         raise StageError(message, code="options") from None

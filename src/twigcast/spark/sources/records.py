@@ -30,7 +30,7 @@ _READ_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class RecordCut:
-    """How files are cut: the name of the element, the largest record, and about how much a task reads."""
+    """How files are cut: the element of a record, the maximal size of a record, and the size of a piece."""
 
     record: str
     max_bytes: int = RECORD_LIMIT
@@ -49,7 +49,7 @@ class RecordsSource:
         return self.files.list(spark, streaming=streaming).select(*PLACE_COLUMNS)
 
     def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """A micro-batch with the empty files of it."""
+        """The micro-batch with its empty files added."""
         return self.files.complete(spark, batch, number, log)
 
     def open(self, places: DataFrame) -> Documents:

@@ -25,7 +25,7 @@ CATALOGUE = "table"
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
-    """A table of any format of Spark, at ``path``, or at what its options name.
+    """A table of any format of Spark, at ``path`` or wherever its options say.
 
     ``doc_id`` and ``body`` name its columns.  Without them, the body is the column ``body``, ``value`` or
     ``content``, or the only column of bytes or text; the id is the column ``doc_id``, else topic, partition
@@ -63,7 +63,7 @@ class TableSource:
         columns: Any = schema
         if self.path and is_file_format(self.format):
             if is_file(spark, self.path):
-                options["recursiveFileLookup"] = "true"  # otherwise Spark wants a folder with partitions
+                options["recursiveFileLookup"] = "true"  # otherwise Spark expects a folder
             if columns is None:
                 columns = self._columns_of_existing_files(spark, options)
         try:
@@ -84,7 +84,7 @@ class TableSource:
         return reader.load() if self.path is None else reader.load(self.path)  # type: ignore[no-any-return]
 
     def _is_view(self, spark: SparkSession) -> bool:
-        """Whether the table is a view of the catalogue, which is a stream only if it was made of one."""
+        """Whether the table is a view of the catalogue; only a view of a stream can be a stream."""
         if self.format != CATALOGUE or self.path is None:
             return False
         try:
@@ -93,20 +93,22 @@ class TableSource:
             return False
 
     def _columns_of_existing_files(self, spark: SparkSession, options: Mapping[str, str]) -> Any:
-        """A stream of files needs its schema before the first file; files that exist already have it."""
+        """The schema of the existing files, because a stream of files needs a schema before it starts."""
         try:
             return self._load(spark.read, options, None).schema
         except AnalysisException as error:
             if error_condition(error) != "UNABLE_TO_INFER_SCHEMA":
                 raise
-            message = f"{self.path} has no {self.format} file yet that tells the columns of a stream"
-            hint = 'put one there, or give the option "schema", such as "doc_id string, body binary"'
+            message = (
+                f"{self.path} has no {self.format} file yet from which to take the columns of the stream"
+            )
+            hint = 'add a file, or set the option "schema", such as "doc_id string, body binary"'
             raise StageError(f"{message}: {hint}", code="options") from None
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the documents: its expression, and the column of the table that it is a mere cast of."""
+    """A column of the documents: its expression, and the column of the table if it is only a cast of that."""
 
     name: str
     expression: Column
@@ -171,7 +173,7 @@ def _missing(what: str, name: str, table: DataFrame) -> str:
 def _parquet_reading(
     table: DataFrame, columns: list[_Column], options: Mapping[str, str]
 ) -> WorkerReading | None:
-    """How workers read what is selected from a table of Parquet files; none if Spark must."""
+    """How workers read these columns of a table of Parquet files; none if Spark must read them."""
     kinds = {field.name: type(field.dataType) for field in table.schema.fields}
     sources = [
         ParquetColumn(column.name, column.source, kinds[column.source])

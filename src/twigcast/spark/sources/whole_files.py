@@ -54,7 +54,7 @@ class FilesSource:
         return opened_by_spark(files, self.max_bytes)
 
     def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """A micro-batch with the empty files of it."""
+        """The micro-batch with its empty files added."""
         if "path" in batch.columns:
             return self.files.complete(spark, batch, number, log)
         empty = self.files.empty_files(spark, batch, number, log)
@@ -88,7 +88,7 @@ def _document(path: str, length: int, limit: int) -> SourcedRow:
         reason = error.strerror or str(error)
         message = f"the file cannot be read: {reason}"
         return path, None, None, error_without_position(message, code="unreadable")
-    if len(body) > limit:  # it has grown since it was listed
+    if len(body) > limit:  # the file has grown since it was listed
         return path, None, None, _too_large(max(length, len(body)), limit)
     return path, body, None, None
 

@@ -1,7 +1,7 @@
 """Stages: functions from DataFrame to DataFrame whose work is done in the Python workers.
 
 ``match`` adds to each document the subscriptions that it matches, and ``deliveries`` makes one row for each
-document and subscriber of it; an index reaches the workers as a file that they map.
+delivery; an index reaches the workers as files that they map.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Makes deliveries of hits: who receives which bytes, under which delivery id.
+"""Makes deliveries from hits: one row for each subscriber, with its content and a delivery id.
 
-The subscribers are in a mapped file of the index version, one row for each position, so no join is needed: a
-worker takes the rows of the matched positions.  Content is copied once for each delivery, in batches of a
-bounded size.
+The segment files of the index version, which workers map, have the subscriber of each position, so no join is
+needed: a worker takes the rows of the matched positions.  Content is copied once for each delivery, in
+batches of a bounded size.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _id(document: Any, subscriber: bytes, part: int | None = None) -> str:
 
 
 def _framed(text: str) -> bytes:
-    """A text after its length, so that different pairs of texts never give the same bytes."""
+    """A text with its length before it, so that different pairs of texts never give the same bytes."""
     encoded = text.encode("utf-8", "surrogatepass")
     return struct.pack("<q", len(encoded)) + encoded
 
@@ -110,7 +110,7 @@ def _deliver(
 
 
 class _Wanted:
-    """Deliveries to make from a batch: the row of each document, and its subscriber."""
+    """The deliveries to make from a batch: for each, the row of the document, and the subscriber."""
 
     def __init__(self, rows: pa.Array, who: pa.Table) -> None:
         self.rows = rows
@@ -122,7 +122,7 @@ class _Wanted:
 
     @classmethod
     def of(cls, batch: pa.RecordBatch, table: pa.Table, wanted: Callable[[Any], Any]) -> _Wanted:
-        """The deliveries of a batch whose patterns are ``wanted``."""
+        """The deliveries of a batch for which ``wanted`` is true of the pattern column."""
         who = table.take(batch.column("matches").flatten())
         rows = pc.list_parent_indices(batch.column("matches"))
         mask = wanted(who.column("pattern"))
@@ -191,15 +191,15 @@ def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.
     rows: list[tuple[Any, ...]] = []
     size = 0
     last = -1
-    for place, row in enumerate(wanted.rows.to_pylist()):
+    for number, row in enumerate(wanted.rows.to_pylist()):
         if row != last:
             last = row
             doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
             prolog = prologs[row].as_py() if prologs is not None else None
             key, parts = _document_key(doc_id, body), _Parts(body, prolog)
-        owner, name = wanted.subscribers[place].as_py(), wanted.subscriptions[place].as_py()
-        for part, content in parts.of(_parsed(wanted.patterns[place].as_py())):
-            rows.append((_id(key, wanted.keys[place], part), owner, name, doc_id, part, content, version))
+        owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
+        for part, content in parts.of(_parsed(wanted.patterns[number].as_py())):
+            rows.append((_id(key, wanted.keys[number], part), owner, name, doc_id, part, content, version))
             size += len(content)
             if size >= DELIVERY_BATCH_BYTES or len(rows) >= DELIVERY_BATCH_ROWS:
                 yield _batch(rows)
@@ -215,7 +215,7 @@ class _Parts:
         self.body = body
         self._shift = Shift.of(prolog)
         self._document: Document | None = None
-        with suppress(DocumentError):  # the kernel matched it: the whole document is delivered
+        with suppress(DocumentError):  # the kernel has matched it, so the whole document is delivered
             self._document = read(joined(prolog, body), _UNLIMITED)
 
     def of(self, pattern: Pattern) -> Iterator[tuple[int | None, bytes]]:

@@ -60,14 +60,16 @@ def match(
 ) -> DataFrame:
     """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
-    Other columns stay, except those of these names.  A document without an id gets the hash of its body.
-    ``docs`` is any DataFrame with ``doc_id`` and ``body``, or what ``read`` returns, which workers read
+    Columns of these names are replaced, and all others stay.  A document without an id gets the hash of its
+    body as id.
+    ``docs`` is any DataFrame with ``doc_id`` and ``body``, or the result of ``read``, which workers read
     themselves if they can; the rows are the same.
-    ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards, whose positions are counted
-    on from shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
-    ``seconds`` names a column for the time of parsing and matching: the time of each batch in equal shares.
-    Where the version has a network, documents are also routed, in the same stage: ``matches`` are those that
-    reach their subscribers, and there are the columns ``hops`` and ``false_positives``, links by number.
+    ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards; positions continue from
+    shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.
+    ``seconds`` names a column for the time of parsing and matching; the time of a batch is divided equally
+    among its rows.
+    If the version has a network, the same stage also routes the documents: ``matches`` has only those that
+    reach their subscribers, and the columns ``hops`` and ``false_positives`` have numbers of links.
     """
     reading = docs.worker_reading() if isinstance(docs, Documents) else None
     docs = as_dataframe(docs)
@@ -115,7 +117,7 @@ def match(
 
 
 def _network(index: AnyIndexes, ship: Ship, context: Any) -> ShippedNetwork | None:
-    """The network of an index version, on its way to the workers."""
+    """The network of an index version, prepared for the workers; none if there is no network."""
     versions = list(index) if isinstance(index, Iterable) else [index]
     if not any(isinstance(each, IndexVersion) and each.extension for each in versions):
         return None
@@ -209,7 +211,7 @@ def _match(
 
 
 def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The documents; those without an id get the hash of their body, as in a table without ids."""
+    """The documents with ids: a null id is replaced by the hash of the body, as in a table without ids."""
     ids, bodies = batch.column("doc_id"), batch.column("body")
     if not ids.null_count:
         return batch
@@ -226,7 +228,7 @@ _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
 def _answer(
     index: Index, bodies: pa.Array, prologs: pa.Array | None, known: pa.Array | None
 ) -> tuple[pa.Array, list[ErrorRow | None] | None]:
-    """The matches of each row, null if there is an error; and the errors, or none if no row has one."""
+    """The matches of each row, null if it has an error; and the list of errors, none if no row has one."""
     read_as = bodies
     if prologs is not None and prologs.null_count < len(prologs):
         read_as = pa.array(

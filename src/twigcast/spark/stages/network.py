@@ -1,14 +1,14 @@
-"""The network of a pipeline: real routers in the driver, their forwarding table with the workers.
+"""The network of a pipeline: routers in the driver make a forwarding table, which workers apply to documents.
 
-    changes of subscriptions ─► routers in the driver ─► what links ask for ─► index version ─► workers
+    changes of subscriptions ─► routers in the driver ─► forwarding table ─► index version ─► workers
 
-The patterns that routers make, and the schema that publishers advertise, are entries of the index like the
-subscriptions: a document is matched once.  The forwarding table says for each position which links ask for
-it, and at which router its subscriber is.  Versions keep it as a list of files, each with the positions that
-have changed since the one before, so that a small change of a large network writes little.
+The patterns that routers make, and the schema that publishers advertise, are entries of the index beside the
+subscriptions, so a document is matched once.  The forwarding table has for each position the links that
+forward it and the router of its subscriber.  An index version stores the table as a list of files, each with
+the positions that changed since the file before, so a small change of a large network writes little.
 
-All subscribers at a router are one client of it, and so are all publishers: the index version says to whom a
-document goes.
+All subscribers at a router are one client of that router, and so are all publishers: which subscriber of the
+router receives a document follows from the position that it matched.
 """
 
 from __future__ import annotations
@@ -49,17 +49,15 @@ from twigcast.subscriptions import IndexVersion
 from twigcast.system import write_atomically
 
 SUFFIX = ".npz"
-RATIO = 8  # a file of changes that is not this many times as large as the next is merged with it
-SMALL = 256  # positions: smaller files are merged in any case
+RATIO = 8  # a file is merged with the next one unless it is more than this many times as large
+SMALL = 256  # positions; files of at most this size are always merged
 
-_OURS = (
-    "\x01"  # begins the ids of what routers and publishers add to the index; no subscription has such an id
-)
-_SCHEMA = f"{_OURS}schema"
+_RESERVED = "\x01"  # the first character of ids that the network adds to the index; no subscription has it
+_SCHEMA = f"{_RESERVED}schema"
 
 
 class NetworkTables:
-    """The routers of a pipeline's network, and the forwarding table that each index version has of them."""
+    """The routers of a pipeline's network; writes their forwarding table as a part of index versions."""
 
     def __init__(self, table: NetworkSection) -> None:
         self.table = table
@@ -68,7 +66,7 @@ class NetworkTables:
         self._begin()
 
     def _begin(self) -> None:
-        """Set up routers that know no subscription yet."""
+        """Create the routers, without any subscription."""
         table, graph = self.table, self._graph
         clients = {f"subscribers at {router}": router for router in table.routers}
         entries = {table.entry_router, *table.publishers.values()}
@@ -79,23 +77,27 @@ class NetworkTables:
                 named = advertisement(f"schema at {router}", graph)
                 self._overlay.send(f"publishers at {router}", Advertise(named))
         self._homes: dict[str, str] = {}  # the router of each subscription
-        self._made: dict[str, str] = {}  # ids of the patterns that routers made, with their ids in the index
+        self._made: dict[str, str] = {}  # ids of patterns that routers made, with their ids in the index
         self._forwarding = ForwardingTable.of(table.routers, self._overlay.links)
         self._changed: dict[int, Demand] = {}
-        self._files: list[tuple[str, Any]] = []  # names, and the positions that each has
+        self._files: list[tuple[str, Any]] = []  # the name of each file, and the positions in it
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
-        """The links by number, as the hops of documents name them: from a router to the next."""
+        """The links in the order of their numbers in the column ``hops``: from one router to the next."""
         names = self.table.routers
         return tuple((names[link.source], names[link.target]) for link in self._overlay.links)
 
     def fits(self, extension: Mapping[str, Any]) -> bool:
-        """Whether a version was made for this very network."""
+        """Whether a version was made for this network, with exactly this section of the pipeline file."""
         return bool(extension.get("described") == self._described())
 
     def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
-        """Tell the routers which subscriptions were removed and added, and the index what routers ask for."""
+        """Send changes of subscriptions to the routers, and update the patterns of routers in the index.
+
+        ``gone`` has the ids of removed subscriptions, ``came`` the added ones; ``anew`` begins with new
+        routers.
+        """
         if anew:
             self._begin()
             if (automaton := self._checked_schema()) is not None:
@@ -110,7 +112,7 @@ class NetworkTables:
         self._update(index, changed)
 
     def _send(self, messages: Mapping[str, Message]) -> None:
-        """Have the subscribers at each router send their messages together."""
+        """Send the messages to the routers of their subscriptions, one batch for each router."""
         said: dict[str, list[Message]] = {}
         for id, message in messages.items():
             said.setdefault(self._homes[_id(id)], []).append(message)
@@ -118,7 +120,7 @@ class NetworkTables:
             self._overlay.send(f"subscribers at {router}", *batch)
 
     def _update(self, index: Index, changed: Iterable[str]) -> None:
-        """Put patterns that routers made into the index, and note the demand for each changed position."""
+        """Add and remove patterns of routers in the index, and record the changed rows of the table."""
         new: dict[str, Pattern] = {}
         for id in changed:
             asked = self._overlay.asked.get(id)
@@ -130,7 +132,7 @@ class NetworkTables:
             elif id not in self._made:
                 new[id] = asked.pattern
         for id in new:
-            self._made[id] = f"{_OURS}{id}"
+            self._made[id] = f"{_RESERVED}{id}"
         index.add_all((self._made[id], pattern) for id, pattern in new.items())
         for id in changed:
             position = index.position(self._made.get(id) or id.removeprefix(_PREFIX))
@@ -143,7 +145,7 @@ class NetworkTables:
         return Demand(tuple(asked.links) if asked is not None else (), home)
 
     def save(self, folder: Path, index: Index) -> Mapping[str, Any]:
-        """Write the positions that have changed; what the manifest of the version says of the network."""
+        """Write the changed positions to a file; returns the entry of the network for the manifest."""
         if self._changed:
             self._forwarding = self._forwarding.with_changes(self._changed)
             positions = np.array(sorted(self._changed), dtype=np.uint32)
@@ -181,14 +183,14 @@ class NetworkTables:
         return blake2b(described.encode(), digest_size=8).hexdigest()
 
     def _checked_schema(self) -> SchemaAutomaton | None:
-        """The schema that documents are held against; none where they need not be."""
+        """The schema whose conformance is checked for each document; none if no check is needed."""
         needed = self.table.chosen_strategy.advertising and not self.table.trusted
         return schema_automaton(self._graph) if needed and self._graph is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class ShippedNetwork:
-    """Where workers find the forwarding table of a version, and where documents enter it."""
+    """A network as tasks carry it: the files of the forwarding table, and the routers of publishers."""
 
     files: tuple[str, ...]
     by: Ship
@@ -201,7 +203,7 @@ class ShippedNetwork:
 
     @classmethod
     def of(cls, version: IndexVersion, ship: Ship, context: Any) -> ShippedNetwork | None:
-        """The network of a version, on its way to the workers; none where the version has none."""
+        """The network of a version, prepared for the workers; none if the version has none."""
         described = version.extension
         if "routers" not in described:
             return None
@@ -217,9 +219,9 @@ class ShippedNetwork:
         )
 
     def carry(self, batch: pa.RecordBatch, found: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
-        """The matches that reach their subscribers, the links each document takes, its false positives.
+        """Route a batch; returns the matches that reach their subscribers, the hops and the false positives.
 
-        ``found`` has the positions that each document matches, null where it cannot be read.
+        ``found`` has the positions that each document matches, null if it could not be read.
         """
         table = _opened_table(self)
         documents = len(found)
@@ -242,7 +244,7 @@ class ShippedNetwork:
 
 @lru_cache(maxsize=4)
 def _opened_table(network: ShippedNetwork) -> ForwardingTable:
-    """The forwarding table of a version, one for each process."""
+    """The forwarding table of a version, loaded once in each process."""
     table = ForwardingTable.of(network.routers, network.links).with_changes({}, network.size)
     for file in network.files:
         with np.load(local_file(file, network.by)) as saved:
@@ -259,7 +261,7 @@ def _lists(rows: Any, values: Any, present: Any) -> pa.Array:
 
 
 def _numbers(flags: Any) -> pa.Array:
-    """The numbers of the columns that are set, for each row."""
+    """For each row of a boolean matrix, the numbers of the columns that are true."""
     rows, numbers = np.nonzero(flags)
     return _lists(rows, numbers, np.ones(len(flags), dtype=bool))
 
@@ -268,5 +270,5 @@ _PREFIX = "s:"
 
 
 def _id(id: str) -> str:
-    """An id as routers see it: unlike those that they make."""
+    """The id of a subscription for the routers; the prefix distinguishes it from ids that routers make."""
     return f"{_PREFIX}{id}"

@@ -1,7 +1,7 @@
-"""How an index version reaches the workers: by a path that they share, or as files that Spark brings them.
+"""Ships an index version to the workers: by a path in a shared folder, or as files that Spark copies to them.
 
-Only names travel with a task.  Each worker process maps the segment files, once; versions that follow each
-other share most of them.
+A task carries only the names of files.  Each worker process maps each segment file once; consecutive versions
+share most of their files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AnyIndexes: TypeAlias = "Indexes | Iterable[Indexes]"
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """Where workers find a version: the paths of its segments, or the names under which Spark brings them."""
+    """An index version as tasks carry it: the paths of its segments, or the names of shipped files."""
 
     version: str
     size: int
@@ -36,16 +36,16 @@ class Shipped:
     by: Ship = "path"
 
     def open_index(self, limits: DocumentLimits) -> Index:
-        """The index, mapped, one for each process."""
+        """The index, mapped once in each process."""
         return opened_index([Path(local_file(name, self.by)) for name in self.segments], limits)
 
     def open_subscribers(self) -> pa.Table:
-        """Who subscribes at each position: ``subscription``, ``subscriber``, ``pattern``."""
+        """The subscriber of each position: a table of ``subscription``, ``subscriber``, ``pattern``."""
         return self.open_index(DocumentLimits()).rows()
 
 
 def shipped(indexes: AnyIndexes, ship: Ship, context: Any) -> tuple[Shipped, ...]:
-    """The versions, on their way to the workers of a Spark context."""
+    """Prepare index versions for the workers of a Spark context."""
     several = [indexes] if isinstance(indexes, IndexVersion | Index) else list(indexes)
     if not several:
         raise StageError("there is no index to match against", code="index-version")
@@ -62,12 +62,12 @@ def shipped(indexes: AnyIndexes, ship: Ship, context: Any) -> tuple[Shipped, ...
 
 
 def version_text(versions: Iterable[Shipped]) -> str:
-    """The version of several shards, as one text."""
+    """The combined version of several shards."""
     return "+".join(each.version for each in versions)
 
 
 def sent(path: Path, ship: Ship, context: Any) -> str:
-    """What workers know a file by: its path, or the name under which Spark brings its content to them."""
+    """Make a file available to workers; returns its path, or the name under which Spark copies it to them."""
     if ship == "path":
         return str(path)
     folder = temporary_folder() / "sent"
@@ -84,7 +84,7 @@ def sent(path: Path, ship: Ship, context: Any) -> str:
 
 
 def local_file(name: str, by: Ship) -> str:
-    """In a worker: the path of a file that was sent."""
+    """The path of a file in a worker, given the result of ``sent``."""
     if by == "path":
         return name
     from pyspark import SparkFiles
