@@ -177,7 +177,7 @@ def _read_object(text: str, defaults: _Defaults) -> Subscription:
         raise ValueError('expected "namespaces" to be an object that maps prefixes to URIs')
     subscriber = value.get("subscriber")
     if subscriber is not None and not (isinstance(subscriber, str) and subscriber):
-        raise ValueError('expected "subscriber" to be a string')
+        raise ValueError('expected "subscriber" to be a string of at least one character')
     return defaults.subscription(id, xpath, namespaces, subscriber, _content(value.get("deliver")))
 
 

@@ -166,9 +166,10 @@ class SubscriptionStore:
             return [self._value(each) for each in found]
 
     def changes(self, since: int, until: int) -> Changes:
-        """Return the changes from one version to a later one; ``SourceError`` if the first was pruned."""
+        """Return the changes from one version to a later one; ``SourceError`` if one does not exist."""
         with self._reading() as connection:
-            _kept(connection, since, self.path)
+            for version in (since, until):
+                _kept(connection, version, self.path)
             gone = connection.execute(
                 "SELECT id FROM subscriptions WHERE since <= ?1 AND until > ?1 AND until <= ?2"
                 " ORDER BY number",

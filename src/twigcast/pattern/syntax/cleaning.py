@@ -180,11 +180,11 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
         return []
     test: NameTest | None = last.test
     for required in branch.required:
-        test = _intersection(test, required) if test else None
+        test = test.meet(required) if test else None
     if test is None:
         return []
     for excluded in branch.excluded:
-        common = _intersection(test, excluded)
+        common = test.meet(excluded)
         if common == test:
             return []
         if common is not None:
@@ -236,17 +236,6 @@ def _at_document(predicate: Predicate, limit: int) -> Condition:
 
 def _possible(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return tuple([path for path in paths if path.steps or path.tail is None])
-
-
-def _intersection(left: NameTest, right: NameTest) -> NameTest | None:
-    if left.namespace is not None and right.namespace is not None and left.namespace != right.namespace:
-        return None
-    if left.local is not None and right.local is not None and left.local != right.local:
-        return None
-    return NameTest(
-        left.namespace if left.namespace is not None else right.namespace,
-        left.local if left.local is not None else right.local,
-    )
 
 
 def has_more_steps(routes: Iterable[Route], limit: int) -> bool:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from twigcast.errors import StageError
+from twigcast.system import write_atomically
 
 OLDEST = 17
 """The oldest version of Java that Spark 4 runs on."""
@@ -124,8 +125,5 @@ def _written(folder: Path, text: str) -> Path:
     shim = home / "bin" / "java"
     if not (shim.is_file() and shim.read_text() == text and os.access(shim, os.X_OK)):
         shim.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part = shim.with_name(f"java.{os.getpid()}")
-        part.write_text(text)
-        part.chmod(0o755)
-        part.replace(shim)
+        write_atomically(shim, text.encode(), mode=0o755)
     return home
