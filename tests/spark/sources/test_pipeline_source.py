@@ -142,7 +142,7 @@ def test_rows_are_appended_to_a_table(spark: SparkSession, folder: Path) -> None
     """Each run takes the new rows; the table must exist, or the file must name its columns."""
     source = {"kind": "table", "path": "table", "doc_id": "key", "body": "xml"}
     (folder / "table").mkdir()
-    with pytest.raises(StageError, match=r'no parquet file yet .* give the option "schema"'):
+    with pytest.raises(StageError, match=r'no parquet file yet .* set the option "schema"'):
         run(spark, pipeline_of(folder, **source))
     for number in (1, 2):
         rows = spark.createDataFrame([(f"k{number}", f"<r>{number}</r>")], "key string, xml string")
