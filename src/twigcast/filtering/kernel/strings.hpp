@@ -1,0 +1,143 @@
+// The string functions of XPath on UTF-8, and the conversions between strings, numbers and dates.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "predicates.hpp"
+
+namespace twigcast {
+
+inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+inline std::size_t character_length(char lead) {
+    const unsigned byte = static_cast<unsigned char>(lead);
+    return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+// The byte at which the character of this number (from 0) begins; the length of the text if there are fewer.
+inline std::size_t character_offset(std::string_view text, std::size_t number) {
+    std::size_t at = 0;
+    while (number && at < text.size()) at += character_length(text[at]), --number;
+    return std::min(at, text.size());
+}
+
+inline std::string normalize_space(std::string_view text) {
+    std::string out;
+    bool pending = false;
+    for (char c : text) {
+        if (is_space(c)) pending = !out.empty();
+        else {
+            if (pending) out += ' ';
+            pending = false;
+            out += c;
+        }
+    }
+    return out;
+}
+
+// XPath's round(): the integer that is closest, of two equally close the greater one.
+inline double round_half_up(double x) {
+    if (x != x || std::isinf(x) || x == 0) return x;
+    double floor = std::floor(x);
+    double rounded = x - floor >= 0.5 ? floor + 1 : floor;
+    return rounded == 0 && x < 0 ? -0.0 : rounded;
+}
+
+inline std::string_view substring(std::string_view text, double from, double length, bool bounded) {
+    double first = round_half_up(from), last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
+    if (!(first < last)) return {};  // not-a-number, too
+    double start = std::max(first, 1.0);
+    if (!(start < last)) return {};
+    constexpr double MOST = 1e18;
+    std::size_t begin = character_offset(text, static_cast<std::size_t>(std::min(start, MOST)) - 1);
+    std::string_view rest = text.substr(begin);
+    if (std::isinf(last)) return rest;
+    return rest.substr(0, character_offset(rest, static_cast<std::size_t>(std::min(last - start, MOST))));
+}
+
+inline std::string translate(std::string_view text, std::string_view from, std::string_view to) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t size = std::min(character_length(text[at]), text.size() - at);
+        std::string_view character = text.substr(at, size);
+        at += size;
+        std::size_t f = 0, t = 0;
+        bool found = false;
+        while (f < from.size()) {
+            std::size_t length = character_length(from[f]);
+            found = from.substr(f, length) == character;
+            if (found) break;
+            f += length;
+            if (t < to.size()) t += character_length(to[t]);
+        }
+        if (!found) out += character;
+        else if (t < to.size()) out += to.substr(t, character_length(to[t]));
+    }
+    return out;
+}
+
+// XPath's string() of a number: decimal digits without an exponent.
+inline std::string number_text(double value) {
+    if (value != value) return "NaN";
+    if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+    if (value == 0) return "0";
+    char buffer[800];
+    auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
+    return std::string(buffer, end);
+}
+
+// Seconds since 1970 of an ISO date or dateTime, without a time zone as if in UTC; not-a-number for any other text.
+inline double date_seconds(std::string_view text) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    std::size_t at = 0;
+    auto digits = [&](std::size_t count, int& value) {
+        value = 0;
+        for (std::size_t i = 0; i < count; ++i, ++at) {
+            if (at >= text.size() || text[at] < '0' || text[at] > '9') return false;
+            value = value * 10 + (text[at] - '0');
+        }
+        return true;
+    };
+    auto sign = [&](char c) { return at < text.size() && text[at] == c && ++at; };
+    int year, month, day, hour = 0, minute = 0, second = 0;
+    double fraction = 0;
+    if (!digits(4, year) || !sign('-') || !digits(2, month) || !sign('-') || !digits(2, day)) return none;
+    static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] || (month == 2 && day == 29 && !leap)) return none;
+    if (sign('T')) {
+        if (!digits(2, hour) || !sign(':') || !digits(2, minute)) return none;
+        if (sign(':')) {
+            if (!digits(2, second)) return none;
+            if (sign('.')) {
+                double unit = 0.1;
+                std::size_t before = at;
+                for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) fraction += unit * (text[at] - '0');
+                if (at == before) return none;
+            }
+        }
+        if (hour > 24 || minute > 59 || second > 59 || (hour == 24 && (minute || second || fraction > 0))) return none;
+    }
+    double zone = 0;
+    if (!sign('Z') && at < text.size()) {
+        int hours, minutes, direction = text[at] == '+' ? 1 : text[at] == '-' ? -1 : 0;
+        ++at;
+        if (!direction || !digits(2, hours) || !sign(':') || !digits(2, minutes) || hours > 14 || minutes > 59) return none;
+        zone = direction * (hours * 3600.0 + minutes * 60.0);
+    }
+    if (at != text.size()) return none;
+    // Days since 1970, with years that begin in March.
+    long shifted = month <= 2 ? year - 1L : year, era = shifted / 400, of_era = shifted - era * 400;
+    long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    long days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    return static_cast<double>(days) * 86400 + hour * 3600.0 + minute * 60.0 + second + fraction - zone;
+}
+
+}  // namespace twigcast
