@@ -30,6 +30,9 @@ cdef extern from "builder.hpp" namespace "twigcast" nogil:
         cbool add(uint32_t, const uint32_t*, size_t)
         string finish()
 
+cdef extern from "flat.hpp" namespace "twigcast" nogil:
+    void seed_hashes(uint64_t, uint64_t)
+
 cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef struct CHeader "twigcast::Header":
         uint32_t positions, base
@@ -40,7 +43,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef struct CStats "twigcast::MatcherStats":
         uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
-        uint64_t path_nodes, states, components, bytes
+        uint64_t path_nodes, states, components, bytes, work
 
     cdef struct Candidate:
         uint32_t position
@@ -84,6 +87,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
 
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
+seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
 
 cdef int encoding_table(const char* name, int* table) noexcept with gil:
