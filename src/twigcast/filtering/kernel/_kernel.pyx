@@ -65,6 +65,8 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         float amplification
         uint64_t amplification_threshold
         uint32_t entity_depth
+        double matching_work
+        uint64_t matching_work_threshold
 
     cdef struct CError "twigcast::ReadError":
         int code
@@ -256,7 +258,7 @@ cdef class SegmentMatcher:
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
-                  uint32_t entity_depth=64):
+                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 30):
         self.reader = new CReader(SALT)
         self.reader.encoding_table = encoding_table
         self.reader.limits.bytes = bytes
@@ -265,6 +267,8 @@ cdef class SegmentMatcher:
         self.reader.limits.amplification = amplification
         self.reader.limits.amplification_threshold = amplification_threshold
         self.reader.limits.entity_depth = entity_depth
+        self.reader.limits.matching_work = matching_work
+        self.reader.limits.matching_work_threshold = matching_work_threshold
         self.matchers = {}
         self.tuning = CTuning(cache_bytes, programs, memo)
 

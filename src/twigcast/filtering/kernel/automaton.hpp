@@ -133,6 +133,7 @@ class Automaton {
         for (const Kept& each : kept) {
             if (bytes() > most_bytes) break;
             u32 id = child(made.find(each.parent), each.symbol);
+            work_ += nodes_[id].context_count;
             nodes_[id].visited = each.visited;
             nodes_[id].again = true;
             made.insert(each.node, id);

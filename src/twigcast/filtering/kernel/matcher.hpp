@@ -186,37 +186,7 @@ class Matcher {
     }
 
     // The positions whose rows had their rarest literal satisfied most often, in the documents sampled.
-    u64 candidates(std::size_t most, std::vector<Candidate>& out) const {
-        std::vector<u64> counts(segment_.header->slots, 0);
-        std::vector<u32> open{0};  // the nodes of the document's trie
-        while (!open.empty()) {
-            u32 node = open.back();
-            open.pop_back();
-            for (u32 child = segment_.first_child[node]; child < segment_.first_child[node + 1]; ++child) open.push_back(child);
-            for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
-                u32 slot = segment_.rows[at++];
-                u64 least = sampled_;
-                for (;;) {
-                    u32 literal = segment_.rows[at++];
-                    if (!(literal & NEGATIVE)) least = std::min<u64>(least, seen_[literal & LITERAL]);
-                    if (literal & LAST) break;
-                }
-                counts[slot] += least;
-            }
-        }
-        std::vector<u32> order;
-        for (u32 slot = 0; slot < counts.size(); ++slot)
-            if (counts[slot]) order.push_back(slot);
-        most = std::min(most, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
-                          [&](u32 a, u32 b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
-        for (std::size_t i = 0; i < most; ++i) {
-            u32 slot = order[i];
-            u32 position = slot < single_ ? base_ + slot : segment_.positions[segment_.slot_start[slot - single_]];
-            out.push_back(Candidate{position, counts[slot]});
-        }
-        return sampled_;
-    }
+    u64 candidates(std::size_t most, std::vector<Candidate>& out) const;
 
   private:
     struct Frame {

@@ -7,13 +7,11 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <deque>
-#include <limits>
 #include <string>
 #include <string_view>
 
+#include "numbers.hpp"
 #include "segment.hpp"
 #include "substrings.hpp"
 
@@ -82,38 +80,6 @@ class NameTable {
     std::string text_;
     std::size_t mask_ = 0, size_ = 0;
 };
-
-// XPath's number(): optional white space around an optional minus and decimal digits; NaN for anything else.
-// If `never` is given, it is set if also no longer string that has this one inside is a number.
-inline double to_number(const char* from, std::size_t length, bool* never = nullptr) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-    const char* to = from + length;
-    while (from < to && space(*from)) ++from;
-    while (to > from && space(to[-1])) --to;
-    const char* at = from;
-    if (at < to && *at == '-') ++at;
-    bool digits = false, point = false;
-    for (; at < to; ++at) {
-        if (*at >= '0' && *at <= '9') digits = true;
-        else if (*at == '.' && !point) point = true;
-        else {
-            if (never) *never = true;
-            return nan;
-        }
-    }
-    if (!digits) return nan;
-    double value = nan;
-    auto [end, error] = std::from_chars(from, to, value, std::chars_format::fixed);
-    if (error == std::errc::result_out_of_range) {
-        // Too large becomes infinite, too small zero, as IEEE rounding would have it.
-        bool negative = *from == '-', large = false;
-        for (at = from + negative; at < to && *at != '.'; ++at) large = large || *at != '0';
-        value = large ? std::numeric_limits<double>::infinity() : 0.0;
-        return negative ? -value : value;
-    }
-    return end == to ? value : nan;
-}
 
 struct LiteralRange {
     u32 from, to;

@@ -3,7 +3,7 @@
 //
 //   <a>one<b>two</b></a>       onetwo      the string-value of b from 3, that of a from 0
 //
-// What a comparison needs is counted while the text comes (characters, occurrences of substrings), or bounded by the
+// What a comparison needs is counted while the text comes (characters, words, occurrences of substrings), or bounded by the
 // strings that it is compared with; so nested elements cost the same as others.
 #pragma once
 
@@ -21,13 +21,15 @@ class TextBuffer {
 
     void begin() {
         text_.clear();
-        characters_ = not_number_ = 0;
+        characters_ = 0;
+        number_.begin();
         occurrences_.begin();
     }
 
     void append(const char* bytes, std::size_t length) {
         if (!strings_.substrings().empty()) occurrences_.scan(bytes, length, text_.size());
         if (strings_.has_lengths()) characters_ += code_points(bytes, length);
+        if (strings_.has_numbers()) number_.append(bytes, length, text_.size());
         text_.append(bytes, length);
     }
 
@@ -40,16 +42,7 @@ class TextBuffer {
         const char* value = text_.data() + start.at;
         std::size_t length = text_.size() - start.at, work = 1;
         strings_.compare(value, length, characters_ - start.characters, out);
-        if (strings_.has_numbers()) {
-            if (not_number_ > start.at) {
-                strings_.compare_number(std::numeric_limits<double>::quiet_NaN(), out);
-            } else {
-                bool never = false;
-                strings_.compare_number(to_number(value, length, &never), out);
-                if (never) not_number_ = start.at + 1;
-                else work += length / 16;
-            }
-        }
+        if (strings_.has_numbers()) strings_.compare_number(number_.value(text_.data(), start.at), out);
         if (!strings_.substrings().empty()) work += occurrences_.within(start.at, out.literals);
         return work;
     }
@@ -65,8 +58,8 @@ class TextBuffer {
     const PredicateGroup& strings_;
     std::string text_;
     Occurrences occurrences_;
+    GrowingNumber number_;
     std::size_t characters_ = 0;
-    std::size_t not_number_ = 0;  // no string-value that began before this place is a number
 };
 
 }  // namespace twigcast
