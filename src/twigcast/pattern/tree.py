@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias, TypeGuard
 
+from twigcast.pattern.expression import AxisStep, Expression
 from twigcast.pattern.numbers import compare
 
 
@@ -80,7 +81,16 @@ class TextTail:
 
 
 TEXT = TextTail()
-Tail: TypeAlias = AttributeTail | TextTail | None
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """The end of a path that goes on by general steps: other axes, other nodes, positions among them."""
+
+    steps: tuple[AxisStep, ...]
+
+
+Tail: TypeAlias = AttributeTail | TextTail | Onward | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +207,14 @@ class Not:
     operand: Predicate
 
 
-Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A general expression is true of the node, by XPath's ``boolean()``."""
+
+    expression: Expression
+
+
+Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not | Test
 
 Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
 """The predicates that contain paths."""
