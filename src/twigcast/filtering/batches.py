@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -46,16 +46,6 @@ class PositionLists:
     def __getitem__(self, row: int) -> Sequence[int]:
         offsets = memoryview(self._offsets).cast("I")
         return memoryview(self._positions).cast("I")[offsets[row] : offsets[row + 1]]
-
-    def replaced(self, by: Mapping[int, Sequence[int]]) -> PositionLists:
-        """A copy in which the rows in ``by`` have the positions given there."""
-        offsets, positions = [0], list[int]()
-        for row in range(len(memoryview(self._offsets).cast("I")) - 1):
-            positions += by[row] if row in by else self[row]
-            offsets.append(len(positions))
-        return PositionLists(
-            pa.array(offsets, pa.int32()).buffers()[1], pa.array(positions, pa.uint32()).buffers()[1]
-        )
 
     def to_arrow(self, count: int, present: Sequence[bool] = ()) -> Any:
         """The rows as an Arrow ``list<uint32>``; if ``present`` is given, a row where it is false is null."""

@@ -18,17 +18,19 @@ import weakref
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
 from twigcast.document import DocumentLimits, document_error, read
-from twigcast.errors import DocumentError, EvaluationError, SubscriptionError
+from twigcast.errors import DocumentError, SubscriptionError
 from twigcast.filtering.batches import Bodies, PositionLists
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
 from twigcast.filtering.engine import unknown_id
+from twigcast.filtering.expression_program import ExpressionProgram, expression_program
 from twigcast.filtering.kernel._kernel import SegmentMatcher
-from twigcast.filtering.levels import has_bit
 from twigcast.filtering.results import (
     BatchMatch,
     CostlySubscription,
@@ -38,6 +40,7 @@ from twigcast.filtering.results import (
     Stats,
     Undecided,
 )
+from twigcast.filtering.roster import Roster
 from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.tuning import Tuning
 from twigcast.pattern import (
@@ -46,8 +49,8 @@ from twigcast.pattern import (
     PatternLimits,
     Subscription,
     explain,
-    matches,
     select,
+    too_costly,
 )
 
 
@@ -90,8 +93,6 @@ class Index:
         self.limits = limits or DocumentLimits()
         self.tuning = tuning or Tuning()
         self._collection = collection
-        self._confirmations: Counter[Hashable] = Counter()
-        self._undecided = 0
         self._engines: list[SegmentMatcher] = []
         self._every_engine: weakref.WeakSet[SegmentMatcher] = weakref.WeakSet()
         _indexes.add(self)
@@ -111,50 +112,40 @@ class Index:
     def match(self, body: bytes) -> Match:
         """The subscriptions that the document matches; if it cannot be read, the result has the error."""
         with self._engine() as (engine, snapshot):
-            found, suspect, error = engine.match(body)
+            found, undecided, error = engine.match(body)
         if error is not None:
             return Match((), _fault(error, body, self.limits), snapshot.roster)
-        positions = memoryview(found).cast("I")
-        return (
-            self._confirmed(body, positions, snapshot) if suspect else Match(positions, None, snapshot.roster)
-        )
+        left_out = self._undecided(undecided, snapshot, len(body)) if undecided else ()
+        return Match(memoryview(found).cast("I"), None, snapshot.roster, left_out)
 
     def count(self, body: bytes) -> int:
         """The number of subscriptions that the document matches; raises ``DocumentError``."""
         with self._engine() as (engine, _):
-            found, suspect, error = engine.count(body)
+            found, error = engine.count(body)
         if error is not None:
             raise _fault(error, body, self.limits)
-        if not suspect:
-            return int(found)
-        match = self.match(body)
-        if match.error is not None:
-            raise match.error
-        return len(match)
+        return int(found)
 
     def match_batch(self, bodies: Any) -> BatchMatch:
         """Match each document of an Arrow array; the result has positions.  The GIL is released meanwhile."""
         batch = Bodies(bodies)
         with self._engine() as (engine, snapshot):
-            offsets, positions, suspects, failures = engine.match_batch(
+            offsets, positions, left_out, failures = engine.match_batch(
                 batch.offsets, batch.wide, len(batch), batch.valid, batch.data
             )
         errors: list[DocumentError | None] = [None] * len(batch)
         for row, error in failures:
             errors[row] = _fault(error, batch[row], self.limits)
-        rows = PositionLists(offsets, positions)
-        undecided: dict[int, tuple[Undecided, ...]] = {}
-        if suspects:
-            confirmed = {row: self._confirmed(batch[row], rows[row], snapshot) for row in suspects}
-            rows = rows.replaced({row: match.positions for row, match in confirmed.items()})
-            undecided = {row: match.undecided for row, match in confirmed.items() if match.undecided}
-            for row, match in confirmed.items():
-                errors[row] = match.error
+        undecided = {
+            row: self._undecided([position for _, position in pairs], snapshot, len(batch[row]))
+            for row, pairs in groupby(left_out, itemgetter(0))
+        }
         present: list[bool] = []
-        if batch.valid or any(error is not None for error in errors):
+        if failures or batch.valid:
             valid = batch.valid or bytes([1]) * len(batch)
             present = [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
-        return BatchMatch(rows.to_arrow(len(batch), present), errors, snapshot.roster, undecided)
+        rows = PositionLists(offsets, positions).to_arrow(len(batch), present)
+        return BatchMatch(rows, errors, snapshot.roster, undecided)
 
     def select(self, body: bytes, id: Hashable) -> list[Selected]:
         """The nodes that a subscription selects in the document, as byte ranges.
@@ -309,11 +300,12 @@ class Index:
             documents=sum(
                 max((each["documents"] for each in engine.statistics()), default=0) for engine in engines
             ),
-            cache_bytes=sum(each["bytes"] for each in learnt),
+            cache_bytes=sum(each["bytes"] for each in learnt)
+            + sum(engine.confirmations()[2] for engine in engines),
             path_nodes=sum(each["path_nodes"] for each in learnt),
             memo_hit_rate=sum(each["memo_hits"] for each in learnt) / tries if tries else 0.0,
             flushes=sum(each["flushes"] for each in learnt),
-            undecided=self._undecided,
+            undecided=sum(engine.confirmations()[1] for engine in engines),
             costliest=self._costliest(snapshot, engines),
         )
 
@@ -336,43 +328,41 @@ class Index:
                 limits.amplification,
                 limits.amplification_threshold,
                 limits.entity_depth,
+                work=limits.work,
+                work_threshold=limits.work_threshold,
             )
             self._every_engine.add(engine)
         if engine.version is not snapshot:
             segments = tuple(level.segment for level in snapshot.levels if not level.is_empty)
-            engine.use(snapshot, segments, snapshot.size, snapshot.gone, snapshot.inexact)
+            roster = snapshot.roster
+            engine.use(
+                snapshot,
+                segments,
+                snapshot.size,
+                snapshot.gone,
+                snapshot.inexact,
+                roster,
+                lambda position: self._program(roster, position),
+            )
         try:
             yield engine, snapshot
         finally:
             self._engines.append(engine)
 
-    def _confirmed(self, body: bytes, positions: Iterable[int], snapshot: Snapshot) -> Match:
-        """The match of a document, with its inexact candidates decided by the evaluator."""
-        try:
-            document = read(body, self.limits)
-        except DocumentError as error:  # by an expat of another version than the kernel's
-            return Match((), error, snapshot.roster)
-        steps = self.limits.steps(len(body))
-        kept: list[int] = []
-        undecided: list[Undecided] = []
-        for position in positions:
-            if has_bit(snapshot.inexact, position):
-                id = snapshot.roster[position]
-                self._confirmations[id] += 1
-                pattern = snapshot.roster.pattern(position, self.pattern_limits)
-                try:
-                    if isinstance(pattern, Pattern) and not matches(pattern, document, steps):
-                        continue
-                except EvaluationError as error:
-                    undecided.append(Undecided(position, id, error))
-                    continue
-            kept.append(position)
-        self._undecided += len(undecided)
-        return Match(kept, None, snapshot.roster, tuple(undecided))
+    def _program(self, roster: Roster, position: int) -> ExpressionProgram:
+        """The program by which the kernel decides an inexact subscription."""
+        pattern = roster.pattern(position, self.pattern_limits)
+        assert isinstance(pattern, Pattern)  # schemas are exact
+        return expression_program(pattern)
+
+    def _undecided(self, positions: Iterable[int], snapshot: Snapshot, size: int) -> tuple[Undecided, ...]:
+        error = too_costly(self.limits.steps(size))
+        return tuple([Undecided(each, snapshot.roster[each], error) for each in positions])
 
     def _costliest(self, snapshot: Snapshot, engines: list[SegmentMatcher]) -> tuple[CostlySubscription, ...]:
         roster = snapshot.roster
         looked_at: Counter[Hashable] = Counter()
+        decided: Counter[Hashable] = Counter()
         documents = 0
         for engine in engines:
             sampled, counts = engine.candidates(32)
@@ -380,13 +370,14 @@ class Index:
             for position, count in counts:
                 if position < snapshot.size:
                     looked_at[roster[position]] += count
-        costly = {*dict(looked_at.most_common(10)), *dict(self._confirmations.most_common(10))}
+            for position, count in engine.confirmations()[0]:
+                if position < snapshot.size:
+                    decided[roster[position]] += count
+        costly = {*dict(looked_at.most_common(10)), *dict(decided.most_common(10))}
         positions = {id: position for id in costly if (position := roster.find(id)) is not None}
-        ranked = sorted(positions, key=lambda id: (-self._confirmations[id], -looked_at[id], positions[id]))
+        ranked = sorted(positions, key=lambda id: (-decided[id], -looked_at[id], positions[id]))
         return tuple(
-            CostlySubscription(
-                id, 1000 * looked_at[id] / documents if documents else 0.0, self._confirmations[id]
-            )
+            CostlySubscription(id, 1000 * looked_at[id] / documents if documents else 0.0, decided[id])
             for id in ranked[:10]
         )
 

@@ -16,6 +16,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
 
 from twigcast.document import code_points, codec_name
@@ -74,12 +75,47 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     ctypedef int (*EncodingTable)(const char*, int*) noexcept
 
+    cdef cppclass CTree "twigcast::DocumentTree":
+        cbool overflow, with_prefixes
+
+    cdef struct CTest "twigcast::Expressions::Test":
+        cbool any_space, any_local
+        string space, local
+
+    cdef cppclass CExpressions "twigcast::Expressions":
+        cbool is_full()
+
+    ctypedef unordered_map[string, string] CaseMap
+
+    cdef cppclass CEvaluator "twigcast::Evaluator":
+        CTree tree
+        CExpressions expressions
+        const CaseMap* lower
+        const CaseMap* upper
+        size_t bytes()
+
+    cdef struct CProgram "twigcast::Confirmation::Program":
+        uint32_t expression
+        uint64_t decisions
+
+    cdef cppclass CConfirmation "twigcast::Confirmation":
+        CEvaluator evaluator
+        unordered_map[uint32_t, CProgram] programs
+        uint64_t undecided_count
+        void forget()
+        uint32_t missing(const uint64_t*, const uint64_t*, const uint64_t*, size_t)
+        void load(uint32_t, const uint32_t*, size_t, const vector[string]&, const vector[CTest]&) except +ValueError
+        void decide(uint64_t*, const uint64_t*, const uint64_t*, size_t, uint64_t, vector[uint32_t]&) except +
+
     cdef cppclass CReader "twigcast::Reader":
         CReader(uint64_t)
         CLimits limits
         vector[CMatcher*] matchers
         EncodingTable encoding_table
+        CTree* tree
+        cbool recording
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
+        CError record(const char*, uint64_t) except +
 
     cdef cppclass CBareReader "twigcast::BareReader":
         CBareReader(uint64_t)
@@ -94,6 +130,7 @@ cdef extern from "expat.h" nogil:
     const char* XML_ExpatVersion()
 
 
+cdef uint32_t NONE = 0xFFFFFFFF
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
@@ -113,6 +150,23 @@ cdef int encoding_table(const char* name, int* table) noexcept with gil:
 def expat_version():
     """The version of the expat library that the kernel runs with."""
     return XML_ExpatVersion().decode().removeprefix("expat_")
+
+
+cdef CaseMap LOWER, UPPER
+
+
+cdef fill_case_maps():
+    """Learn from Python which characters beyond ASCII have another case; done once, when it is first needed."""
+    if LOWER.size():
+        return
+    for point in range(0x80, 0x20000):
+        if 0xD800 <= point < 0xE000:
+            continue
+        character = chr(point)
+        if character.lower() != character:
+            LOWER[character.encode()] = character.lower().encode()
+        if character.upper() != character:
+            UPPER[character.encode()] = character.upper().encode()
 
 
 cdef void fill(vector[uint64_t]& bitmap, const uint8_t[::1] bytes, size_t words):
@@ -245,6 +299,10 @@ cdef class SegmentMatcher:
     """Matches documents against a list of segments; one thread at a time."""
 
     cdef CReader* reader
+    cdef CConfirmation* confirmation
+    cdef double work
+    cdef uint64_t work_threshold
+    cdef object program_of, rows
     cdef object __weakref__
     cdef dict matchers
     cdef CTuning tuning
@@ -258,8 +316,13 @@ cdef class SegmentMatcher:
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
-                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 30):
+                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 30,
+                  double work=16, uint64_t work_threshold=1000000):
         self.reader = new CReader(SALT)
+        self.confirmation = new CConfirmation()
+        self.reader.tree = &self.confirmation.evaluator.tree
+        self.work = work
+        self.work_threshold = work_threshold
         self.reader.encoding_table = encoding_table
         self.reader.limits.bytes = bytes
         self.reader.limits.depth = depth
@@ -274,12 +337,18 @@ cdef class SegmentMatcher:
 
     def __dealloc__(self):
         del self.reader
+        del self.confirmation
 
-    def use(self, version, tuple segments, uint32_t positions, const uint8_t[::1] gone, const uint8_t[::1] inexact):
+    def use(self, version, tuple segments, uint32_t positions, const uint8_t[::1] gone, const uint8_t[::1] inexact,
+            rows=None, program_of=None):
         """Match against these segments from now on; ``gone`` and ``inexact`` are bitmaps of positions.
 
-        The caches of segments that were in use before are kept.
+        ``program_of(position)`` has the words, strings and name tests of an inexact subscription's expression.  They
+        are kept as long as ``rows`` stays the same object, as are the caches of segments that were in use before.
         """
+        if rows is not self.rows:
+            self.confirmation.forget()
+        self.rows, self.program_of = rows, program_of
         cdef dict matchers = {}
         cdef vector[CMatcher*] pointers
         cdef _Matcher matcher
@@ -300,40 +369,89 @@ cdef class SegmentMatcher:
         self.confirming = inexact.shape[0] > 0
         self.version = version
 
+    cdef CError read(self, const char* data, uint64_t length, vector[uint32_t]& undecided) except * nogil:
+        """Read a document; afterwards ``result`` has the positions that match."""
+        cdef CError error
+        cdef size_t words = self.result.size()
+        cdef uint32_t position
+        cdef uint64_t steps
+        error = self.reader.read(data, length, self.result.data(), words)
+        if error.code or not self.confirming:
+            return error
+        if not intersect(self.result.data(), self.inexact.data(), words):
+            self.reader.recording = False
+            return error
+        cdef cbool recorded = self.reader.recording, prefixes = self.confirmation.evaluator.tree.with_prefixes
+        if self.confirmation.evaluator.expressions.is_full():
+            self.confirmation.forget()
+        while True:
+            position = self.confirmation.missing(self.result.data(), self.gone.data(), self.inexact.data(), words)
+            if position == NONE:
+                break
+            with gil:
+                self.load(position)
+        if not recorded or prefixes != self.confirmation.evaluator.tree.with_prefixes:
+            error = self.reader.record(data, length)
+            if error.code:
+                return error
+        if self.confirmation.evaluator.tree.overflow:
+            return CError(1001, 1, 0, 0)
+        steps = max(self.work_threshold, <uint64_t>min(self.work * <double>length, <double>1e18))
+        self.confirmation.decide(self.result.data(), self.gone.data(), self.inexact.data(), words, steps, undecided)
+        self.reader.recording = True  # the next document will probably need its tree, too
+        return error
+
+    cdef load(self, uint32_t position):
+        """Load the expression of an inexact subscription."""
+        cdef vector[string] strings
+        cdef vector[CTest] tests
+        cdef CTest test
+        program = self.program_of(position)
+        for text in program.strings:
+            strings.push_back(text.encode())
+        for namespace, local in program.tests:
+            test.any_space, test.any_local = namespace is None, local is None
+            test.space, test.local = (namespace or "").encode(), (local or "").encode()
+            tests.push_back(test)
+        cdef bytes words = program.words
+        self.confirmation.load(position, <const uint32_t*>PyBytes_AS_STRING(words), PyBytes_GET_SIZE(words) // 4,
+                               strings, tests)
+        fill_case_maps()
+        self.confirmation.evaluator.lower = &LOWER
+        self.confirmation.evaluator.upper = &UPPER
+
     def match(self, const uint8_t[::1] body):
-        """The positions that match, whether some must be confirmed, None; or None, False, an error."""
+        """The positions that match, those that took too much work, None; or None, (), an error."""
         cdef CError error
         cdef Numbers found = Numbers()
+        cdef vector[uint32_t] undecided
         cdef const char* data = <const char*>&body[0] if body.shape[0] else NULL
         cdef uint64_t length = body.shape[0]
-        cdef cbool suspect = False
         with nogil:
-            error = self.reader.read(data, length, self.result.data(), self.result.size())
+            error = self.read(data, length, undecided)
             if error.code == 0:
                 append_positions(self.result.data(), self.gone.data(), self.result.size(), found.items)
-                suspect = self.confirming and intersect(self.result.data(), self.inexact.data(), self.result.size())
         if error.code:
-            return None, False, (error.code, error.line, error.column, error.offset)
-        return found, suspect, None
+            return None, (), (error.code, error.line, error.column, error.offset)
+        return found, list(undecided), None
 
     def count(self, const uint8_t[::1] body):
-        """How many positions match, whether some must be confirmed, None; or 0, False, an error."""
+        """How many positions match, None; or 0, an error."""
         cdef CError error
         cdef uint64_t found = 0
+        cdef vector[uint32_t] undecided
         cdef const char* data = <const char*>&body[0] if body.shape[0] else NULL
         cdef uint64_t length = body.shape[0]
-        cdef cbool suspect = False
         with nogil:
-            error = self.reader.read(data, length, self.result.data(), self.result.size())
+            error = self.read(data, length, undecided)
             if error.code == 0:
                 found = count_positions(self.result.data(), self.gone.data(), self.result.size())
-                suspect = self.confirming and intersect(self.result.data(), self.inexact.data(), self.result.size())
         if error.code:
-            return 0, False, (error.code, error.line, error.column, error.offset)
-        return found, suspect, None
+            return 0, (error.code, error.line, error.column, error.offset)
+        return found, None
 
     def match_batch(self, const uint8_t[::1] offsets_bytes, bint wide, size_t n, const uint8_t[::1] valid, data):
-        """For ``n`` documents of Arrow's layout: offsets, positions, rows to confirm, (row, error) pairs.
+        """For ``n`` documents of Arrow's layout: offsets, positions, (row, undecided position) and (row, error) pairs.
 
         Document i is ``data[offsets[i]:offsets[i + 1]]``; the offsets are int32, or int64 if ``wide``.  If ``valid``
         is not empty and has a 0 for a row, that row has no document and its list of positions is empty.
@@ -343,7 +461,8 @@ cdef class SegmentMatcher:
         cdef size_t i
         cdef CError error
         cdef vector[CError] errors
-        cdef vector[size_t] rows, suspects
+        cdef vector[size_t] rows, undecided_rows
+        cdef vector[uint32_t] undecided
         cdef Py_buffer buffer
         cdef const char* bytes
         cdef const int32_t* narrow = <const int32_t*>&offsets_bytes[0] if n else NULL
@@ -362,16 +481,13 @@ cdef class SegmentMatcher:
                     if present == NULL or present[i]:
                         start = broad[i] if wide else narrow[i]
                         end = broad[i + 1] if wide else narrow[i + 1]
-                        error = self.reader.read(bytes + start, <uint64_t>(end - start), self.result.data(),
-                                                 self.result.size())
+                        error = self.read(bytes + start, <uint64_t>(end - start), undecided)
+                        undecided_rows.resize(undecided.size(), i)
                         if error.code:
                             errors.push_back(error)
                             rows.push_back(i)
                         else:
                             append_positions(self.result.data(), self.gone.data(), self.result.size(), positions.items)
-                            if self.confirming and intersect(self.result.data(), self.inexact.data(),
-                                                             self.result.size()):
-                                suspects.push_back(i)
                     if positions.items.size() > 0x7FFFFFFF:
                         overflow = True
                         break
@@ -382,7 +498,7 @@ cdef class SegmentMatcher:
             self.matches_per_document = <double>positions.items.size() / n
         if overflow:
             raise OverflowError("more than 2**31 matches in one batch: use smaller batches")
-        return offsets, positions, list(suspects), [
+        return offsets, positions, list(zip(undecided_rows, undecided)), [
             (rows[i], (errors[i].code, errors[i].line, errors[i].column, errors[i].offset)) for i in range(rows.size())]
 
     def candidates(self, size_t most):
@@ -397,6 +513,11 @@ cdef class SegmentMatcher:
             sampled = max(sampled, matcher.matcher.candidates(most, found))
             counts += [(each.position, each.count) for each in found]
         return sampled, counts
+
+    def confirmations(self):
+        """How often each inexact subscription was decided on a tree, by position, and how often one was undecided."""
+        counts = [(each.first, each.second.decisions) for each in self.confirmation.programs]
+        return counts, self.confirmation.undecided_count, self.confirmation.evaluator.bytes()
 
     def statistics(self):
         """The counters of the matcher of each segment, as one dict per segment."""

@@ -230,7 +230,7 @@ class Axes {
 
     std::size_t bytes() const { return marks_.capacity() * sizeof(u32); }
 
-    void release() { marks_ = {}; }
+    void release() { twigcast::release(marks_); }
 
   private:
     // The descendants of one node; those of a name are found in the list of that name.

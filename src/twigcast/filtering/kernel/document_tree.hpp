@@ -45,19 +45,22 @@ inline Name split_name(std::string_view spelling) {
 class DocumentTree {
   public:
     void begin() {
-        if (nodes.capacity() * sizeof(TreeNode) > 16 * KEPT) nodes = {}, by_name_ = {};
+        if (bytes_of(nodes) > 16 * KEPT) twigcast::release(nodes), twigcast::release(by_name_);
         nodes.clear();
         release(text_), release(values_);
-        if (names_.size() > MOST_NAMES) {
-            names_.clear();
-            spellings_.clear();
-            ++generation;
-        }
+        if (names_.size() > MOST_NAMES) forget_names();
         nodes.push_back(TreeNode{DOCUMENT_NODE, NONE, 0, 0, 0});
         open_.assign(1, 0);
         in_text_ = false;
         by_name_stale_ = true;
         overflow = false;
+    }
+
+    // Records names with their prefixes from the next document on, for the function name().
+    void keep_prefixes() {
+        if (with_prefixes) return;
+        with_prefixes = true;
+        forget_names();
     }
 
     void start(const char* name, std::size_t length, u64 hash, const char** attributes) {
@@ -145,6 +148,12 @@ class DocumentTree {
     static void release(std::string& buffer) {
         buffer.clear();
         if (buffer.capacity() > KEPT) std::string().swap(buffer);
+    }
+
+    void forget_names() {
+        names_.clear();
+        spellings_.clear();
+        ++generation;
     }
 
     u32 add(NodeKind kind, u32 name) {

@@ -34,7 +34,7 @@ class Evaluator {
         number_values_.clear(), siblings_.clear();
         ++document_;
         if (axes_.bytes() > KEPT) axes_.release();
-        if (set_bytes_ > KEPT) sets_ = {}, set_bytes_ = 0;
+        if (set_bytes_ > KEPT) release(sets_), set_bytes_ = 0;
     }
 
     // Whether an expression is true of the document.
@@ -352,7 +352,7 @@ class Evaluator {
         if (a != NODES && b == NODES) return compare(mirrored(comparison), right, left, context);
         if (a != NODES && expressions[left].data[0] == OP_DATE && expressions[right].data[0] != OP_DATE)
             return compare(mirrored(comparison), right, left, context);
-        const bool dates = expressions[right].data[0] == OP_DATE;
+        if (expressions[right].data[0] == OP_DATE) return compare_dates(comparison, left, right, context);
         if (a == NODES && b == NODES) return compare_sets(comparison, left, right, context);
         if (a == NODES) {
             if (b == BOOLEAN) return compare_values(boolean(left, context), comparison, boolean(right, context));
@@ -362,15 +362,21 @@ class Evaluator {
             }
             const double value = number(right, context);
             return any_value(left, context, [&](std::string_view text) {
-                return stands(dates ? date_seconds(text) : to_number(text.data(), text.size()), comparison, value);
+                return stands(to_number(text.data(), text.size()), comparison, value);
             });
         }
-        if (dates) return stands(date_seconds(string(left, context).view()), comparison, number(right, context));
         if (comparison >= 2 || ((a == NUMBER || b == NUMBER) && a != BOOLEAN && b != BOOLEAN))
             return stands(number(left, context), comparison, number(right, context));
         if (a == BOOLEAN || b == BOOLEAN) return stands(boolean(left, context), comparison, boolean(right, context));
         const Text one = string(left, context), two = string(right, context);
         return stands(one.view(), comparison, two.view());
+    }
+
+    bool compare_dates(u32 comparison, u32 left, u32 date, const Context& context) {
+        const Instant instant = to_instant(expressions.string(expressions[date].data[1]));
+        if (expressions.traits(left).type == NODES)
+            return any_value(left, context, [&](std::string_view text) { return stands(to_instant(text), comparison, instant); });
+        return stands(to_instant(string(left, context).view()), comparison, instant);
     }
 
     static bool compare_values(bool left, u32 comparison, bool right) {
@@ -393,7 +399,7 @@ class Evaluator {
         const std::vector<u32>& b = set(right, context, room_b);
         if (a.empty() || b.empty()) return false;
         if (comparison >= 2) {  // some pair stands if the extremes do
-            double low_a, high_a, low_b, high_b;
+            double low_a = 0, high_a = 0, low_b = 0, high_b = 0;
             if (!extremes(a, low_a, high_a) || !extremes(b, low_b, high_b)) return false;
             return comparison <= 3 ? stands(low_a, comparison, high_b) : stands(high_a, comparison, low_b);
         }
@@ -459,8 +465,7 @@ class Evaluator {
         }
         Span list = expressions[id];
         switch (list.data[0]) {
-            case OP_NUMBER:
-            case OP_DATE: return expressions.number(id);
+            case OP_NUMBER: return expressions.number(id);
             case OP_NEGATIVE: return -number(list.data[1], context);
             case OP_ARITHMETIC: {
                 const u32 operation = list.data[1], right = list.data[3];
@@ -556,7 +561,7 @@ class Evaluator {
         }
         work_.spend(1);
         Span list = expressions[id];
-        if (list.data[0] == OP_STRING) return Text(std::string_view(expressions.string(list.data[1])));
+        if (list.data[0] == OP_STRING || list.data[0] == OP_DATE) return Text(std::string_view(expressions.string(list.data[1])));
         const u32 function = list.data[1], one = list.data[2], two = list.size > 3 ? list.data[3] : 0;
         const u32 three = list.size > 4 ? list.data[4] : 0, size = list.size;
         switch (function) {

@@ -19,7 +19,7 @@ namespace twigcast {
 
 enum ExpressionOperator : u32 {
     OP_NUMBER,            // low, high word of the double
-    OP_DATE,              // likewise: seconds since 1970 that values are ordered against as dates
+    OP_DATE,              // string: a date that values are ordered against as dates
     OP_STRING,            // string
     OP_CONTEXT,
     OP_ROOT,
@@ -194,10 +194,10 @@ class Expressions {
         Traits traits;
         switch (list[0]) {
             case OP_NUMBER:
-            case OP_DATE:
                 list.push_back(next()), list.push_back(next());
                 traits.type = NUMBER;
                 return intern(list, traits, 0, 0);
+            case OP_DATE:
             case OP_STRING:
                 list.push_back(string_number(below(static_cast<u32>(strings_given_->size()))));
                 traits.type = STRING;

@@ -8,6 +8,7 @@
 #include <expat.h>
 
 #include "entities.hpp"
+#include "confirmation.hpp"
 #include "matcher.hpp"
 
 namespace twigcast {
@@ -51,6 +52,8 @@ class Reader {
     Limits limits;
     std::vector<Matcher*> matchers;
     EncodingTable encoding_table = nullptr;
+    DocumentTree* tree = nullptr;
+    bool recording = false;  // also record the tree
 
     // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
@@ -64,6 +67,18 @@ class Reader {
         // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
         // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
         if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
+        return error;
+    }
+
+    // Parses a document that was read before, and records its tree.
+    ReadError record(const char* bytes, u64 length) {
+        std::vector<Matcher*> none;
+        matchers.swap(none);
+        const bool before = recording;
+        recording = true;
+        ReadError error = read(bytes, length, nullptr, 0);
+        recording = before;
+        matchers.swap(none);
         return error;
     }
 
@@ -97,7 +112,7 @@ class Reader {
         XML_SetUserData(parser, this);
         XML_SetElementHandler(parser, on_start, on_end);
         XML_SetProcessingInstructionHandler(parser, on_instruction);
-        bool text = false;
+        bool text = recording;
         for (Matcher* matcher : matchers) text = text || matcher->needs_text();
         if (text) {
             XML_SetCharacterDataHandler(parser, on_text);
@@ -106,7 +121,7 @@ class Reader {
         wants_text_ = text;
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
-        XML_SetStartDoctypeDeclHandler(parser, on_doctype);
+        XML_SetDoctypeDeclHandler(parser, on_doctype, on_doctype_end);
         XML_SetXmlDeclHandler(parser, on_declaration);
         has_doctype_ = false;
         bytes_ = bytes;
@@ -118,6 +133,10 @@ class Reader {
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
         XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
         XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
+        in_doctype_ = false;
+        with_prefixes_ = recording && tree->with_prefixes && spaced;
+        XML_SetReturnNSTriplet(parser, with_prefixes_);
+        if (recording) tree->begin();
         std::fill_n(result, words, 0);
         for (Matcher* matcher : matchers) matcher->begin(result);
         const double most_work = std::min(limits.matching_work * static_cast<double>(length), 9e18);
@@ -134,6 +153,7 @@ class Reader {
         if (own_error_) return stopped_;
         if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(parser)));
         for (Matcher* matcher : matchers) matcher->finish();
+        if (recording) tree->finish();
         return ReadError{};
     }
 
@@ -177,7 +197,32 @@ class Reader {
         if (reader.has_doctype_ && attributes[0] && reader.refers_to_undeclared())
             return reader.stop(UNDECLARED_ENTITY);
         u64 hash = hash_bytes(name, length);
+        if (reader.recording) reader.tree->start(name, length, hash, attributes);
+        if (reader.with_prefixes_ && !reader.matchers.empty()) {
+            attributes = reader.without_prefixes(name, attributes);
+            name = reader.stripped_[0].c_str();
+            length = reader.stripped_[0].size();
+            hash = hash_bytes(name, length);
+        }
         for (Matcher* matcher : reader.matchers) matcher->start(name, length, hash, attributes, reader.depth_);
+    }
+
+    // The name and the attributes as they are without prefixes; the name is the first of `stripped_`.
+    const char** without_prefixes(const char* name, const char** attributes) {
+        auto strip = [](const char* spelling) {
+            const Name parts = split_name(spelling);
+            const std::size_t prefix = parts.prefix.empty() ? 0 : parts.prefix.size() + 1;
+            return std::string(spelling, std::strlen(spelling) - prefix);
+        };
+        stripped_.assign(1, strip(name));
+        for (const char** at = attributes; *at; at += 2) stripped_.push_back(strip(*at));
+        stripped_attributes_.clear();
+        for (std::size_t i = 1; i < stripped_.size(); ++i) {
+            stripped_attributes_.push_back(stripped_[i].c_str());
+            stripped_attributes_.push_back(attributes[2 * (i - 1) + 1]);
+        }
+        stripped_attributes_.push_back(nullptr);
+        return stripped_attributes_.data();
     }
 
     static void on_end(void* self, const char*) {
@@ -185,24 +230,32 @@ class Reader {
         if (reader.own_error_ || reader.restart_) return;
         for (Matcher* matcher : reader.matchers) matcher->end(reader.depth_);
         if (++reader.ended_ % WORK_EVERY == 0 && reader.work() > reader.most_work_) return reader.stop(TOO_COSTLY);
+        if (reader.recording) reader.tree->end();
         --reader.depth_;
     }
 
     static void on_text(void* self, const char* bytes, int length) {
-        for (Matcher* matcher : static_cast<Reader*>(self)->matchers) matcher->text(bytes, static_cast<std::size_t>(length));
+        Reader& reader = *static_cast<Reader*>(self);
+        for (Matcher* matcher : reader.matchers) matcher->text(bytes, static_cast<std::size_t>(length));
+        if (reader.recording) reader.tree->text(bytes, static_cast<std::size_t>(length));
     }
 
-    static void on_comment(void* self, const char*) { static_cast<Reader*>(self)->interrupt(); }
+    static void on_comment(void* self, const char* data) {
+        Reader& reader = *static_cast<Reader*>(self);
+        if (reader.interrupt()) reader.tree->comment(data);
+    }
 
-    static void on_instruction(void* self, const char* target, const char*) {
+    static void on_instruction(void* self, const char* target, const char* data) {
         Reader& reader = *static_cast<Reader*>(self);
         if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
-        if (reader.wants_text_) reader.interrupt();
+        if (reader.wants_text_ && reader.interrupt()) reader.tree->instruction(target, data);
     }
 
-    void interrupt() {
-        if (own_error_ || restart_) return;
+    // Ends the text node before a comment or an instruction; true if that is a node of the tree to record.
+    bool interrupt() {
+        if (own_error_ || restart_ || in_doctype_) return false;
         for (Matcher* matcher : matchers) matcher->interrupt(depth_);
+        return recording;
     }
 
     static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
@@ -217,11 +270,13 @@ class Reader {
         Reader& reader = *static_cast<Reader*>(self);
         if (has_subset || std::strchr(name, ':')) reader.restart();  // its names may have colons, too
         if (reader.restart_) return;
-        reader.has_doctype_ = true;
+        reader.has_doctype_ = reader.in_doctype_ = true;
         reader.entities_.clear();
         XML_SetEntityDeclHandler(reader.parser_, on_entity);
         XML_SetAttlistDeclHandler(reader.parser_, on_attribute_default);
     }
+
+    static void on_doctype_end(void* self) { static_cast<Reader*>(self)->in_doctype_ = false; }
 
     static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
                           const char*, const char*, const char*) {
@@ -281,6 +336,9 @@ class Reader {
     int own_error_ = 0;
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
+    bool in_doctype_ = false, with_prefixes_ = false;
+    std::vector<std::string> stripped_;
+    std::vector<const char*> stripped_attributes_;
     const char *bytes_ = nullptr, *bytes_end_ = nullptr;
     u64 documents_ = 0, ended_ = 0, most_work_ = 0;
     u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces

@@ -12,8 +12,6 @@
 
 namespace twigcast {
 
-inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 inline std::size_t character_length(char lead) {
     const unsigned byte = static_cast<unsigned char>(lead);
     return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -91,13 +89,29 @@ inline std::string number_text(double value) {
     return std::string(buffer, end);
 }
 
-// Seconds since 1970 of an ISO date or dateTime, without a time zone as if in UTC; not-a-number for any other text.
-inline double date_seconds(std::string_view text) {
-    const double none = std::numeric_limits<double>::quiet_NaN();
+// An ISO date or dateTime, without a time zone as if in UTC; a text that is none has no order.
+struct Instant {
+    bool valid = false;
+    long seconds = 0, nanoseconds = 0;  // seconds since 1970
+
+    bool operator<(const Instant& other) const {
+        return valid && other.valid &&
+               (seconds != other.seconds ? seconds < other.seconds : nanoseconds < other.nanoseconds);
+    }
+    bool operator==(const Instant& other) const {
+        return valid && other.valid && seconds == other.seconds && nanoseconds == other.nanoseconds;
+    }
+    bool operator<=(const Instant& other) const { return *this < other || *this == other; }
+    bool operator>(const Instant& other) const { return other < *this; }
+    bool operator>=(const Instant& other) const { return other <= *this; }
+    bool operator!=(const Instant& other) const { return valid && other.valid && !(*this == other); }
+};
+
+inline Instant to_instant(std::string_view text) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
     std::size_t at = 0;
-    auto digits = [&](std::size_t count, int& value) {
+    auto digits = [&](std::size_t count, long& value) {
         value = 0;
         for (std::size_t i = 0; i < count; ++i, ++at) {
             if (at >= text.size() || text[at] < '0' || text[at] > '9') return false;
@@ -106,38 +120,36 @@ inline double date_seconds(std::string_view text) {
         return true;
     };
     auto sign = [&](char c) { return at < text.size() && text[at] == c && ++at; };
-    int year, month, day, hour = 0, minute = 0, second = 0;
-    double fraction = 0;
-    if (!digits(4, year) || !sign('-') || !digits(2, month) || !sign('-') || !digits(2, day)) return none;
+    long year, month, day, hour = 0, minute = 0, second = 0, nanoseconds = 0, zone = 0;
+    if (!digits(4, year) || !sign('-') || !digits(2, month) || !sign('-') || !digits(2, day)) return {};
     static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1] || (month == 2 && day == 29 && !leap)) return none;
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > lengths[month - 1]) return {};
+    if (month == 2 && day == 29 && !leap) return {};
     if (sign('T')) {
-        if (!digits(2, hour) || !sign(':') || !digits(2, minute)) return none;
-        if (sign(':')) {
-            if (!digits(2, second)) return none;
-            if (sign('.')) {
-                double unit = 0.1;
-                std::size_t before = at;
-                for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) fraction += unit * (text[at] - '0');
-                if (at == before) return none;
-            }
+        if (!digits(2, hour) || !sign(':') || !digits(2, minute) || !sign(':') || !digits(2, second)) return {};
+        if (hour > 23 || minute > 59 || second > 59) return {};
+        if (sign('.')) {
+            const std::size_t before = at;
+            for (long unit = 100'000'000; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+                nanoseconds += unit * (text[at] - '0');
+            if (at == before) return {};
         }
-        if (hour > 24 || minute > 59 || second > 59 || (hour == 24 && (minute || second || fraction > 0))) return none;
     }
-    double zone = 0;
     if (!sign('Z') && at < text.size()) {
-        int hours, minutes, direction = text[at] == '+' ? 1 : text[at] == '-' ? -1 : 0;
+        const long direction = text[at] == '+' ? 1 : text[at] == '-' ? -1 : 0;
+        long hours, minutes;
         ++at;
-        if (!direction || !digits(2, hours) || !sign(':') || !digits(2, minutes) || hours > 14 || minutes > 59) return none;
-        zone = direction * (hours * 3600.0 + minutes * 60.0);
+        if (!direction || !digits(2, hours) || !sign(':') || !digits(2, minutes)) return {};
+        if (minutes > 59 || hours * 60 + minutes > 14 * 60) return {};
+        zone = direction * (hours * 3600 + minutes * 60);
     }
-    if (at != text.size()) return none;
+    if (at != text.size()) return {};
     // Days since 1970, with years that begin in March.
-    long shifted = month <= 2 ? year - 1L : year, era = shifted / 400, of_era = shifted - era * 400;
-    long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    long days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-    return static_cast<double>(days) * 86400 + hour * 3600.0 + minute * 60.0 + second + fraction - zone;
+    const long shifted = month <= 2 ? year - 1 : year, era = shifted / 400, of_era = shifted - era * 400;
+    const long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    const long days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    return Instant{true, days * 86400 + hour * 3600 + minute * 60 + second - zone, nanoseconds};
 }
 
 }  // namespace twigcast
