@@ -19,6 +19,7 @@ from twigcast.document.faults import (
     document_error,
 )
 from twigcast.document.limits import DocumentLimits
+from twigcast.document.prolog import attribute_type
 from twigcast.document.tree import Attribute, Document, Element, Text
 from twigcast.errors import DocumentError
 
@@ -39,6 +40,7 @@ _SEPARATOR = "\x01"  # between the namespace and the local name; no document can
 _TAG_NAME = re.compile(rb"<[^ \t\r\n/>]+")
 _ATTRIBUTE = re.compile(rb"""[ \t\r\n]+([^ \t\r\n=/>]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')""")
 _REFERENCE = re.compile(rb"&([A-Za-z_:][A-Za-z0-9_:.-]*);")
+_LITTLE_ENDIAN = (b"\xff\xfe", b"<\x00")
 _PREDEFINED = ("amp", "lt", "gt", "apos", "quot")
 
 
@@ -64,6 +66,8 @@ class _Reader:
         self.cdata_at: int | None = None
         self.entities: set[str] = set(_PREDEFINED)
         self.signs, self.width = _signs(body)
+        if self.width > 1:
+            self.document.encoding = "utf-16-le" if body[:2] in _LITTLE_ENDIAN else "utf-16-be"
         self.parser = parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         parser.ordered_attributes = True
         parser.buffer_text = False
@@ -74,7 +78,11 @@ class _Reader:
         parser.EndCdataSectionHandler = self._end_cdata
         parser.CommentHandler = self._apart
         parser.ProcessingInstructionHandler = self._apart
+        parser.StartNamespaceDeclHandler = self._start_namespace
+        parser.EndNamespaceDeclHandler = self._end_namespace
+        parser.XmlDeclHandler = self._xml_declaration
         parser.EntityDeclHandler = self._declared
+        parser.AttlistDeclHandler = self._attribute_type
         parser.ExternalEntityRefHandler = self._external
         parser.SkippedEntityHandler = self._skipped
 
@@ -145,9 +153,30 @@ class _Reader:
     def _apart(self, *_: str) -> None:
         self._end_text()
 
-    def _declared(self, name: str, is_parameter: bool, *_: str | None) -> None:
+    def _start_namespace(self, prefix: str | None, uri: str | None) -> None:
+        if prefix != "xml":
+            self.document.namespaces.begin(prefix or "", uri or "", self.order + 1)
+
+    def _end_namespace(self, prefix: str | None) -> None:
+        if prefix != "xml":
+            self.document.namespaces.end(prefix or "", self.order + 1)
+
+    def _xml_declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and self.width == 1:
+            self.document.encoding = encoding.lower()
+
+    def _declared(self, name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
         if not is_parameter:
             self.entities.add(name)
+            if value is not None:
+                self.document.entities.setdefault(name, value)
+
+    def _attribute_type(
+        self, element: str, name: str, kind: str, default: str | None, required: bool
+    ) -> None:
+        if default is not None or kind != "CDATA":
+            attributes = self.document.attribute_types.setdefault(element, {})
+            attributes.setdefault(name, attribute_type(element, name, kind, default, required))
 
     def _external(self, *_: str | None) -> int:
         raise self._error(EXTERNAL_ENTITY)
@@ -243,7 +272,7 @@ def _expanded_name(name: str) -> tuple[str, str]:
 
 def _signs(body: bytes) -> tuple[bytes, int]:
     """The body and 1; of UTF-16, one byte for each character (0x80 for those beyond ASCII) and 2."""
-    if body[:2] in (b"\xff\xfe", b"<\x00"):
+    if body[:2] in _LITTLE_ENDIAN:
         high, low = body[1::2], body[::2]
     elif body[:2] in (b"\xfe\xff", b"\x00<"):
         high, low = body[::2], body[1::2]
