@@ -6,7 +6,9 @@ import pytest
 
 from twigcast.document import Document, Element, descendants, read
 
-NESTED = b"<a xmlns:p='u'><b xmlns:p='v'><c/></b><d xmlns:p='w'/><e xmlns='x'><f xmlns=''><g/></f></e><h/></a>"
+NESTED = (
+    b"<a xmlns:p='u'><b xmlns:p='v'><c/></b><d xmlns:p='w'/><e xmlns='x'><f xmlns=''><g/></f></e><h/></a>"
+)
 
 
 def element(document: Document, name: str) -> Element:

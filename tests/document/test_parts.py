@@ -1,4 +1,4 @@
-"""A part can be read by itself, and is then the node that was selected; lxml's copy of the node is the oracle."""
+"""A part can be read by itself, and is then the node that was selected; the oracle is lxml's copy of it."""
 
 from __future__ import annotations
 
@@ -116,10 +116,14 @@ def test_a_part_declares_the_namespaces_that_it_uses(body: bytes, part: bytes) -
             "<b/>",
             '<!DOCTYPE b [<!ATTLIST b c CDATA "&lt;d&quot;">]><b/>',
         ),
-        ("<!ATTLIST b c CDATA #IMPLIED d ID #IMPLIED>", "<b/>", "<!DOCTYPE b [<!ATTLIST b d ID #IMPLIED>]><b/>"),
+        (
+            "<!ATTLIST b c CDATA #IMPLIED d ID #IMPLIED>",
+            "<b/>",
+            "<!DOCTYPE b [<!ATTLIST b d ID #IMPLIED>]><b/>",
+        ),
         ("<!ENTITY e '<b c=\"1\">x&amp;y</b>'>", "&e;", '<b c="1">x&amp;y</b>'),
         (
-            "<!ENTITY e '<p:b xmlns:p=\"urn:p\" p:c=\"p:d\" xml:lang=\"en\"><d/></p:b>'>",
+            '<!ENTITY e \'<p:b xmlns:p="urn:p" p:c="p:d" xml:lang="en"><d/></p:b>\'>',
             "&e;",
             '<b xmlns:p="urn:p" xmlns="urn:p" xmlns:ns2="urn:p" ns2:c="p:d" xml:lang="en"><d xmlns=""/></b>',
         ),
@@ -311,7 +315,8 @@ def documents(draw: st.DrawFn) -> bytes:
         for own, uri in declared.items():
             yield f' xmlns{":" * bool(own)}{own}="{uri.replace("&", "&amp;")}"'
         if prefixes and draw(st.booleans()):
-            yield f" {draw(st.sampled_from(prefixes))}:x = '{draw(st.sampled_from(['1', '&e;', 'p:y', 'é']))}'"
+            value = draw(st.sampled_from(["1", "&e;", "p:y", "é"]))
+            yield f" {draw(st.sampled_from(prefixes))}:x = '{value}'"
         if draw(st.booleans()):
             yield " i=' k  l '"
         children = draw(st.integers(0, 3 if depth < 4 else 0))

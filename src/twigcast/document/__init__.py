@@ -1,4 +1,4 @@
-"""Documents: reading one into a tree, cutting parts out of it, splitting a large file into records, limits."""
+"""Documents: reading one into a tree, cutting parts out of it, splitting a file into records, limits."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ rest of its document, and no more:
 
 An element that an entity brings in has no range of its own, and is written anew from the tree, without
 comments and processing instructions.  Attributes and text are always the bytes of their range.
-``xml:lang``, ``xml:space`` and ``xml:base`` of ancestors are not copied: they are attributes of another element.
+``xml:lang``, ``xml:space`` and ``xml:base`` of ancestors are not copied: they belong to another element.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ class PartCutter:
         prolog: bytes | None = None,
         body: bytes | None = None,
     ) -> None:
+        if form not in PART_FORMS:
+            raise ValueError(f"expected the form {' or '.join(PART_FORMS)}, got {form!r}")
         self.document = document
         self.form = form
         self.limits = limits
@@ -98,8 +100,10 @@ class PartCutter:
     def texts(self, nodes: Sequence[Node]) -> Iterator[str]:
         """The parts as text, without XML declarations; like ``cut``."""
         start = len(self._xml_declaration) if self.form == "document" else 0
-        for node, part in zip(nodes, self.cut(nodes), strict=True):
-            yield part[start if isinstance(node, Element) else 0 :].decode(self.document.encoding, "replace")
+        return (
+            part[start if isinstance(node, Element) else 0 :].decode(self.document.encoding, "replace")
+            for node, part in zip(nodes, self.cut(nodes), strict=True)
+        )
 
     def _range(self, node: Node) -> bytes:
         return self._body[self._shift.start(node.start) : self._shift.end(node.end)]
