@@ -88,6 +88,7 @@ __getattr__ = lazy_names(
         "twigcast.pattern": ["Subscription"],
         "twigcast.subscriptions": ["IndexVersion", "SubscriptionStore"],
     },
+    extra="spark",
 )
 
 
