@@ -170,7 +170,11 @@ def test_parts_that_were_too_large_are_delivered_to_their_subscription(
     assert subscriptions() == {("root", 0): 1, ("whole", 0): 1}
     (letter,) = open_letters(spark, pipeline()).collect()
     assert (letter.code, letter.subscription, letter.batch) == ("parts-too-large", "all", 0)
+    (figures,) = retry(spark, pipeline(depth=10))
+    assert (figures.deliveries, figures.dead_letters) == (0, 1)
+    (letter,) = open_letters(spark, pipeline()).collect()
+    assert (letter.code, letter.subscription, letter.batch) == ("too-deep", "all", -1)
     (figures,) = retry(spark, pipeline())
     assert (figures.documents, figures.deliveries, figures.dead_letters) == (1, 50, 0)
-    assert subscriptions() == {("root", 0): 1, ("whole", 0): 1, ("all", -1): 50}
+    assert subscriptions() == {("root", 0): 1, ("whole", 0): 1, ("all", -2): 50}
     assert opened(spark, pipeline()) == []

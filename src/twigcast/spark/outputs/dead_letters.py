@@ -43,7 +43,8 @@ def write_letters(
     letters = dead_letters(hits)
     if "prolog" not in letters.columns:
         letters = letters.withColumn("prolog", F.lit(None).cast("binary"))
-    letters = letters.withColumn("subscription", F.lit(None).cast("string"))
+    if "subscription" not in letters.columns:
+        letters = letters.withColumn("subscription", F.lit(None).cast("string"))
     if more is not None:
         letters = letters.unionByName(more)
     write_batch(letters.withColumn("time", F.lit(time)), path, batch)

@@ -125,7 +125,9 @@ def dead_letters(hits: DataFrame) -> DataFrame:
     require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
     kept = ["doc_id", "body"]
     reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
-    more = ["prolog"] if has(hits, PROLOG) else []
+    more = [F.col("prolog")] if has(hits, PROLOG) else []
+    if has(hits, ONLY):
+        more.append(F.col(ONLY.name).alias("subscription"))
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
 
 
