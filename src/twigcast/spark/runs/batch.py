@@ -30,7 +30,7 @@ from twigcast.spark.runs.journal import Journal
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
-from twigcast.spark.stages.delivering import attempts, delivered, refused
+from twigcast.spark.stages.delivering import attempts, delivered, deliveries, delivers_parts, refused
 from twigcast.spark.stages.matching import match, measures
 from twigcast.subscriptions import SubscriptionSource, SubscriptionStore, VersionBuilder
 
@@ -91,25 +91,26 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
     figures = [*measures(SECONDS), *hop_measures(links)]
     with cached(hits):
+        observing = reports_observations(pipeline.sink[0])  # then the first write also computes the metrics
+        on_hits, on_attempts = Observation(), Observation()
+        source = hits.observe(on_hits, *figures) if observing else hits
         form, limits = pipeline.deliveries.parts, pipeline.limits
         refusals = F.count("refusal").alias("refusals")
-        observing = reports_observations(pipeline.sink[0])  # then the first write also computes the metrics
-        if observing:
-            on_hits, on_attempts = Observation(), Observation()
-            tried = attempts(hits.observe(on_hits, *figures), index, ship=ship, parts=form, limits=limits)
-            tried = tried.observe(on_attempts, refusals)
+        with_parts = delivers_parts(index)
+        if with_parts:
+            made = attempts(source, index, ship=ship, parts=form, limits=limits)
+            made = made.observe(on_attempts, refusals) if observing else made
+            outgoing = delivered(made)
         else:
-            tried = attempts(hits, index, ship=ship, parts=form, limits=limits)
-        with nullcontext() if observing and len(pipeline.sink) == 1 else cached(tried):
-            counts = [write_deliveries(delivered(tried), sink, batch) for sink in pipeline.sink]
-            if observing:
-                measured = on_hits.get | on_attempts.get
-            else:
-                measured = (
-                    hits.agg(*figures).collect()[0].asDict() | tried.agg(refusals).collect()[0].asDict()
-                )
-            letters = measured["errors"] + measured["refusals"]
-            more = refused(tried) if measured["refusals"] else None
+            made = outgoing = deliveries(source, index, ship=ship)
+        with nullcontext() if observing and len(pipeline.sink) == 1 else cached(made):
+            counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
+            measured = on_hits.get if observing else hits.agg(*figures).collect()[0].asDict()
+            letters, more = measured["errors"], None
+            if with_parts:
+                found = on_attempts.get if observing else made.agg(refusals).collect()[0].asDict()
+                letters += found["refusals"]
+                more = refused(made) if found["refusals"] else None
             write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
     if network is not None:
         hops = hop_metrics(measured, links)

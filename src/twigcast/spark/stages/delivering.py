@@ -28,6 +28,7 @@ from twigcast.spark.columns import (
     ARROW_ATTEMPTS,
     ARROW_REFUSAL,
     ATTEMPTS,
+    DELIVERIES,
     ERROR,
     ONLY,
     PROLOG,
@@ -38,8 +39,11 @@ from twigcast.spark.columns import (
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
+from twigcast.subscriptions import IndexVersion
 
 ContentMode: TypeAlias = Literal["inline", "reference"]
+
+_Stage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 DELIVERY_BATCH_BYTES = 8 << 20
 DELIVERY_BATCH_ROWS = 10_000
@@ -63,7 +67,8 @@ def deliveries(
     A document with hundreds of subscribers is copied hundreds of times; with ``content="reference"`` whole
     documents are null and can be looked up by their ``doc_id``.
     """
-    return delivered(attempts(hits, index, ship=ship, content=content, parts=parts, limits=limits))
+    stage = _stage(hits, index, ship=ship, content=content, parts=parts, limits=limits)
+    return _matched(hits).mapInArrow(partial(_delivered, stage=stage), DELIVERIES)
 
 
 def refused_deliveries(
@@ -91,6 +96,34 @@ def attempts(
     limits: DocumentLimits | None = None,
 ) -> DataFrame:
     """Deliveries and refused deliveries in one table, so that both are computed in one pass."""
+    stage = _stage(hits, index, ship=ship, content=content, parts=parts, limits=limits)
+    return _matched(hits).mapInArrow(stage, ATTEMPTS)
+
+
+def delivers_parts(index: AnyIndexes) -> bool:
+    """Whether a subscription of the index receives parts; if none does, no delivery can be refused."""
+    several = [index] if isinstance(index, IndexVersion | Index) else list(index)
+    opened = (each if isinstance(each, Index) else each.open_index() for each in several)
+    return any(table.null_count < len(table) for table in (each.rows().column("pattern") for each in opened))
+
+
+def _matched(hits: DataFrame) -> DataFrame:
+    """The documents that match, with the columns that their deliveries need."""
+    needed = ["doc_id", "body", "matches", "index_version"]
+    needed += [field.name for field in (PROLOG, ONLY) if has(hits, field)]
+    return hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
+
+
+def _stage(
+    hits: DataFrame,
+    index: AnyIndexes,
+    *,
+    ship: Ship,
+    content: ContentMode,
+    parts: PartForm,
+    limits: DocumentLimits | None,
+) -> _Stage:
+    """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     if parts not in PART_FORMS:
@@ -98,13 +131,8 @@ def attempts(
     if limits is None:
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
-    needed = ["doc_id", "body", "matches", "index_version"]
-    needed += [field.name for field in (PROLOG, ONLY) if has(hits, field)]
-    matched = hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
-    stage = partial(
-        _deliver, shards=shards, version=version_text(shards), content=content, parts=parts, limits=limits
-    )
-    return matched.mapInArrow(stage, ATTEMPTS)
+    version = version_text(shards)
+    return partial(_deliver, shards=shards, version=version, content=content, parts=parts, limits=limits)
 
 
 def delivered(attempts: DataFrame) -> DataFrame:
@@ -182,6 +210,18 @@ def _deliver(
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
             yield from _parts(batch, wanted, version, parts, limits)
+
+
+def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[pa.RecordBatch]:
+    """The deliveries of a stage, without refused ones.
+
+    Spark could filter its rows as well, but copies the content of each delivery once more for that.
+    """
+    for batch in stage(batches):
+        refusals = batch.column("refusal")
+        if refusals.null_count < len(refusals):
+            batch = batch.filter(refusals.is_null())
+        yield batch.select(DELIVERIES.names)
 
 
 class _Wanted:
