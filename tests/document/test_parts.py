@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -336,7 +336,7 @@ def documents(draw: st.DrawFn) -> bytes:
     return text.encode(encoding)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documents())
 def test_every_part_is_lxmls_copy_of_the_node(body: bytes) -> None:
     """In canonical form; elements of entities by expanded names."""
