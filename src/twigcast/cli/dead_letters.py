@@ -29,7 +29,8 @@ EXAMPLES = examples(
     "twigcast dead-letters news.toml --body 'feed/7.xml' > 7.xml",
     "twigcast dead-letters news.toml --retry",
 )
-COLUMNS = ("doc_id", "code", "message", "line", "column", "offset", "index_version", "batch", "time")
+ERROR_COLUMNS = ("code", "message", "line", "column", "offset", "subscription")
+COLUMNS = ("doc_id", *ERROR_COLUMNS, "index_version", "batch", "time")
 
 
 def command(
@@ -49,6 +50,8 @@ def command(
     json: AsJson = False,
 ) -> None:
     """List the documents that a pipeline could not read, or retry them.
+
+    A document whose parts are too large for one subscription is listed for that subscription.
 
     On a terminal the list is a table.
     Piped, it is one line for each document: id, code, line, column, batch, message.

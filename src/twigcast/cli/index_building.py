@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twigcast.cli.terminal import complain, complain_of, progress
 from twigcast.errors import SourceError
@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 COMPLAINTS = 20  # bad lines of a file that are reported; the rest is only counted
 
 
-def document_limits(maximum_bytes: int | None, maximum_depth: int | None) -> DocumentLimits:
-    """The limits of ``--max-bytes`` and ``--max-depth``, with defaults for everything else."""
+def document_limits(
+    maximum_bytes: int | None, maximum_depth: int | None, part_amplification: float | None = None
+) -> DocumentLimits:
+    """The limits of the options ``--max-…``, with defaults for everything else."""
     from dataclasses import replace
 
     from twigcast.document import DocumentLimits
 
-    given = {"bytes": maximum_bytes, "depth": maximum_depth}
+    given: dict[str, Any] = {
+        "bytes": maximum_bytes,
+        "depth": maximum_depth,
+        "part_amplification": part_amplification,
+    }
     return replace(DocumentLimits(), **{name: value for name, value in given.items() if value is not None})
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.document import DocumentLimits, document_error, read
+from twigcast.document import DocumentLimits, PartCutter, PartForm, document_error, read
 from twigcast.errors import DocumentError, EvaluationError, SubscriptionError
 from twigcast.filtering.batches import Bodies, PositionLists
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
@@ -163,6 +163,16 @@ class Index:
         """
         found = select(self.pattern(id), read(body, self.limits), self.limits.steps(len(body)))
         return [Selected(node.start, node.end, type(node).__name__.lower()) for node in found]
+
+    def parts(self, body: bytes, id: Hashable, form: PartForm = "document") -> Iterator[bytes]:
+        """The nodes that a subscription selects in the document, each as a document of its own.
+
+        An element gets the namespaces that it uses, and the encoding and entities of its document; with the
+        ``form`` ``"range"`` it is the bare range of bytes.  Raises ``DocumentError``, also if the parts are
+        larger together than the limits allow; they are copied one after the other.
+        """
+        document = read(body, self.limits)
+        return PartCutter(document, form, self.limits).cut(select(self.pattern(id), document))
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
         """Explain why a subscription matches the document, or where it fails.

@@ -7,6 +7,8 @@ hits        documents with matches, index_version and error; with a network also
             hops               the numbers of the links that the document took
             false_positives    the numbers of those among them behind which no subscriber received it
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
+attempts    deliveries with
+            refusal  why a subscription gets no parts of a document, which is then the content
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ ERROR = StructType(
 
 ERRORS = StructField("error", ERROR)
 PROLOG = StructField("prolog", BinaryType())
+ONLY = StructField("twigcast_subscription", StringType())
+"""The column of the only subscription to deliver a document to; null for all that match."""
 
 SOURCED = StructType(
     [
@@ -73,19 +77,22 @@ DELIVERIES = StructType(
     ]
 )
 
-ARROW_ERROR = pa.struct(
-    [
-        ("code", pa.string()),
-        ("message", pa.string()),
-        ("line", pa.int32()),
-        ("column", pa.int32()),
-        ("offset", pa.int64()),
-    ]
-)
+REFUSAL = StructType([*ERROR.fields, PROLOG])
+ATTEMPTS = StructType([*DELIVERIES.fields, StructField("refusal", REFUSAL)])
+
+_ARROW_ERROR_FIELDS = [
+    ("code", pa.string()),
+    ("message", pa.string()),
+    ("line", pa.int32()),
+    ("column", pa.int32()),
+    ("offset", pa.int64()),
+]
+ARROW_ERROR = pa.struct(_ARROW_ERROR_FIELDS)
+ARROW_REFUSAL = pa.struct([*_ARROW_ERROR_FIELDS, ("prolog", pa.binary())])
 ARROW_SOURCED = pa.schema(
     [("doc_id", pa.string()), ("body", pa.binary()), ("prolog", pa.binary()), ("error", ARROW_ERROR)]
 )
-ARROW_DELIVERIES = pa.schema(
+ARROW_ATTEMPTS = pa.schema(
     [
         ("delivery_id", pa.string()),
         ("subscriber", pa.string()),
@@ -94,6 +101,7 @@ ARROW_DELIVERIES = pa.schema(
         ("part", pa.int32()),
         ("content", pa.binary()),
         ("index_version", pa.string()),
+        ("refusal", ARROW_REFUSAL),
     ]
 )
 

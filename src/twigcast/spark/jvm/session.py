@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twigcast.errors import ExtraError
 from twigcast.spark.jvm.java import cache_folder, java_home
 from twigcast.spark.jvm.private_api import SUBMITTED_SETTINGS, WORKER_DAEMON, MissingApi, using
 from twigcast.spark.jvm.workers import import_path
@@ -63,6 +64,8 @@ def session(
     The master is that of ``spark-submit``, else ``master``, else all cores of this machine.  Settings of
     ``spark-submit`` take precedence over ``conf``, and both over the defaults of this module.
     """
+    if find_spec("pyspark") is None:
+        raise ExtraError("pyspark", extra="spark")
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 

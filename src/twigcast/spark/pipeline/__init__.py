@@ -28,6 +28,7 @@ from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.pipeline import Pipeline
 from twigcast.spark.pipeline.sections import (
     DeadLettersSection,
+    DeliveriesSection,
     LimitsSection,
     MetricsSection,
     SinkSection,
@@ -41,6 +42,7 @@ from twigcast.spark.pipeline.sections import (
 
 __all__ = [
     "DeadLettersSection",
+    "DeliveriesSection",
     "LimitsSection",
     "MetricsSection",
     "NetworkSection",

@@ -17,6 +17,7 @@ from twigcast.spark.pipeline.folder_conflicts import folder_conflict
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.sections import (
     DeadLettersSection,
+    DeliveriesSection,
     LimitsSection,
     MetricsSection,
     SinkSection,
@@ -63,6 +64,7 @@ class Pipeline(ConfigSection):
     sink: Annotated[tuple[SinkSection, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]
     )
+    deliveries: DeliveriesSection = _default({})
     dead_letters: DeadLettersSection = _default({})
     metrics: MetricsSection = _default({})
     work: WorkSection = _default({})

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from twigcast.config import ConfigSection, wrong
-from twigcast.document import DocumentLimits
+from twigcast.document import DocumentLimits, PartForm
 from twigcast.spark.pipeline.values import (
     AnyPath,
     ByteCount,
@@ -137,6 +137,16 @@ class SinkSection(ConfigSection):
         return self
 
 
+class DeliveriesSection(ConfigSection):
+    """What is delivered to a subscription that asks for parts.
+
+    ``parts`` is ``document`` if a part is a document of its own, with the namespaces that it uses, or
+    ``range`` if it is the bare range of bytes.
+    """
+
+    parts: PartForm = "document"
+
+
 class DeadLettersSection(ConfigSection):
     """Where documents that cannot be read are written, with code, line and column of the error."""
 
@@ -201,6 +211,10 @@ class LimitsSection(ConfigSection):
     entity_depth: KernelCount = DocumentLimits().entity_depth
     work: Annotated[float, Field(gt=0, le=1 << 32, allow_inf_nan=False)] = DocumentLimits().work
     work_threshold: ByteCount = DocumentLimits().work_threshold
+    part_amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
+        DocumentLimits().part_amplification
+    )
+    part_threshold: ByteCount = DocumentLimits().part_threshold
 
 
 def _refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:

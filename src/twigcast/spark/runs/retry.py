@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from twigcast.spark.columns import ERROR
+from twigcast.spark.columns import ERROR, ONLY
 from twigcast.spark.jvm.lock import lock
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.batch_folders import write_batch
@@ -71,7 +71,7 @@ def _take(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, 
 def _finish(
     spark: SparkSession, state: RunState, batch: int, on_batch: Callable[[BatchMetrics], None] | None
 ) -> BatchMetrics:
-    letters = letters_of_retry(spark, state.pipeline, batch)
+    letters = letters_of_retry(spark, state.pipeline, batch).withColumnRenamed("subscription", ONLY.name)
     again = letters.where(F.col("body").isNotNull()).withColumn("error", F.lit(None).cast(ERROR))
     unread = letters.where(F.col("body").isNull()).withColumn("error", F.struct(*ERROR.names))
     again, unread = again.select(*_DOCUMENTS), unread.select(*_DOCUMENTS)
@@ -83,7 +83,7 @@ def _finish(
     return metrics
 
 
-_DOCUMENTS = ("doc_id", "body", "prolog", "error")
+_DOCUMENTS = ("doc_id", "body", "prolog", "error", ONLY.name)
 
 
 def _is_file(pipeline: Pipeline) -> Column:
