@@ -172,7 +172,8 @@ class Index:
         larger together than the limits allow; they are copied one after the other.
         """
         document = read(body, self.limits)
-        return PartCutter(document, form, self.limits).cut(select(self.pattern(id), document))
+        found = select(self.pattern(id), document, self.limits.steps(len(body)))
+        return PartCutter(document, form, self.limits).cut(found)
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
         """Explain why a subscription matches the document, or where it fails.

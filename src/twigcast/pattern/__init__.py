@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from twigcast.pattern.canonical import conjuncts, union
-from twigcast.pattern.evaluating import holds, matches, select
+from twigcast.pattern.evaluating import holds, matches, select, too_costly
 from twigcast.pattern.explaining import (
     AlternativeExplanation,
     Explanation,
@@ -94,5 +94,6 @@ __all__ = [
     "render_path",
     "render_predicate",
     "select",
+    "too_costly",
     "union",
 ]

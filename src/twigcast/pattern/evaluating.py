@@ -167,8 +167,12 @@ class Evaluation:
     def _spend(self, steps: int) -> None:
         self._spent += steps
         if self._limit is not None and self._spent > self._limit:
-            message = f"evaluating it on this document takes more than {self._limit:,} steps (limit work)"
-            raise EvaluationError(message)
+            raise too_costly(self._limit)
+
+
+def too_costly(steps: int) -> EvaluationError:
+    """The error of a subscription that takes more than ``steps`` steps."""
+    return EvaluationError(f"evaluating it on this document takes more than {steps:,} steps (limit work)")
 
 
 def stands(text: str, operator: str, value: str | float) -> bool:

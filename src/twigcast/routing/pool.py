@@ -144,7 +144,10 @@ class Pool:
         match = self._index.match(body)
         if match.error is not None:
             return match.error
-        numbers = self._number_at.take(np.asarray(match.positions, dtype=np.uint32))
+        positions = np.asarray(match.positions, dtype=np.uint32)
+        if match.undecided:  # a router forwards a document in vain rather than lose it
+            positions = np.union1d(positions, [each.position for each in match.undecided]).astype(np.uint32)
+        numbers = self._number_at.take(positions)
         return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
 
     def _update(self) -> None:

@@ -3,7 +3,9 @@
 documents   doc_id, body, and the other columns of the source; from some sources also
             prolog  the namespaces and entities that a record inherits, see ``document.prolog``
             error   why there is no body
-hits        documents with matches, index_version and error; with a network also
+hits        documents with matches, index_version, error, and
+            undecided          the subscriptions that took too much work to decide, by position, or null
+            with a network also
             hops               the numbers of the links that the document took
             false_positives    the numbers of those among them behind which no subscriber received it
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
@@ -59,8 +61,8 @@ SOURCED = StructType(
 """The columns of documents that workers have read: each row has a body or an error."""
 
 NUMBERS = ArrayType(IntegerType(), containsNull=False)  # saves the null checks: 1 µs for each document
-MATCHES, HOPS, FALSE_POSITIVES = (
-    StructField(name, NUMBERS) for name in ("matches", "hops", "false_positives")
+MATCHES, UNDECIDED, HOPS, FALSE_POSITIVES = (
+    StructField(name, NUMBERS) for name in ("matches", "undecided", "hops", "false_positives")
 )
 INDEX_VERSION = StructField("index_version", StringType())
 SECONDS = DoubleType()

@@ -186,6 +186,22 @@ def test_parts_that_are_too_large_are_refused(spark: SparkSession, tmp_path: Pat
     assert tc.deliveries(hits, version).count() == 503
 
 
+def test_a_subscription_that_takes_too_much_work_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """It gets a dead letter for that document, and the others get their deliveries."""
+    costly = "//*[count(.//*[count(.//*) = 7]) = 7]"
+    rows = [Subscription("costly", costly, "u"), Subscription("whole", "/a", "v")]
+    version = IndexVersion.write(tmp_path, 1, rows)
+    body = b"<a>" * 300 + b"</a>" * 300
+    limits = DocumentLimits(work=1, work_threshold=100)
+    hits = tc.match(documents(spark, [body, b"<a/>"]), version, limits=limits)
+    outs = tc.deliveries(hits, version, limits=limits).collect()
+    assert sorted((row.doc_id, row.subscription) for row in outs) == [("d0", "whole"), ("d1", "whole")]
+    (letter,) = tc.refused_deliveries(hits, version, limits=limits).collect()
+    assert (letter.doc_id, bytes(letter.body), letter.code) == ("d0", body, "too-costly")
+    assert letter.subscription == "costly"
+    assert "limit work" in letter.message
+
+
 def test_ids_tell_everything_apart() -> None:
     """An id changes with each of its components, and with nothing else."""
     base = ("d", b"<a/>", "u", "s", None)

@@ -21,6 +21,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from twigcast.spark.columns import NUMBERS
 from twigcast.spark.outputs.dead_letters import write_letters
 from twigcast.spark.outputs.link_metrics import hop_measures, hop_metrics, write_hops
 from twigcast.spark.outputs.metrics import BatchMetrics, write_metrics
@@ -111,6 +112,12 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
                 found = on_attempts.get if observing else made.agg(refusals).collect()[0].asDict()
                 letters += found["refusals"]
                 more = refused(made) if found["refusals"] else None
+            elif measured["undecided"]:
+                costly = hits.where(F.col("undecided").isNotNull()).withColumn(
+                    "matches", F.array().cast(NUMBERS)
+                )
+                more = refused(attempts(costly, index, ship=ship, limits=limits))
+                letters += more.count()
             write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
     if network is not None:
         hops = hop_metrics(measured, links)

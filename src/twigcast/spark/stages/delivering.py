@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
@@ -21,9 +20,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from twigcast.document import PART_FORMS, DocumentLimits, PartCutter, PartForm, joined, read, relocated
-from twigcast.errors import DocumentError, StageError
+from twigcast.errors import DocumentError, EvaluationError, StageError
 from twigcast.filtering import Index
-from twigcast.pattern import Pattern, parse, select
+from twigcast.pattern import Pattern, parse, select, too_costly
 from twigcast.spark.columns import (
     ARROW_ATTEMPTS,
     ARROW_REFUSAL,
@@ -32,8 +31,10 @@ from twigcast.spark.columns import (
     ERROR,
     ONLY,
     PROLOG,
+    UNDECIDED,
     ErrorRow,
     error_row,
+    error_without_position,
     has,
     require,
 )
@@ -79,9 +80,10 @@ def refused_deliveries(
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
 ) -> DataFrame:
-    """One row for each document and subscription whose parts exceed the limits: a dead letter.
+    """One row for each document and subscription that exceed a limit together: a dead letter.
 
-    Its columns are those of ``dead_letters``, and ``subscription``.
+    The parts that the subscription selects are too large, or it takes too much work to decide.  The columns
+    are those of ``dead_letters``, and ``subscription``.
     """
     return refused(attempts(hits, index, ship=ship, content="reference", parts=parts, limits=limits))
 
@@ -110,8 +112,11 @@ def delivers_parts(index: AnyIndexes) -> bool:
 def _matched(hits: DataFrame) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
-    needed += [field.name for field in (PROLOG, ONLY) if has(hits, field)]
-    return hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
+    needed += [field.name for field in (PROLOG, ONLY, UNDECIDED) if has(hits, field)]
+    wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
+    if has(hits, UNDECIDED):
+        wanted |= F.col("undecided").isNotNull()
+    return hits.where(wanted).select(*needed)
 
 
 def _stage(
@@ -210,6 +215,8 @@ def _deliver(
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
             yield from _parts(batch, wanted, version, parts, limits)
+        if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
+            yield from _undecided(batch, table, version, limits)
 
 
 def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[pa.RecordBatch]:
@@ -338,22 +345,29 @@ class _Parts:
         self.body = body
         self.prolog = prolog
         self._cutter: PartCutter | None = None
-        with suppress(DocumentError):  # the kernel has matched it, so the whole document is delivered
+        self._steps = limits.steps(len(body))
+        self._unreadable: DocumentError | None = None
+        try:
             document = read(joined(prolog, body), _UNLIMITED)
             self._cutter = PartCutter(document, form, limits, prolog=prolog, body=body)
+        except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
+            self._unreadable = error
 
     def of(self, pattern: Pattern, subscription: str) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
-        """The selected nodes with their numbers; the whole document if it cannot be parsed.
+        """The selected nodes with their numbers.
 
-        If they exceed the limits, the document and the error are all that is returned.
+        If the limits do not allow them, the document and the error are all that is returned.
         """
-        if self._cutter is None:
-            yield None, self.body, None
-            return
         try:
-            parts = self._cutter.cut(select(pattern, self._cutter.document))
+            if self._cutter is None:
+                assert self._unreadable is not None
+                raise self._unreadable
+            parts = self._cutter.cut(select(pattern, self._cutter.document, self._steps))
         except DocumentError as error:
             yield None, self.body, self._refusal(error, subscription)
+            return
+        except EvaluationError as error:
+            yield None, self.body, _too_costly(error, subscription, self.prolog)
             return
         for number, part in enumerate(parts):
             yield number, part, None
@@ -362,6 +376,29 @@ class _Parts:
         row = error_row(relocated(error, self.prolog, self.body))
         message = f"subscription {subscription!r}: {error.message}"
         return row | {"message": message, "prolog": self.prolog}
+
+
+def _undecided(
+    batch: pa.RecordBatch, table: pa.Table, version: str, limits: DocumentLimits
+) -> Iterator[pa.RecordBatch]:
+    """The refusals of subscriptions that took too much work to decide."""
+    has_prologs, has_only = ("prolog" in batch.schema.names, ONLY.name in batch.schema.names)
+    for row, positions in enumerate(batch.column("undecided").to_pylist()):
+        if not positions:
+            continue
+        doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
+        prolog = batch.column("prolog")[row].as_py() if has_prologs else None
+        only = batch.column(ONLY.name)[row].as_py() if has_only else None
+        for who in table.take(positions).select(["subscriber", "subscription"]).to_pylist():
+            if only is None or only == who["subscription"]:
+                error = too_costly(limits.steps(len(body)))
+                refusal = _too_costly(error, who["subscription"], prolog)
+                yield _batch([(None, *who.values(), doc_id, None, body, version, refusal)])
+
+
+def _too_costly(error: EvaluationError, subscription: str, prolog: bytes | None) -> ErrorRow:
+    message = f"subscription {subscription!r}: {error.message}"
+    return error_without_position(message, code=error.code) | {"prolog": prolog}
 
 
 @lru_cache(maxsize=4096)
