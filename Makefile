@@ -24,7 +24,7 @@ CXX ?= g++
 ARGS ?=
 JOBS ?= 2
 
-.PHONY: help setup demo test test-spark-oldest test-spark-newest bench lint format soak fuzz asan clean
+.PHONY: help setup demo test test-spark-oldest test-spark-newest bench lint format soak conformance fuzz asan clean
 
 help: ## List the targets
 	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
@@ -73,6 +73,9 @@ soak: KILLS ?= 20
 soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times: nothing grows, is lost or is doubled
 	@TWIGCAST_CHANGES=100000 $(BIN)/python -m pytest -s tests/subscriptions/test_store_growth.py $(ARGS)
 	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
+
+conformance: $(STAMP) ## Run the W3C XML conformance suite (from npm) with expat as the judge
+	@$(BIN)/python -m tests.conformance $(ARGS)
 
 fuzz: $(STAMP) ## Throw random bytes at the kernel for a minute
 	@$(BIN)/python tests/fuzz/fuzz_kernel.py $(ARGS)
