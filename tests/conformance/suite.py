@@ -32,7 +32,7 @@ class SuiteCase:
     """One document of the suite, and what the suite says of it.
 
     ``kind`` is ``valid``, ``invalid``, ``not-wf`` or ``error``; ``entities`` says which external entities a
-    parser must read to see the fault; ``namespaces`` is false if the document must be read without namespaces.
+    parser must read to see the fault; ``namespaces`` is false if it must be read without namespaces.
     """
 
     id: str

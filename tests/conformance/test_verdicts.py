@@ -12,7 +12,7 @@ from tests.conformance.suite import SuiteError, check_integrity, read_cases
 from tests.conformance.verdicts import DELIBERATE, Readers, judge
 from twigcast.document import DocumentLimits
 
-LIMITS = DocumentLimits(bytes=2000, depth=5, attributes=3)
+LIMITS = DocumentLimits(bytes=2000, depth=5, attributes=3, amplification=2.0, amplification_threshold=1000)
 DECLARED = "<!DOCTYPE a [<!ENTITY e 'x'>]>"
 
 ACCEPTED = {
@@ -72,6 +72,7 @@ DELIBERATELY_REFUSED = {
     "undeclared-entity": "<!DOCTYPE a SYSTEM 'none'><a>&e;</a>",
     "too-deep": "<a>" * 6 + "</a>" * 6,
     "too-many-attributes": "<a b='' c='' d='' e=''/>",
+    "entity-expansion": f"<!DOCTYPE a [<!ENTITY e '{'x' * 500}'>]><a>{'&e;' * 200}</a>",
     "too-large": f"<a>{'x' * 2000}</a>",
 }
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-1", "windows-1252"]

@@ -32,13 +32,15 @@ class Judgement:
 
     ``error`` is empty if the document is well-formed.  ``external`` are references to external entities,
     ``skipped`` are general entities without a declaration that was read, ``incomplete`` says that a part of
-    the DTD was not read, so that undeclared entities are no error, ``depth`` and ``attributes`` are maxima.
+    the DTD was not read, so that undeclared entities are no error, ``entities`` are declared with their text;
+    ``depth`` and ``attributes`` are maxima.
     """
 
     error: str
     external: int = 0
     skipped: int = 0
     incomplete: bool = False
+    entities: int = 0
     depth: int = 0
     attributes: int = 0
 
@@ -68,7 +70,11 @@ def judge(body: bytes) -> Judgement:
     def doctype(_: str, system: str | None, public: str | None, __: bool) -> None:
         seen["incomplete"] += system is not None or public is not None
 
+    def entity(_: str, __: bool, text: str | None, *___: str | None) -> None:
+        seen["entities"] += text is not None
+
     parser = expat.ParserCreate(namespace_separator="\x01")
+    parser.EntityDeclHandler = entity
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.ExternalEntityRefHandler = external
@@ -84,6 +90,7 @@ def judge(body: bytes) -> Judgement:
         seen["external"],
         seen["skipped"],
         bool(seen["incomplete"]),
+        seen["entities"],
         seen["depth"],
         seen["attributes"],
     )
@@ -118,6 +125,11 @@ DELIBERATE = (
         "too-many-attributes",
         "has an element with more attributes than DocumentLimits.attributes",
         lambda judgement, body, limits: judgement.attributes > limits.attributes,
+    ),
+    DeliberateRefusal(
+        "entity-expansion",
+        "declares entities, and grows by them more than DocumentLimits.amplification allows",
+        lambda judgement, body, limits: judgement.entities > 0,
     ),
     DeliberateRefusal(
         "too-large",
@@ -200,7 +212,7 @@ def _code(ask: Callable[[], DocumentError | None]) -> str:
 
 
 def _alike(codes: Iterable[str]) -> bool:
-    """Whether all refuse, and differ only in whether the document ends too early or is wrong where it ends."""
+    """Whether all refuse, and differ only in whether the document ends too early or is wrong at its end."""
     return set(codes) <= {"malformed", "truncated"}
 
 
