@@ -231,7 +231,8 @@ def _ascii_names(text: str) -> str:
 
 def hostile(chance: random.Random, scale: int) -> bytes:
     """A document that wants too much of its reader, or that is wrong in one way."""
-    return chance.choice([*_too_much(chance, scale), *REFUSED]).encode("utf-8", "surrogatepass")
+    text = chance.choice([*_too_much(chance, scale), *REFUSED, *REFUSED])
+    return text.encode("utf-8" if chance.random() < 0.8 else "utf-16", "surrogatepass")
 
 
 def _too_much(chance: random.Random, scale: int) -> list[str]:
@@ -270,6 +271,11 @@ REFUSED = [
     "<a xmlns:xml='urn:x'/>",
     "<a xmlns='http://www.w3.org/2000/xmlns/'/>",
     "<p:q:a xmlns:p='u'/>",
+    "<a><?x:y z?></a>",
+    "<!DOCTYPE a [<!ENTITY x:y 'z'>]><a>&x:y;</a>",
+    "<!DOCTYPE a [<!NOTATION x:y SYSTEM 'z'>]><a/>",
+    "<!DOCTYPE a SYSTEM 'none.dtd' [<!ENTITY é 'x'>]><a k='&é;'/>",
+    "<!DOCTYPE a SYSTEM 'none.dtd'><a k='&lt;&#233;'>&amp;</a>",
     "<a>\ufffe</a>",
     "<a>\ud800</a>",
     "<a>]]></a>",
