@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from twigcast.document import DocumentLimits
     from twigcast.errors import (
         DocumentError,
+        EvaluationError,
         IndexFileError,
         PatternError,
         SubscriptionError,
@@ -28,6 +29,7 @@ __all__ = [
     "BatchMatch",
     "DocumentError",
     "DocumentLimits",
+    "EvaluationError",
     "Index",
     "IndexFileError",
     "Match",
@@ -51,6 +53,7 @@ __getattr__ = lazy_names(
         "twigcast.document": ("DocumentLimits",),
         "twigcast.errors": (
             "DocumentError",
+            "EvaluationError",
             "IndexFileError",
             "PatternError",
             "SubscriptionError",

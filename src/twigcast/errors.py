@@ -6,6 +6,7 @@ happened.  A batch never stops at one of them: it collects them and goes on.
     TwigcastError
     ├── PatternError      a subscription outside the language: text, column, what was expected
     ├── DocumentError     a document that cannot be read: line, column, byte offset
+    ├── EvaluationError   a subscription that takes too many steps to decide on a document
     ├── IndexFileError    an index file that is truncated, altered, or of another version
     ├── SubscriptionError an id that is unknown, or already there
     ├── SchemaError       a schema that cannot be read, or used for what was asked
@@ -80,6 +81,12 @@ class DocumentError(TwigcastError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _document_error, self._key()
+
+
+class EvaluationError(TwigcastError):
+    """A subscription could not be decided on a document within the limit ``work``."""
+
+    code = "too-costly"
 
 
 class IndexFileError(TwigcastError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twigcast.document.encodings import code_points, codec_name
 from twigcast.document.faults import document_error
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import Shift, joined, relocated
@@ -30,6 +31,8 @@ __all__ = [
     "RecordSplitter",
     "Shift",
     "Text",
+    "code_points",
+    "codec_name",
     "descendants",
     "document_error",
     "elements",

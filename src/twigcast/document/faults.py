@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xml.parsers.expat import ErrorString
 
+from twigcast.document.limits import DocumentLimits
 from twigcast.errors import DocumentError
 
 # By the numbers of XML_Error in expat.h, which never change; every other number is "malformed".
@@ -28,38 +29,58 @@ _CODES = {
     38: "namespace",  # reserved prefix (xml) …
     39: "namespace",  # reserved prefix (xmlns) …
     40: "namespace",  # prefix must not be bound to one of the reserved namespace names
-    43: "entity-expansion",  # limit on input amplification factor … breached
 }
-# The numbers that the kernel adds for what twigcast itself refuses.
+# The numbers that the kernel adds for what twigcast refuses: code, message, and the limit if there is one.
 _OWN = {
-    1001: ("too-large", "the document is larger than the limit"),
-    1002: ("too-deep", "elements are nested deeper than the limit"),
-    1003: ("too-many-attributes", "an element has more attributes than the limit"),
-    1004: ("undeclared-entity", "undefined entity"),
-    1005: ("empty", "no element found: the document is empty"),
+    1001: ("too-large", "the document is too large", "bytes"),
+    1002: ("too-deep", "elements are nested too deep", "depth"),
+    1003: ("too-many-attributes", "an element has too many attributes", "attributes"),
+    1004: ("undeclared-entity", "undefined entity", None),
+    1005: ("empty", "no element found: the document is empty", None),
+    1006: ("entity-expansion", "entities refer to entities too deep, or to themselves", "entity_depth"),
+    1007: ("entity-expansion", "entities and namespaces expand the document too much", "amplification"),
 }
 _NO_ELEMENTS = 3
 _INVALID_TOKEN = 4
 UNKNOWN_ENCODING = 18
 EXTERNAL_ENTITY = 21
-AMPLIFICATION = 43
+_AMPLIFICATION = 43
+TOO_LARGE = 1001
+TOO_DEEP = 1002
+TOO_MANY_ATTRIBUTES = 1003
+UNDECLARED_ENTITY = 1004
 EMPTY = 1005
+ENTITY_DEPTH = 1006
+EXPANSION = 1007
 _LONGEST_CHARACTER = 4
+_DEFAULT_LIMITS = DocumentLimits()
 
 
-def document_error(number: int, line: int, column: int, offset: int, body: bytes = b"") -> DocumentError:
+def document_error(
+    number: int,
+    line: int,
+    column: int,
+    offset: int,
+    body: bytes = b"",
+    limits: DocumentLimits = _DEFAULT_LIMITS,
+) -> DocumentError:
     """The error for expat's ``number`` at this position, with the column counted from 0 as expat counts it.
 
     With the ``body``, a document of only white space gets the code ``empty`` and not ``truncated``, and
-    bytes that are not UTF-8 get ``encoding`` and not ``malformed``.
+    bytes that are not UTF-8 get ``encoding`` and not ``malformed``.  An error about one of the ``limits``
+    names the limit and its value.
     """
     if number == _NO_ELEMENTS and body and not body.removeprefix(b"\xef\xbb\xbf").strip():
         number = EMPTY
     if number in _OWN:
-        code, message = _OWN[number]
+        code, message, limit = _OWN[number]
+        if limit is not None:
+            message += f" (limit {limit}: {getattr(limits, limit):,})"
     else:
         code = _CODES.get(number, "malformed")
         message = ErrorString(number) or f"expat error {number}"
+    if number == _AMPLIFICATION:
+        code, message = "entity-expansion", f"{message} (limit amplification: {limits.amplification:,})"
     if number == EXTERNAL_ENTITY:
         message += ": nothing external is read"
     if number == _INVALID_TOKEN and _not_utf8(body, offset):

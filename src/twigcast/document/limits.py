@@ -10,7 +10,9 @@ class DocumentLimits:
     """Limits on one document; a document that exceeds one is refused with the error code of that limit.
 
     ``attributes`` limits the attributes of one element.  ``amplification`` limits how many times its own size
-    a document may grow by expanding entities, once it has grown to ``amplification_threshold`` bytes.
+    a document may grow by expanding entities and namespaces, once it has grown to ``amplification_threshold``
+    bytes; ``entity_depth`` limits how deep entities refer to entities.  ``work`` limits the steps per byte of
+    the document that may be spent on evaluating one subscription, once it has taken ``work_threshold`` steps.
     """
 
     bytes: int = 256 << 20
@@ -18,3 +20,10 @@ class DocumentLimits:
     attributes: int = 1000
     amplification: float = 100.0
     amplification_threshold: int = 8 << 20
+    entity_depth: int = 64
+    work: float = 16.0
+    work_threshold: int = 1_000_000
+
+    def steps(self, size: int) -> int:
+        """How many steps may be spent on one subscription in a document of ``size`` bytes."""
+        return max(self.work_threshold, int(self.work * size))

@@ -11,10 +11,16 @@ import re
 from typing import NoReturn
 from xml.parsers import expat
 
+from twigcast.document.encodings import codec_name
+from twigcast.document.entities import EntityTable
 from twigcast.document.faults import (
-    AMPLIFICATION,
     EMPTY,
+    ENTITY_DEPTH,
+    EXPANSION,
     EXTERNAL_ENTITY,
+    TOO_DEEP,
+    TOO_LARGE,
+    TOO_MANY_ATTRIBUTES,
     UNKNOWN_ENCODING,
     document_error,
 )
@@ -30,16 +36,13 @@ def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
     if not body:
         raise document_error(EMPTY, 1, 0, 0)
     if len(body) > limits.bytes:
-        message = f"the document has {len(body)} bytes, more than {limits.bytes}"
-        raise DocumentError(message, code="too-large", offset=limits.bytes)
+        raise document_error(TOO_LARGE, 1, 0, limits.bytes, limits=limits)
     return _Reader(body, limits).read()
 
 
 _SEPARATOR = "\x01"  # between the namespace and the local name; no document can contain it
 _TAG_NAME = re.compile(rb"<[^ \t\r\n/>]+")
 _ATTRIBUTE = re.compile(rb"""[ \t\r\n]+([^ \t\r\n=/>]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')""")
-_REFERENCE = re.compile(rb"&([A-Za-z_:][A-Za-z0-9_:.-]*);")
-_PREDEFINED = ("amp", "lt", "gt", "apos", "quot")
 
 
 class _Reader:
@@ -62,8 +65,8 @@ class _Reader:
         self.pieces: list[str] = []
         self.text_at = 0
         self.cdata_at: int | None = None
-        self.entities: set[str] = set(_PREDEFINED)
-        self.signs, self.width = _signs(body)
+        self.entities = EntityTable(limits.entity_depth)
+        self.signs, self.width, self.encoding = _signs(body)
         self.parser = parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         parser.ordered_attributes = True
         parser.buffer_text = False
@@ -74,7 +77,9 @@ class _Reader:
         parser.EndCdataSectionHandler = self._end_cdata
         parser.CommentHandler = self._apart
         parser.ProcessingInstructionHandler = self._apart
-        parser.EntityDeclHandler = self._declared
+        parser.XmlDeclHandler = self._declares_encoding
+        parser.EntityDeclHandler = self._declares_entity
+        parser.AttlistDeclHandler = self._declares_attribute
         parser.ExternalEntityRefHandler = self._external
         parser.SkippedEntityHandler = self._skipped
 
@@ -84,7 +89,7 @@ class _Reader:
             parser.Parse(self.body, True)
         except expat.ExpatError as error:
             at = max(parser.ErrorByteIndex, 0)
-            raise document_error(error.code, error.lineno, error.offset, at, self.body) from None
+            raise document_error(error.code, error.lineno, error.offset, at, self.body, self.limits) from None
         except (LookupError, ValueError):  # raised by pyexpat for codecs that it does not know or cannot use
             line, column = parser.ErrorLineNumber, parser.ErrorColumnNumber
             raise document_error(UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
@@ -96,9 +101,9 @@ class _Reader:
         at = self._end_text()
         self.depth += 1
         if self.depth > self.limits.depth:
-            self._fail("too-deep", f"elements are nested more than {self.limits.depth} deep")
+            raise self._error(TOO_DEEP)
         if len(attributes) > 2 * self.limits.attributes:
-            self._fail("too-many-attributes", f"an element has more than {self.limits.attributes} attributes")
+            raise self._error(TOO_MANY_ATTRIBUTES)
         self._grow(len(name) + sum(map(len, attributes)))
         element = Element(*_expanded_name(name), self.place, self._next(), at)
         if attributes:
@@ -145,9 +150,25 @@ class _Reader:
     def _apart(self, *_: str) -> None:
         self._end_text()
 
-    def _declared(self, name: str, is_parameter: bool, *_: str | None) -> None:
-        if not is_parameter:
-            self.entities.add(name)
+    def _declares_encoding(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is None:
+            return
+        codec = codec_name(encoding)
+        if codec is None:
+            raise LookupError(encoding)  # as pyexpat does; then ErrorByteIndex is that of the name
+        if self.width == 1:
+            self.encoding = codec
+
+    def _declares_entity(self, name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
+        if not is_parameter and not self.entities.declare(name, value):
+            raise self._error(ENTITY_DEPTH)
+
+    def _declares_attribute(self, *_: object) -> None:
+        """Check the default value of an attribute, which is the token that expat has just read."""
+        at = self.parser.CurrentByteIndex // self.width
+        quote = self.signs[at : at + 1]
+        if quote in (b'"', b"'"):
+            self._check_references(at, self.signs.index(quote, at + 1))
 
     def _external(self, *_: str | None) -> int:
         raise self._error(EXTERNAL_ENTITY)
@@ -173,6 +194,7 @@ class _Reader:
         start = element.start
         if self._in_entity(start):
             end = self._after(b";", start)
+            self._check_references(start // self.width, end // self.width)
         else:
             written, end = self._written_attributes(start)
             for attribute, (name, value_end) in zip(attributes, written, strict=False):
@@ -193,14 +215,14 @@ class _Reader:
             if found[1] != b"xmlns" and not found[1].startswith(b"xmlns:"):
                 written.append((found.start(1) * width, place * width))
             if b"&" in found[2]:
-                self._check_references(found[2])
+                self._check_references(*found.span(2))
         return written, self._after(b">", place * width)
 
-    def _check_references(self, value: bytes) -> None:
+    def _check_references(self, start: int, end: int) -> None:
         """Refuse an undeclared entity in an attribute value, which expat drops if it has not read the DTD."""
-        for name in _REFERENCE.findall(value):
-            if name.decode("ascii") not in self.entities:
-                self._fail("undeclared-entity", f"undefined entity {name.decode('ascii')!r}")
+        value = self.body[start * self.width : end * self.width].decode(self.encoding, "replace")
+        if undeclared := self.entities.undeclared(value):
+            self._fail("undeclared-entity", f"undefined entity {undeclared!r}")
 
     def _in_entity(self, at: int) -> bool:
         return self.signs.startswith(b"&", at // self.width)
@@ -222,13 +244,12 @@ class _Reader:
         if self.expanded > max(
             self.limits.amplification_threshold, self.limits.amplification * len(self.body)
         ):
-            raise self._error(AMPLIFICATION)
+            raise self._error(EXPANSION)
 
     def _error(self, number: int) -> DocumentError:
         parser = self.parser
-        return document_error(
-            number, parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
-        )
+        line, column, offset = parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
+        return document_error(number, line, column, offset, limits=self.limits)
 
     def _fail(self, code: str, message: str) -> NoReturn:
         parser = self.parser
@@ -241,12 +262,16 @@ def _expanded_name(name: str) -> tuple[str, str]:
     return namespace, local
 
 
-def _signs(body: bytes) -> tuple[bytes, int]:
-    """The body and 1; of UTF-16, one byte for each character (0x80 for those beyond ASCII) and 2."""
+def _signs(body: bytes) -> tuple[bytes, int, str]:
+    """The body with one byte per character, its bytes per character, and its codec until one is declared.
+
+    Of UTF-16, a character beyond ASCII is 0x80; any other encoding has the body's own bytes.
+    """
     if body[:2] in (b"\xff\xfe", b"<\x00"):
-        high, low = body[1::2], body[::2]
+        high, low, codec = body[1::2], body[::2], "utf_16_le"
     elif body[:2] in (b"\xfe\xff", b"\x00<"):
-        high, low = body[::2], body[1::2]
+        high, low, codec = body[::2], body[1::2], "utf_16_be"
     else:
-        return body, 1
-    return bytes([y if not x and y < 0x80 else 0x80 for x, y in zip(high, low, strict=False)]), 2
+        return body, 1, "utf_8"
+    signs = bytes([y if not x and y < 0x80 else 0x80 for x, y in zip(high, low, strict=False)])
+    return signs, 2, codec

@@ -14,6 +14,7 @@ from twigcast.filtering.results import (
     RefusedSubscription,
     Selected,
     Stats,
+    Undecided,
 )
 from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.stored_rows import ROW_SCHEMA
@@ -33,6 +34,7 @@ __all__ = [
     "StoredSegment",
     "SubscriptionWarning",
     "Tuning",
+    "Undecided",
     "XTrie",
     "YFilter",
     "duplicate_id",

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.document import Document, DocumentLimits, document_error, read
-from twigcast.errors import DocumentError, SubscriptionError
+from twigcast.document import DocumentLimits, document_error, read
+from twigcast.errors import DocumentError, EvaluationError, SubscriptionError
 from twigcast.filtering.batches import Bodies, PositionLists
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
 from twigcast.filtering.engine import unknown_id
@@ -36,6 +36,7 @@ from twigcast.filtering.results import (
     RefusedSubscription,
     Selected,
     Stats,
+    Undecided,
 )
 from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.tuning import Tuning
@@ -90,6 +91,7 @@ class Index:
         self.tuning = tuning or Tuning()
         self._collection = collection
         self._confirmations: Counter[Hashable] = Counter()
+        self._undecided = 0
         self._engines: list[SegmentMatcher] = []
         self._every_engine: weakref.WeakSet[SegmentMatcher] = weakref.WeakSet()
         _indexes.add(self)
@@ -111,19 +113,24 @@ class Index:
         with self._engine() as (engine, snapshot):
             found, suspect, error = engine.match(body)
         if error is not None:
-            return Match((), _fault(error, body), snapshot.roster)
+            return Match((), _fault(error, body, self.limits), snapshot.roster)
         positions = memoryview(found).cast("I")
-        if suspect:
-            return Match(self._confirmed(body, positions, snapshot), None, snapshot.roster)
-        return Match(positions, None, snapshot.roster)
+        return (
+            self._confirmed(body, positions, snapshot) if suspect else Match(positions, None, snapshot.roster)
+        )
 
     def count(self, body: bytes) -> int:
         """The number of subscriptions that the document matches; raises ``DocumentError``."""
         with self._engine() as (engine, _):
             found, suspect, error = engine.count(body)
         if error is not None:
-            raise _fault(error, body)
-        return len(self.match(body)) if suspect else found
+            raise _fault(error, body, self.limits)
+        if not suspect:
+            return int(found)
+        match = self.match(body)
+        if match.error is not None:
+            raise match.error
+        return len(match)
 
     def match_batch(self, bodies: Any) -> BatchMatch:
         """Match each document of an Arrow array; the result has positions.  The GIL is released meanwhile."""
@@ -134,27 +141,35 @@ class Index:
             )
         errors: list[DocumentError | None] = [None] * len(batch)
         for row, error in failures:
-            errors[row] = _fault(error, batch[row])
+            errors[row] = _fault(error, batch[row], self.limits)
         rows = PositionLists(offsets, positions)
+        undecided: dict[int, tuple[Undecided, ...]] = {}
         if suspects:
-            rows = rows.replaced({row: self._confirmed(batch[row], rows[row], snapshot) for row in suspects})
+            confirmed = {row: self._confirmed(batch[row], rows[row], snapshot) for row in suspects}
+            rows = rows.replaced({row: match.positions for row, match in confirmed.items()})
+            undecided = {row: match.undecided for row, match in confirmed.items() if match.undecided}
+            for row, match in confirmed.items():
+                errors[row] = match.error
         present: list[bool] = []
-        if failures or batch.valid:
+        if batch.valid or any(error is not None for error in errors):
             valid = batch.valid or bytes([1]) * len(batch)
             present = [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
-        return BatchMatch(rows.to_arrow(len(batch), present), errors, snapshot.roster)
+        return BatchMatch(rows.to_arrow(len(batch), present), errors, snapshot.roster, undecided)
 
     def select(self, body: bytes, id: Hashable) -> list[Selected]:
-        """The nodes that a subscription selects in the document, as byte ranges; raises ``DocumentError``."""
-        pattern = self.pattern(id)
-        return [
-            Selected(node.start, node.end, type(node).__name__.lower())
-            for node in select(pattern, read(body, self.limits))
-        ]
+        """The nodes that a subscription selects in the document, as byte ranges.
+
+        Raises ``DocumentError`` if the document cannot be read, ``EvaluationError`` if this takes too long.
+        """
+        found = select(self.pattern(id), read(body, self.limits), self.limits.steps(len(body)))
+        return [Selected(node.start, node.end, type(node).__name__.lower()) for node in found]
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
-        """Explain why a subscription matches the document, or where it fails; raises ``DocumentError``."""
-        return explain(self.pattern(id), read(body, self.limits))
+        """Explain why a subscription matches the document, or where it fails.
+
+        Raises ``DocumentError`` if the document cannot be read, ``EvaluationError`` if this takes too long.
+        """
+        return explain(self.pattern(id), read(body, self.limits), self.limits.steps(len(body)))
 
     # Subscriptions
 
@@ -298,6 +313,7 @@ class Index:
             path_nodes=sum(each["path_nodes"] for each in learnt),
             memo_hit_rate=sum(each["memo_hits"] for each in learnt) / tries if tries else 0.0,
             flushes=sum(each["flushes"] for each in learnt),
+            undecided=self._undecided,
             costliest=self._costliest(snapshot, engines),
         )
 
@@ -319,6 +335,7 @@ class Index:
                 limits.attributes,
                 limits.amplification,
                 limits.amplification_threshold,
+                limits.entity_depth,
             )
             self._every_engine.add(engine)
         if engine.version is not snapshot:
@@ -329,18 +346,29 @@ class Index:
         finally:
             self._engines.append(engine)
 
-    def _confirmed(self, body: bytes, positions: Iterable[int], snapshot: Snapshot) -> list[int]:
-        document: Document | None = None
-        kept = []
+    def _confirmed(self, body: bytes, positions: Iterable[int], snapshot: Snapshot) -> Match:
+        """The match of a document, with its inexact candidates decided by the evaluator."""
+        try:
+            document = read(body, self.limits)
+        except DocumentError as error:  # by an expat of another version than the kernel's
+            return Match((), error, snapshot.roster)
+        steps = self.limits.steps(len(body))
+        kept: list[int] = []
+        undecided: list[Undecided] = []
         for position in positions:
             if has_bit(snapshot.inexact, position):
-                document = document or read(body, self.limits)
-                self._confirmations[snapshot.roster[position]] += 1
+                id = snapshot.roster[position]
+                self._confirmations[id] += 1
                 pattern = snapshot.roster.pattern(position, self.pattern_limits)
-                if isinstance(pattern, Pattern) and not matches(pattern, document):
+                try:
+                    if isinstance(pattern, Pattern) and not matches(pattern, document, steps):
+                        continue
+                except EvaluationError as error:
+                    undecided.append(Undecided(position, id, error))
                     continue
             kept.append(position)
-        return kept
+        self._undecided += len(undecided)
+        return Match(kept, None, snapshot.roster, tuple(undecided))
 
     def _costliest(self, snapshot: Snapshot, engines: list[SegmentMatcher]) -> tuple[CostlySubscription, ...]:
         roster = snapshot.roster
@@ -363,9 +391,8 @@ class Index:
         )
 
 
-def _fault(error: tuple[int, int, int, int], body: bytes) -> DocumentError:
-    code, line, column, offset = error
-    return document_error(code, line, column, offset, body)
+def _fault(error: tuple[int, int, int, int], body: bytes, limits: DocumentLimits) -> DocumentError:
+    return document_error(*error, body, limits)
 
 
 _indexes: weakref.WeakSet[Index] = weakref.WeakSet()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from twigcast.errors import DocumentError, PatternError, SubscriptionError
+from twigcast.errors import DocumentError, EvaluationError, PatternError, SubscriptionError
 from twigcast.filtering.roster import Roster
 
 
@@ -19,12 +19,25 @@ class RefusedSubscription:
 
 
 @dataclass(frozen=True, slots=True)
+class Undecided:
+    """A subscription that could not be decided on the document, and the error that says why."""
+
+    position: int
+    id: Hashable
+    error: EvaluationError
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
-    """The subscriptions that one document matches, or the error if it could not be read."""
+    """The subscriptions that one document matches, or the error if it could not be read.
+
+    A subscription that took too many steps is in ``undecided``, and not among the matches.
+    """
 
     positions: Sequence[int]
     error: DocumentError | None
     _names: Sequence[Hashable] = field(repr=False)
+    undecided: tuple[Undecided, ...] = ()
 
     @classmethod
     def of(cls, ids: Sequence[Hashable]) -> Match:
@@ -50,6 +63,8 @@ class BatchMatch:
     """Arrow ``list<uint32>``: a list of positions for each document; null if it could not be read."""
     errors: list[DocumentError | None]
     _names: Sequence[Hashable] = field(repr=False)
+    undecided: Mapping[int, tuple[Undecided, ...]] = field(default_factory=dict)
+    """By row: the subscriptions that took too many steps to decide, which are not among the matches."""
 
     def ids(self, row: int) -> list[Hashable]:
         """The ids that the document in ``row`` matches; raises its error if it has one."""
@@ -99,6 +114,8 @@ class Stats:
     path_nodes: int
     memo_hit_rate: float
     flushes: int
+    undecided: int
+    """How often a subscription took too many steps to decide on a document."""
     costliest: tuple[CostlySubscription, ...]
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from twigcast.document import Document, Element, Node, node_path
-from twigcast.pattern.evaluating import candidates, end, holds, satisfies
+from twigcast.pattern.evaluating import Evaluation
 from twigcast.pattern.rendering import render, render_absolute, render_name, render_predicate, render_tail
 from twigcast.pattern.tree import Path, Pattern, Predicate
 
@@ -73,29 +73,33 @@ class Explanation:
         return asdict(self)
 
 
-def explain(pattern: Pattern, document: Document) -> Explanation:
-    """Explain why ``pattern`` matches ``document``, or at which step each of its alternatives fails."""
-    alternatives = tuple([_alternative(path, document) for path in pattern.alternatives])
+def explain(pattern: Pattern, document: Document, steps: int | None = None) -> Explanation:
+    """Explain why ``pattern`` matches ``document``, or at which step each of its alternatives fails.
+
+    Raises ``EvaluationError`` if this takes more than ``steps`` steps; by default there is no limit.
+    """
+    evaluation = Evaluation(steps)
+    alternatives = tuple([_alternative(path, document, evaluation) for path in pattern.alternatives])
     return Explanation(render(pattern), any(each.selected for each in alternatives), alternatives)
 
 
-def _alternative(path: Path, document: Document) -> AlternativeExplanation:
+def _alternative(path: Path, document: Document, evaluation: Evaluation) -> AlternativeExplanation:
     steps: list[StepExplanation] = []
     reached: list[Document | Element] = [document]
     if path.filters or not path.steps:
-        kept = [node for node in reached if all(holds(predicate, node) for predicate in path.filters)]
-        steps.append(_step("/", reached, reached, kept, path.filters))
+        kept = [node for node in reached if all(evaluation.holds(each, node) for each in path.filters)]
+        steps.append(_step("/", reached, reached, kept, path.filters, evaluation))
         reached = kept
     for step in path.steps:
-        found = candidates(step, reached)
-        satisfying = [element for element in found if satisfies(step, element)]
+        found = evaluation.candidates(step, reached)
+        satisfying = [element for element in found if evaluation.satisfies(step, element)]
         text = step.axis.value + render_name(step.test)
-        steps.append(_step(text, reached, found, satisfying, step.predicates))
+        steps.append(_step(text, reached, found, satisfying, step.predicates, evaluation))
         reached = list(satisfying)
     selected: list[Node] = list(reached)
     if path.tail is not None:
-        selected = end(path.tail, reached)
-        steps.append(_step(render_tail(path.tail), reached, selected, selected, ()))
+        selected = evaluation.end(path.tail, reached)
+        steps.append(_step(render_tail(path.tail), reached, selected, selected, (), evaluation))
     stopped = next((step.step for step in steps if not step.kept), None)
     return AlternativeExplanation(render_absolute(path), len(selected), stopped, tuple(steps))
 
@@ -106,6 +110,7 @@ def _step(
     found: Sequence[Node],
     kept: Sequence[Node],
     predicates: Sequence[Predicate],
+    evaluation: Evaluation,
 ) -> StepExplanation:
     example = next(iter([*kept[:1], *found[:1]]), None)
     return StepExplanation(
@@ -114,12 +119,12 @@ def _step(
         found=len(found),
         kept=len(kept),
         example=None if example is None else node_path(example),
-        predicates=tuple([_predicate(predicate, found) for predicate in predicates]),
+        predicates=tuple([_predicate(predicate, found, evaluation) for predicate in predicates]),
     )
 
 
-def _predicate(predicate: Predicate, found: Sequence[Node]) -> PredicateExplanation:
-    held = sum(holds(predicate, node) for node in found if isinstance(node, Document | Element))
+def _predicate(predicate: Predicate, found: Sequence[Node], evaluation: Evaluation) -> PredicateExplanation:
+    held = sum(evaluation.holds(predicate, node) for node in found if isinstance(node, Document | Element))
     return PredicateExplanation(render_predicate(predicate), held, len(found))
 
 

@@ -7,7 +7,6 @@ A ``SegmentMatcher`` matches documents against several segments at once, and cac
 for the next documents.  Only one thread at a time may use it; segments are immutable and shared.
 """
 
-import codecs
 import os
 
 cimport cython
@@ -18,6 +17,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.vector cimport vector
+
+from twigcast.document import code_points, codec_name
 
 
 cdef extern from "builder.hpp" namespace "twigcast" nogil:
@@ -60,6 +61,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint32_t depth, attributes
         float amplification
         uint64_t amplification_threshold
+        uint32_t entity_depth
 
     cdef struct CError "twigcast::ReadError":
         int code
@@ -83,21 +85,28 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cbool intersect(const uint64_t*, const uint64_t*, size_t)
 
 
+cdef extern from "expat.h" nogil:
+    const char* XML_ExpatVersion()
+
+
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 
 
 cdef int encoding_table(const char* name, int* table) noexcept with gil:
-    """Fill the table with the code points of a single-byte encoding; 0 where Python does not know it."""
+    """Fill the table with the code points of an encoding of one byte per character; 0 if there is no such encoding."""
     try:
-        decoded = bytes(range(256)).decode(codecs.lookup(name.decode("ascii")).name, "replace")
-        if len(decoded) != 256:
-            return 0
-        for i in range(256):
-            point = ord(decoded[i])
-            table[i] = -1 if point == 0xFFFD else point
-        return 1
+        codec = codec_name(name.decode("ascii"))
+        points = code_points(codec) if codec is not None else ()
+        for i, point in enumerate(points):
+            table[i] = point
+        return bool(points)
     except Exception:
         return 0
+
+
+def expat_version():
+    """The version of the expat library that the kernel runs with."""
+    return XML_ExpatVersion().decode().removeprefix("expat_")
 
 
 cdef void fill(vector[uint64_t]& bitmap, const uint8_t[::1] bytes, size_t words):
@@ -242,7 +251,8 @@ cdef class SegmentMatcher:
     cdef readonly object version
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
-                  uint32_t attributes, float amplification, uint64_t amplification_threshold):
+                  uint32_t attributes, float amplification, uint64_t amplification_threshold,
+                  uint32_t entity_depth=64):
         self.reader = new CReader(SALT)
         self.reader.encoding_table = encoding_table
         self.reader.limits.bytes = bytes
@@ -250,6 +260,7 @@ cdef class SegmentMatcher:
         self.reader.limits.attributes = attributes
         self.reader.limits.amplification = amplification
         self.reader.limits.amplification_threshold = amplification_threshold
+        self.reader.limits.entity_depth = entity_depth
         self.matchers = {}
         self.tuning = CTuning(cache_bytes, programs, memo)
 

@@ -1,15 +1,13 @@
 // expat drives the matchers; limits and errors are decided here.
 //
-// A document is parsed without namespace processing first; at the first colon or xmlns the parse is started again with
-// it (in practice at the root element, so hardly any work is lost).
+// A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset the parse is
+// started again with it (in practice at the root element, so hardly any work is lost).
 #pragma once
 
 #define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
 #include <expat.h>
 
-#include <set>
-#include <string>
-
+#include "entities.hpp"
 #include "matcher.hpp"
 
 namespace twigcast {
@@ -19,6 +17,7 @@ struct Limits {
     u32 depth = 1000, attributes = 1000;
     float amplification = 100.0f;
     u64 amplification_threshold = 8ull << 20;
+    u32 entity_depth = 64;
 };
 
 // Beside expat's own codes (below 1000).
@@ -28,6 +27,8 @@ enum ErrorCode : int {
     TOO_MANY_ATTRIBUTES = 1003,
     UNDECLARED_ENTITY = 1004,
     EMPTY_DOCUMENT = 1005,
+    ENTITY_DEPTH = 1006,
+    EXPANSION = 1007,
 };
 
 struct ReadError {
@@ -78,18 +79,25 @@ class Reader {
         XML_SetHashSalt(parser, salt_);
         XML_SetUserData(parser, this);
         XML_SetElementHandler(parser, on_start, on_end);
+        XML_SetProcessingInstructionHandler(parser, on_instruction);
         bool text = false;
         for (Matcher* matcher : matchers) text = text || matcher->needs_text();
         if (text) {
             XML_SetCharacterDataHandler(parser, on_text);
             XML_SetCommentHandler(parser, on_comment);
-            XML_SetProcessingInstructionHandler(parser, on_instruction);
         }
+        wants_text_ = text;
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
         XML_SetStartDoctypeDeclHandler(parser, on_doctype);
-        external_ = false;
+        XML_SetXmlDeclHandler(parser, on_declaration);
+        has_doctype_ = false;
         bytes_ = bytes;
+        bytes_end_ = bytes + length;
+        expanded_ = 0;
+        const double most = std::min(static_cast<double>(limits.amplification) * static_cast<double>(length), 9e18);
+        most_expanded_ = std::max(limits.amplification_threshold, static_cast<u64>(most));
+        decoder_.begin(bytes, length);
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
         XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
         XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
@@ -138,9 +146,7 @@ class Reader {
         if (reader.own_error_ || reader.restart_) return;
         std::size_t length = std::strlen(name);
         if (!reader.spaced_mode_ && reader.wants_namespaces(name, length, attributes)) {
-            reader.restart_ = true;
-            XML_StopParser(reader.parser_, XML_FALSE);
-            return;
+            return reader.restart();
         }
         if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
         if (attributes[0]) {
@@ -148,7 +154,9 @@ class Reader {
             while (attributes[2 * count]) ++count;
             if (count > reader.limits.attributes) return reader.stop(TOO_MANY_ATTRIBUTES);
         }
-        if (reader.external_ && attributes[0] && reader.refers_to_nothing()) return reader.stop(UNDECLARED_ENTITY);
+        if (reader.spaced_mode_ && reader.expands_too_much(length, attributes)) return reader.stop(EXPANSION);
+        if (reader.has_doctype_ && attributes[0] && reader.refers_to_undeclared())
+            return reader.stop(UNDECLARED_ENTITY);
         u64 hash = hash_bytes(name, length);
         for (Matcher* matcher : reader.matchers) matcher->start(name, length, hash, attributes, reader.depth_);
     }
@@ -164,12 +172,17 @@ class Reader {
         for (Matcher* matcher : static_cast<Reader*>(self)->matchers) matcher->text(bytes, static_cast<std::size_t>(length));
     }
 
-    static void on_comment(void* self, const char*) { interrupt(self); }
-    static void on_instruction(void* self, const char*, const char*) { interrupt(self); }
-    static void interrupt(void* self) {
+    static void on_comment(void* self, const char*) { static_cast<Reader*>(self)->interrupt(); }
+
+    static void on_instruction(void* self, const char* target, const char*) {
         Reader& reader = *static_cast<Reader*>(self);
-        if (reader.own_error_ || reader.restart_) return;
-        for (Matcher* matcher : reader.matchers) matcher->interrupt(reader.depth_);
+        if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
+        if (reader.wants_text_) reader.interrupt();
+    }
+
+    void interrupt() {
+        if (own_error_ || restart_) return;
+        for (Matcher* matcher : matchers) matcher->interrupt(depth_);
     }
 
     static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
@@ -180,32 +193,56 @@ class Reader {
         if (!parameter) static_cast<Reader*>(self)->stop(UNDECLARED_ENTITY);
     }
 
-    static void on_doctype(void* self, const char*, const char* system, const char*, int) {
+    static void on_doctype(void* self, const char* name, const char*, const char*, int has_subset) {
         Reader& reader = *static_cast<Reader*>(self);
-        if (!system) return;
-        reader.external_ = true;
-        reader.entities_ = {"lt", "gt", "amp", "quot", "apos"};
+        if (has_subset || std::strchr(name, ':')) reader.restart();  // its names may have colons, too
+        if (reader.restart_) return;
+        reader.has_doctype_ = true;
+        reader.entities_.clear();
         XML_SetEntityDeclHandler(reader.parser_, on_entity);
+        XML_SetAttlistDeclHandler(reader.parser_, on_attribute_default);
     }
 
-    static void on_entity(void* self, const char* name, int parameter, const char*, int, const char*, const char*,
-                          const char*, const char*) {
-        if (!parameter) static_cast<Reader*>(self)->entities_.insert(name);
+    static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
+                          const char*, const char*, const char*) {
+        Reader& reader = *static_cast<Reader*>(self);
+        std::string_view text(value ? value : "", value ? static_cast<std::size_t>(length) : 0);
+        if (!parameter && !reader.entities_.declare(name, text, reader.limits.entity_depth)) reader.stop(ENTITY_DEPTH);
     }
 
-    // If a DTD was not read, expat silently drops undeclared entities in attributes.
-    bool refers_to_nothing() const {
+    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value, int) {
+        Reader& reader = *static_cast<Reader*>(self);
+        if (value && reader.refers_to_undeclared()) reader.stop(UNDECLARED_ENTITY);
+    }
+
+    static void on_declaration(void* self, const char*, const char* encoding, int) {
+        if (encoding) static_cast<Reader*>(self)->decoder_.declare(std::string_view(encoding));
+    }
+
+    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event is a start
+    // tag, the default value of an attribute, or the reference to the entity that has the start tag.
+    bool refers_to_undeclared() {
         XML_Index from = XML_GetCurrentByteIndex(parser_);
         if (from < 0) return false;
-        const char* at = bytes_ + from;
-        const char* end = at + XML_GetCurrentByteCount(parser_);
-        while ((at = static_cast<const char*>(std::memchr(at, '&', static_cast<std::size_t>(end - at))))) {
-            ++at;
-            const char* stop = static_cast<const char*>(std::memchr(at, ';', static_cast<std::size_t>(end - at)));
-            if (!stop) return false;
-            if (*at != '#' && !entities_.count(std::string(at, stop))) return true;
+        const char* bytes = bytes_ + from;
+        std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(bytes_end_ - bytes));
+        return std::memchr(bytes, '&', length) && entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
+    }
+
+    // A namespace stands in every name that is in it, a default value in every element: both may be long.
+    bool expands_too_much(std::size_t length, const char** attributes) {
+        expanded_ += length;
+        for (; *attributes; attributes += 2) {
+            expanded_ += std::strlen(attributes[0]);
+            if (has_doctype_) expanded_ += std::strlen(attributes[1]);
         }
-        return false;
+        return expanded_ > most_expanded_;
+    }
+
+    void restart() {
+        if (spaced_mode_ || own_error_ || restart_) return;
+        restart_ = true;
+        XML_StopParser(parser_, XML_FALSE);
     }
 
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
@@ -213,7 +250,9 @@ class Reader {
         info->data = nullptr;
         info->convert = nullptr;
         info->release = nullptr;
-        return reader.encoding_table && reader.encoding_table(name, info->map) ? XML_STATUS_OK : XML_STATUS_ERROR;
+        if (!reader.encoding_table || !reader.encoding_table(name, info->map)) return XML_STATUS_ERROR;
+        reader.decoder_.declare(info->map);
+        return XML_STATUS_OK;
     }
 
     XML_Parser plain_ = nullptr, spaced_ = nullptr, parser_ = nullptr;
@@ -221,9 +260,11 @@ class Reader {
     u32 depth_ = 0;
     int own_error_ = 0;
     ReadError stopped_;
-    bool spaced_mode_ = false, restart_ = false, external_ = false;
-    const char* bytes_ = nullptr;
-    std::set<std::string> entities_;  // the declared entities, if a part of the DTD was not read
+    bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
+    const char *bytes_ = nullptr, *bytes_end_ = nullptr;
+    u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces
+    Decoder decoder_;
+    EntityTable entities_;  // if there is a document type
 };
 
 inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {

@@ -198,6 +198,9 @@ class LimitsSection(ConfigSection):
         DocumentLimits().amplification
     )
     amplification_threshold: ByteCount = DocumentLimits().amplification_threshold
+    entity_depth: KernelCount = DocumentLimits().entity_depth
+    work: Annotated[float, Field(gt=0, le=1 << 32, allow_inf_nan=False)] = DocumentLimits().work
+    work_threshold: ByteCount = DocumentLimits().work_threshold
 
 
 def _refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:
