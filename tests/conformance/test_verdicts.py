@@ -64,6 +64,9 @@ REFUSED = {
     "undeclared prefix": "<a xmlns:p=''/>",
     "reserved prefix": "<a xmlns:xmlns='u'/>",
     "two colons": "<p:q:a xmlns:p='u'/>",
+    "colon in the target of an instruction": "<a><?x:y z?></a>",
+    "colon in the name of an entity": "<!DOCTYPE a [<!ENTITY x:y 'z'>]><a/>",
+    "colon in the name of a notation": "<!DOCTYPE a [<!NOTATION x:y SYSTEM 'z'>]><a/>",
     "unknown encoding": "<?xml version='1.0' encoding='none'?><a/>",
     "doctype after the root": "<a/><!DOCTYPE a>",
 }
@@ -121,6 +124,17 @@ def test_encodings(readers: Readers, encoding: str) -> None:
     assert readers.compare(text.encode(encoding)).disagreement == ""
     for other in ENCODINGS:
         assert readers.compare(text.encode(other)).disagreement == ""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+def test_references_in_attributes(readers: Readers, encoding: str) -> None:
+    """With an unread DTD, references to entities that are declared or predefined are no fault."""
+    for text in (
+        "<!DOCTYPE a SYSTEM 'none'><a b='&lt;&#233;&amp;'/>",
+        "<!DOCTYPE a SYSTEM 'none' [<!ENTITY é 'x'>]><a b='&é;'/>",
+    ):
+        outcome = readers.compare(("\ufeff" + text).encode(encoding))
+        assert (outcome.judgement.error, outcome.refusal, outcome.disagreement) == ("", None, "")
 
 
 @pytest.mark.parametrize("end", range(1, 60))

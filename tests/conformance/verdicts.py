@@ -33,7 +33,7 @@ class Judgement:
     ``error`` is empty if the document is well-formed.  ``external`` are references to external entities,
     ``skipped`` are general entities without a declaration that was read, ``incomplete`` says that a part of
     the DTD was not read, so that undeclared entities are no error, ``entities`` are declared with their text;
-    ``depth`` and ``attributes`` are maxima.
+    ``expanded`` are the characters of all names, values and texts, ``depth`` and ``attributes`` are maxima.
     """
 
     error: str
@@ -41,6 +41,7 @@ class Judgement:
     skipped: int = 0
     incomplete: bool = False
     entities: int = 0
+    expanded: int = 0
     depth: int = 0
     attributes: int = 0
 
@@ -50,15 +51,19 @@ def judge(body: bytes) -> Judgement:
     seen: Counter[str] = Counter()
     depth = 0
 
-    def start(_: str, attributes: dict[str, str]) -> None:
+    def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
         seen["depth"] = max(seen["depth"], depth)
         seen["attributes"] = max(seen["attributes"], len(attributes))
+        seen["expanded"] += len(name) + sum(map(len, attributes)) + sum(map(len, attributes.values()))
 
     def end(_: str) -> None:
         nonlocal depth
         depth -= 1
+
+    def characters(data: str) -> None:
+        seen["expanded"] += len(data)
 
     def external(*_: str | None) -> int:
         seen["external"] += 1
@@ -77,6 +82,7 @@ def judge(body: bytes) -> Judgement:
     parser.EntityDeclHandler = entity
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = characters
     parser.ExternalEntityRefHandler = external
     parser.SkippedEntityHandler = skipped
     parser.StartDoctypeDeclHandler = doctype
@@ -91,6 +97,7 @@ def judge(body: bytes) -> Judgement:
         seen["skipped"],
         bool(seen["incomplete"]),
         seen["entities"],
+        seen["expanded"],
         seen["depth"],
         seen["attributes"],
     )
@@ -128,8 +135,8 @@ DELIBERATE = (
     ),
     DeliberateRefusal(
         "entity-expansion",
-        "declares entities, and grows by them more than DocumentLimits.amplification allows",
-        lambda judgement, body, limits: judgement.entities > 0,
+        "grows by entities and namespaces more than DocumentLimits.amplification or entity_depth allows",
+        lambda judgement, body, limits: judgement.entities > 0 or judgement.expanded > len(body),
     ),
     DeliberateRefusal(
         "too-large",

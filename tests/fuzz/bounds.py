@@ -36,13 +36,12 @@ class Bound:
 
 BOUNDS = {
     "build": Bound(2.0, 500e-6),
-    "match": Bound(1.0, 2e-6, bytes_per_byte=2000.0),
+    "match": Bound(1.0, 4e-6, bytes_per_byte=100.0),
     "read": Bound(1.0, 20e-6, bytes_per_byte=2000.0),
-    "select": Bound(1.0, 100e-6, bytes_per_byte=2000.0, in_python=True),
-    "evaluate": Bound(1.0, 100e-6, bytes_per_byte=2000.0, in_python=True),
+    "evaluate": Bound(1.0, 100e-6, bytes_per_byte=4000.0, in_python=True),
     "other": Bound(20.0, 1e-3, bytes_per_byte=4000.0),
 }
-"""By step: ``evaluate`` is the evaluator as the oracle of the test, ``other`` are lxml, files and threads."""
+"""By step: ``match`` includes the evaluator within its own limit, ``other`` are lxml, files and threads."""
 
 
 class Exceeded(Exception):

@@ -40,7 +40,7 @@ def test_a_case_holds() -> None:
 def test_generated_cases_hold(seed: int) -> None:
     """A short run of the fuzz target, always the same."""
     made = checks.case(seed)
-    small = [body for body in made.bodies if len(body) < 3000 and b"ENTITY" not in body.replace(b"\0", b"")]
+    small = [body for body in made.bodies if len(body) < 3000]
     check(Case(made.subscriptions, small, made.cache_bytes, seed), Unmetered(), Counter())
 
 
