@@ -60,20 +60,25 @@ class Mismatch(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The ids that match a document, those that the evaluator could not decide within its limit, or an error.
+    """The ids that match a document, those that the evaluator could not decide in its limit, or an error.
 
-    ``size`` is about the number of bytes of the document with its entities expanded.
+    ``size`` is about the number of bytes of the document with its entities expanded.  ``expands`` says that
+    it is not far from the limit on expansion, which the kernel may then apply although ``read`` does not: in
+    the kernel expat counts the texts of entities, and ``read`` counts what comes out of them.
     """
 
     ids: list[int]
     unknown: frozenset[int]
     error: DocumentError | None
     size: int
+    expands: bool
 
     def compare(self, what: str, found: Any) -> None:
         """Raise ``Mismatch`` unless the ids, or what the error says, are those of this answer."""
         if isinstance(found, list):
             found = [id for id in found if id not in self.unknown]
+        if self.expands and not isinstance(found, list) and found[0] == "entity-expansion":
+            return
         wanted: object = told(self.error) if self.error else self.ids
         if found != wanted:
             kinds = ["ids" if isinstance(each, list) else str(each[0]) for each in (found, wanted)]
@@ -167,7 +172,7 @@ def check_document(
     with meter.bounded("other", len(body)):
         check_verdict(body, answer)
     answer.compare("match", told(match.error) if match.error else match.ids)
-    if answer.error:
+    if match.error:
         answer.compare("count", count)
         return answer
     done["accepted"] += 1
@@ -187,7 +192,7 @@ def expected(patterns: dict[int, Pattern], body: bytes, meter: Unmetered) -> Ans
         with meter.bounded("read", len(body)):
             tree = read(body, LIMITS)
     except DocumentError as error:
-        return Answer([], frozenset(), error, len(body))
+        return Answer([], frozenset(), error, len(body), error.code == "entity-expansion")
     size = len(body) + 10 * sum(1 for _ in descendants(tree))
     ids, unknown = [], []
     for id, pattern in patterns.items():
@@ -197,7 +202,13 @@ def expected(patterns: dict[int, Pattern], body: bytes, meter: Unmetered) -> Ans
                     ids.append(id)
         except EvaluationError:
             unknown.append(id)
-    return Answer(ids, frozenset(unknown), None, size)
+    return Answer(ids, frozenset(unknown), None, size, expands(body))
+
+
+def expands(body: bytes) -> bool:
+    """Whether what comes out of the entities of a document is at least a twentieth of the limit."""
+    judgement = judge(body)
+    return judgement.entities > 0 and 20 * judgement.expanded > LIMITS.amplification_threshold
 
 
 def check_verdict(body: bytes, answer: Answer) -> None:
