@@ -12,15 +12,52 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import cache
-
-import numpy as np
 
 LONG_URI = 300  # letters after "urn:"; the prefix ``long`` of the subscriptions has this URI
 ELEMENTS = ["a", "b", "c", "d", "p:a", "été"]
 ATTRIBUTES = ["k", "l", "p:k"]
 WORDS = ["x", "y", "xy", "é", "1", "2.5", "-3", "", " ", "a&b", "\U0001f600", "long " * 30]
 NUMBERS = ["0", "-0", "1", "2", "2.5", " 2.50 ", "-3", ".5", "5.", "30", "NaN", "1e1", "+1", "1 0", "9" * 30]
+
+# All have one value of the hash that the kernel had before its hash had a secret.
+COLLIDING = [
+    "BeZpHYfD_cv6ntE3",
+    "gehdgoBANOnmA1do",
+    "MbZKiGNMp85hQTCG",
+    "KYHsSnKg9PY.KrgC",
+    "DBgknGBe9A-ygDEb",
+    "JGUGGbwDFHeRdwWp",
+    "cCLCbGFK-YYGGdnC",
+    "UsRGPLpJTBjPMC39",
+    "KuLDDaQdLEEK85aa",
+    "sSCZwKfE.O2Bx80L",
+    "bIFguOmFm1U9PW.i",
+    "GnfKJzOGI0M1Ci9G",
+    "zbZCKLZoiCinvP3o",
+    "WgYzLuEPw-UHPjSM",
+    "DVZUgkIMFdZWhos8",
+    "AhGptgKJfdLNciEp",
+    "jVLlXvSLzQFOuNkA",
+    "zGhFMGII4-UKruIa",
+    "SEKBDegkWJ2BnMXs",
+    "xAqMxRME6cTGnrsS",
+    "nJgsqwxWhvWKIc2V",
+    "LPBHShwoegx_FEkT",
+    "WAwFgLQvNawdXP_O",
+    "dLOFBBbPjinwU0l6",
+    "GqgtqLhK4iJsGjiN",
+    "LpfhzLrcPE1Q_nJl",
+    "qpcJqLgp1yO.PrIc",
+    "LXIMewyMb8bsBvET",
+    "qGYzlJagFNUnFqnu",
+    "FTJLjueFIn.L4dkQ",
+    "IAHtRKdFIFq89TBN",
+    "DZXcBTCEvt0We-Ud",
+    "euBcbEvpj55OFJKc",
+    "BBnXbwDZM33332nR",
+    "JAfrpzAsY4MSfB6_",
+    "dwxxHDEJlgvcQwhP",
+]
 
 Shape = Callable[[random.Random, int], str]
 
@@ -171,9 +208,9 @@ def declarations(chance: random.Random, scale: int) -> str:
 
 
 def collisions(chance: random.Random, scale: int) -> str:
-    """Names whose hash in the kernel is the same, as it is without a salt."""
-    elements = chance.choices(colliding_names(), k=1 + scale // 3)
-    attributes = chance.choices(colliding_names(), k=1 + scale // 3)
+    """Names that are alike for a hash that can be foreseen."""
+    elements = chance.choices(COLLIDING, k=1 + scale // 3)
+    attributes = chance.choices(COLLIDING, k=1 + scale // 3)
     return "<a>" + "".join(map("<{} {}='x'/>".format, elements, attributes)) + "</a>"
 
 
@@ -346,37 +383,6 @@ def document(chance: random.Random, scale: int) -> bytes:
             body = mutated(chance, body, scale)
         return body
     return chance.randbytes(chance.randrange(200))
-
-
-@cache
-def colliding_names(count: int = 40) -> list[str]:
-    """Names of sixteen letters with one value of ``hash_bytes`` (``flat.hpp``), found by trying.
-
-    The hash takes eight bytes at a time, and its steps can be undone: for any first half there is one second
-    half that leads to a given hash, and one time in 65,000 it consists of letters that a name may have.
-    """
-    letters = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-", np.uint8)
-    allowed = np.zeros(256, bool)
-    allowed[letters] = True
-    generator = np.random.default_rng(1)
-    basis = np.uint64(0x2545F4914F6CDD1D ^ 16)
-    found: list[str] = []
-    goal = np.frombuffer(b"A" * 8, np.uint64)
-    goal = _after_half(basis, goal) ^ goal
-    while len(found) < count:
-        first = letters[generator.integers(0, 52, (1 << 18, 8))]
-        second = (_after_half(basis, first.view(np.uint64)[:, 0]) ^ goal).view(np.uint8).reshape(-1, 8)
-        for row in np.flatnonzero(allowed[second].all(axis=1)):
-            found.append((first[row].tobytes() + second[row].tobytes()).decode())
-    return found[:count]
-
-
-def _after_half(basis: np.uint64, words: np.ndarray) -> np.ndarray:
-    mixed = basis ^ words
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    return mixed + np.uint64(0x165667B19E3779F9)
 
 
 # Parts of documents

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from tests.fuzz.documents import ATTRIBUTES, ELEMENTS, LONG_URI, WORDS, colliding_names
+from tests.fuzz.documents import ATTRIBUTES, COLLIDING, ELEMENTS, LONG_URI, WORDS
 
 NAMESPACES = {"p": "urn:p", "long": "urn:" + "x" * LONG_URI}
 OPERATORS = ["=", "!=", "<", "<=", ">", ">="]
@@ -108,14 +108,14 @@ def wordy(chance: random.Random) -> str:
 def long(chance: random.Random) -> str:
     """A subscription near the limits on length, steps and alternatives."""
     size = chance.choice([20, 64, 100, 250, 260])
-    names = [*"abc*", *colliding_names()[:3]]
+    names = [*"abc*", *COLLIDING[:3]]
     return chance.choice(
         [
             "".join(chance.choice(["/", "//"]) + chance.choice(names) for _ in range(size)),
             "|".join(f"//{chance.choice(names)}/{chance.choice(names)}" for _ in range(size)),
             "//b" + "".join(f"[@k{i}]" for i in range(size)),
             f"//b[@k = '{'x' * size * 30}']",
-            f"//{chance.choice(colliding_names())}[@{chance.choice(colliding_names())} = 'x']",
+            f"//{chance.choice(COLLIDING)}[@{chance.choice(COLLIDING)} = 'x']",
             "/a" + "/b/.." * size,
         ]
     )

@@ -9,7 +9,7 @@ from xml.parsers import expat
 import pytest
 
 from tests.fuzz import documents, subscriptions
-from tests.fuzz.documents import SHAPES, colliding_names, document, encoded, well_formed
+from tests.fuzz.documents import COLLIDING, SHAPES, document, encoded, well_formed
 from tests.fuzz.subscriptions import NAMESPACES, broken_expression, expression
 from twigcast.errors import PatternError
 from twigcast.pattern import parse
@@ -68,7 +68,7 @@ def test_every_construct_of_xml_occurs() -> None:
             "\xff\xfe",
             "\xfe\xff",
         ),
-        *("x" * 300, colliding_names()[0], " k50=", "1e1", "<a><a><a>"),
+        *("x" * 300, COLLIDING[0], " k50=", "1e1", "<a><a><a>"),
     ]
     assert [construct for construct in constructs if construct not in text] == []
 
@@ -117,7 +117,7 @@ def test_every_construct_of_the_language_occurs() -> None:
             r"<=",
             r">=",
         ),
-        *(r"'' = |= ''", r"-3", r"2\.5", r"long:", r"(\[[^\]]*){8}", r"(/[^/]*){250}", colliding_names()[0]),
+        *(r"'' = |= ''", r"-3", r"2\.5", r"long:", r"(\[[^\]]*){8}", r"(/[^/]*){250}", COLLIDING[0]),
     ]
     assert [
         construct for construct in constructs if not any(re.search(construct, text) for text in made)
@@ -134,9 +134,9 @@ def test_broken_expressions_are_mostly_refused() -> None:
 
 def test_colliding_names_are_names() -> None:
     """They are different, of one length, and can be used as names of elements."""
-    names = colliding_names()
-    assert len(set(names)) == len(names) == 40
-    assert is_well_formed(f"<a>{''.join(f'<{name}/>' for name in names)}</a>".encode())
+    assert len(set(COLLIDING)) == len(COLLIDING) == 36
+    assert {len(name) for name in COLLIDING} == {16}
+    assert is_well_formed(f"<a>{''.join(f'<{name}/>' for name in COLLIDING)}</a>".encode())
 
 
 def test_generators_share_their_names() -> None:
