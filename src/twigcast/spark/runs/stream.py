@@ -50,7 +50,7 @@ def start_query(
     """Start the query of a pipeline with a trigger of Spark."""
     prepare_workers(spark)
     source = pipeline_source(pipeline)
-    places = source.list(spark, streaming=True)
+    places = source.stream(spark, pipeline.work.path)
     state = open_run(spark, pipeline)
     if state.journal.is_finished(0):
         raise RunError(
@@ -63,8 +63,7 @@ def start_query(
 
     def run_each(batch: DataFrame, number: int) -> None:
         try:
-            complete = source.complete(spark, batch, number, state.empty_files)
-            metrics = run_batch(state, source.open(complete), number)
+            metrics = run_batch(state, source.open(places.places(batch, number)), number)
         except TwigcastError as error:
             failures.append(error)
             silence_stream_log(spark)
@@ -72,9 +71,13 @@ def start_query(
         if on_batch is not None:
             on_batch(metrics)
 
-    writer = places.writeStream.foreachBatch(run_each)
+    places.look()
+    writer = places.frame.writeStream.foreachBatch(run_each)
     writer = writer.option("checkpointLocation", pipeline.work.checkpoint).trigger(**trigger)
-    return PipelineQuery(writer.start(), failures)
+    query = PipelineQuery(writer.start(), failures, places.look)
+    if "availableNow" not in trigger:
+        query.keep_looking(pipeline.stream.interval_seconds / 2)
+    return query
 
 
 def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
