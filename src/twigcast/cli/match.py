@@ -162,12 +162,12 @@ def _outcome(
     try:
         body = source.read(most)
         if wanted is Wanted.COUNT:
-            return Outcome(source.name, [], index.count(body), [])
+            return Outcome(source.text, [], index.count(body), [])
         ids = [id for id in index.match(body).ids if only is None or str(id) in only]
         parts = list(_parts(index, body, ids)) if wanted is Wanted.PARTS else []
     except (DocumentError, SourceError) as error:
-        return Outcome(source.name, [], 0, [], error)
-    return Outcome(source.name, ids, len(ids), parts)
+        return Outcome(source.text, [], 0, [], error)
+    return Outcome(source.text, ids, len(ids), parts)
 
 
 def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[MatchedPart]:

@@ -125,13 +125,14 @@ def _worker_settings() -> dict[str, str]:
     return settings
 
 
+# Without the traces of Java: an error is raised in Python, and the exception has its trace.
 _LOGGING = """\
 status = error
 appender.console.type = Console
 appender.console.name = console
 appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{none}
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer

@@ -27,6 +27,11 @@ SinkKind = Literal["format", "files", "jsonl", "callable"]
 _FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
 
 
+_MASTER = re.compile(
+    r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|(spark|k8s|mesos)://.+|yarn"
+)
+
+
 def is_file_format(format: str) -> bool:
     """Whether a table of this Spark format is a folder of files.
 
@@ -190,6 +195,14 @@ class SparkSection(ConfigSection):
 
     master: str | None = None
     conf: Options = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _known_master(self) -> Self:
+        for key, master in (("master", self.master), ("conf", self.conf.get("spark.master"))):
+            if master is not None and not _MASTER.fullmatch(master):
+                expected = 'expected "local[*]", "spark://host:port", "yarn" or "k8s://…"'
+                raise wrong(key, f"{expected} as the master of Spark, got {master!r}")
+        return self
 
 
 class LimitsSection(ConfigSection):

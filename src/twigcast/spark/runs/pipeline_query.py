@@ -86,12 +86,16 @@ class PipelineQuery:
         except StreamingQueryException as error:
             if self._failures:
                 raise self._failures[-1] from None
-            raise RunError(complaint(str(error))) from error
+            raise as_run_error(error) from error
 
 
-def as_run_error(error: TwigcastError | OSError) -> TwigcastError:
-    """The error of a run as one sentence: an error of the operating system gets the name of its file."""
+def as_run_error(error: Exception) -> TwigcastError:
+    """The error of a run as one sentence; an error of the operating system gets the name of its file."""
     if isinstance(error, TwigcastError):
         return error
-    name = f"{error.filename}: " if error.filename else ""
-    return RunError(f"{name}{error.strerror or error}")
+    if isinstance(error, PySparkException | JvmError):
+        return RunError(complaint(str(error)))
+    if isinstance(error, OSError):
+        name = f"{error.filename}: " if error.filename else ""
+        return RunError(f"{name}{error.strerror or error}")
+    return RunError(complaint(f"{type(error).__name__}: {error}"))

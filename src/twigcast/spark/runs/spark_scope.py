@@ -16,12 +16,10 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from twigcast.errors import RunError
-from twigcast.spark.jvm.error_text import complaint
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.session import session
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.pipeline_query import PipelineQuery
+from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
 
 POLL_SECONDS = 1
 BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has finished
@@ -31,14 +29,16 @@ BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has fin
 def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
     """The session that a pipeline describes; when the block ends, its queries and then the session stop.
 
-    Raises ``RunError`` for errors of Spark in the block.
+    Raises ``RunError`` for errors of Spark in the block.  Spark itself logs nothing, because what it logs is
+    in these errors, unless the pipeline sets ``spark.log.level``.
     """
     spark = None
     try:
         spark = start_session(pipeline)
+        spark.sparkContext.setLogLevel(pipeline.spark.conf.get("spark.log.level", "OFF"))
         yield spark
     except (PySparkException, JvmError) as error:
-        raise RunError(complaint(str(error))) from error
+        raise as_run_error(error) from error
     finally:
         if spark is not None:
             for query in spark.streams.active:
