@@ -29,13 +29,11 @@ BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has fin
 def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
     """The session that a pipeline describes; when the block ends, its queries and then the session stop.
 
-    Raises ``RunError`` for errors of Spark in the block.  Spark itself logs nothing, because what it logs is
-    in these errors, unless the pipeline sets ``spark.log.level``.
+    Raises ``RunError`` for errors of Spark in the block.
     """
     spark = None
     try:
         spark = start_session(pipeline)
-        spark.sparkContext.setLogLevel(pipeline.spark.conf.get("spark.log.level", "OFF"))
         yield spark
     except (PySparkException, JvmError) as error:
         raise as_run_error(error) from error
@@ -47,12 +45,18 @@ def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
 
 
 def start_session(pipeline: Pipeline) -> SparkSession:
-    """Start the session that a pipeline describes."""
+    """Start the session that a pipeline describes.
+
+    It logs nothing unless ``spark.log.level`` is set, because what Spark would log is in the errors of runs.
+    """
     name = f"twigcast {Path(pipeline.work.path).absolute().parent.name}"
     asked = pipeline.spark
     if asked.master is None:
-        return session(name, conf=asked.conf)
-    return session(name, asked.master, asked.conf)
+        spark = session(name, conf=asked.conf)
+    else:
+        spark = session(name, asked.master, asked.conf)
+    spark.sparkContext.setLogLevel(spark.sparkContext.getConf().get("spark.log.level", "OFF") or "OFF")
+    return spark
 
 
 def wait_until_stopped(query: PipelineQuery, on_stopping: Callable[[], None] | None = None) -> bool:
