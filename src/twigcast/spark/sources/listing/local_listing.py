@@ -8,6 +8,7 @@ option is given that this module does not know.
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ class LocalListing:
     def _found(self) -> Iterator[FoundFile]:
         taken: set[str] = set()
         for root in self._roots():
+            if root != self.path and self._is_refused(root):
+                yield FoundFile(root, refusal="link")
+                continue
             try:
                 for each in files_below(root, links=self.links, skipped=_is_hidden):
                     if each.path not in taken and self._is_named(each.path):
@@ -64,7 +68,18 @@ class LocalListing:
     def _roots(self) -> list[str]:
         if not _GLOB.search(self.path):
             return [self.path]
-        return sorted({path for each in _alternatives(self.path) for path in glob.glob(_pattern(each))})
+        found = {path for each in _alternatives(self.path) for path in glob.glob(_pattern(each))}
+        return sorted(path for path in found if not _is_hidden(os.path.basename(path.rstrip("/"))))
+
+    def _is_refused(self, path: str) -> bool:
+        """Whether what a pattern matched is reached by a link that is not to be followed."""
+        if self.links == "follow":
+            return False
+        folder = _GLOB.split(self.path, maxsplit=1)[0].rpartition("/")[0] or "/"  # the part without patterns
+        base, real = os.path.realpath(folder), os.path.realpath(path)
+        if self.links == "inside":
+            return not real.startswith(base.rstrip("/") + "/")
+        return real != os.path.normpath(os.path.join(base, os.path.relpath(path, folder)))
 
     def _is_named(self, path: str) -> bool:
         if self.name_pattern is None:
