@@ -71,7 +71,7 @@ format: $(STAMP) ## Rewrite the sources in the common format
 	@$(BIN)/ruff format .
 
 soak: KILLS ?= 20
-soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times: nothing grows, is lost or is doubled
+soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times with hostile documents and a full disk
 	@TWIGCAST_CHANGES=100000 $(BIN)/python -m pytest -s tests/subscriptions/test_store_growth.py $(ARGS)
 	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
 

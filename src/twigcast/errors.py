@@ -166,7 +166,9 @@ class StageError(TwigcastError):
     a batch only), ``index-version`` (a folder is no index version, or not the one that the documents were
     matched against), ``workers`` (the Python of Spark's workers cannot import twigcast).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
-    other file cannot be read).
+    other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
+    folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket
+    or a device).
     """
 
     code = "stage"

@@ -203,12 +203,12 @@ def _outcome(
     try:
         body = source.read(index.limits.bytes)
         if wanted is Wanted.COUNT:
-            return Outcome(source.name, [], index.count(body), [])
+            return Outcome(source.text, [], index.count(body), [])
         ids = [id for id in index.match(body).ids if only is None or str(id) in only]
         parts = list(_parts(index, body, ids, form, refused)) if wanted is Wanted.PARTS else []
     except (DocumentError, SourceError) as error:
-        return Outcome(source.name, [], 0, [], error)
-    return Outcome(source.name, ids, len(ids), parts, refused=refused)
+        return Outcome(source.text, [], 0, [], error)
+    return Outcome(source.text, ids, len(ids), parts, refused=refused)
 
 
 def _parts(

@@ -137,7 +137,7 @@ def batched(rows: Iterable[SourcedRow]) -> Iterator[pa.RecordBatch]:
     size = 0
     for row in rows:
         waiting.append(row)
-        size += len(row[1] or b"")
+        size += len(row[0]) + len(row[1] or b"") + len(row[2] or b"")
         if size >= DOCUMENT_BATCH_BYTES or len(waiting) >= DOCUMENT_BATCH_ROWS:
             yield _batch(waiting)
             waiting, size = [], 0

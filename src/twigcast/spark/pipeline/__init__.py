@@ -27,6 +27,7 @@ Nothing in this sub-room imports Spark: a file is validated before a session is 
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.pipeline import Pipeline
 from twigcast.spark.pipeline.sections import (
+    ArchivesSection,
     DeadLettersSection,
     DeliveriesSection,
     LimitsSection,
@@ -41,6 +42,7 @@ from twigcast.spark.pipeline.sections import (
 )
 
 __all__ = [
+    "ArchivesSection",
     "DeadLettersSection",
     "DeliveriesSection",
     "LimitsSection",

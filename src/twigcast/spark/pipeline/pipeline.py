@@ -16,6 +16,7 @@ from twigcast.errors import PipelineError
 from twigcast.spark.pipeline.folder_conflicts import folder_conflict
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.sections import (
+    ArchivesSection,
     DeadLettersSection,
     DeliveriesSection,
     LimitsSection,
@@ -71,6 +72,7 @@ class Pipeline(ConfigSection):
     stream: StreamSection = _default({})
     spark: SparkSection = _default({})
     limits: Limits = _default({})
+    archives: ArchivesSection = _default({})
 
     @model_validator(mode="after")
     def _without_folder_conflicts(self) -> Self:

@@ -29,7 +29,6 @@ from twigcast.spark.outputs.sinks import reports_observations, write_deliveries
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.sources.documents import Documents
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 from twigcast.spark.stages.delivering import attempts, delivered, deliveries, delivers_parts, refused
 from twigcast.spark.stages.matching import match, measures
@@ -65,11 +64,6 @@ class RunState:
             extension=network,
         )
         return cls(pipeline, Journal(pipeline.work.journal), versions, network)
-
-    @property
-    def empty_files(self) -> EmptyFileLog:
-        """The empty files that batches of the stream took."""
-        return EmptyFileLog(self.pipeline.work.path / "empty-files.json")
 
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSource:
