@@ -38,7 +38,8 @@ class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
 
     Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
-    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit).
+    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (a character
+    that XML does not allow).
     """
 
     def __init__(
@@ -92,10 +93,12 @@ class IndexFileError(TwigcastError):
 
 
 class SubscriptionError(TwigcastError):
-    """A subscription whose id is at fault.
+    """A subscription whose id or subscriber is at fault.
 
     Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file, or
-    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema).
+    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema), ``character`` (the
+    id or the subscriber has a character that XML does not allow), ``too-complex`` (the subscription as a whole
+    is larger than a limit), ``delivery`` (what to deliver is neither "document" nor "part").
     """
 
     def __init__(self, message: str, *, code: str, id: Hashable) -> None:
@@ -113,7 +116,8 @@ class RoutingError(TwigcastError):
     """What a router or a network refuses; ``name`` is the link, id, router or key at fault.
 
     Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
-    as those that routers make), ``unexpected-message`` (a link does not send such), ``unknown-router``,
+    as those that routers make), ``character`` (an id or a pattern has one that XML does not allow),
+    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such), ``unknown-router``,
     ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs what is not there),
     ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not describe a simulation).
     """
@@ -127,7 +131,8 @@ class SourceError(TwigcastError):
     """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
 
     Codes: ``not-found``, ``unreadable``, ``encoding``, ``bad-line``, ``no-documents``, ``unknown-version``
-    (of a subscription table, where it was pruned or is not there yet).
+    (of a subscription table, where it was pruned or is not there yet), ``locked`` (another process keeps the
+    subscription store locked), ``unwritable`` (the store or an output file cannot be written).
     """
 
     def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:

@@ -88,7 +88,7 @@ def test_bad_documents_do_not_stop_the_others(run: RunCommand, names: Path, ada:
     first, second = done.stderr.splitlines()
     assert first.startswith(f"error: {bad}: ")
     assert "line 2" in first
-    assert second == f"error: {missing}: there is no such file"
+    assert second == f"error: {missing}: there is no such file (not-found)"
 
 
 def test_bad_subscriptions_do_not_stop_the_others(run: RunCommand, ada: Path, write: Write) -> None:

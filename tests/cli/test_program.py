@@ -106,7 +106,7 @@ def test_an_output_that_cannot_be_written_is_one_line_on_stderr(run: RunCommand,
     path = tmp_path / "none" / "s.txt"
     done = run("generate", "subscriptions", "--count", 1, "--output", path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {path}: No such file or directory\n"
+    assert done.stderr == f"error: {path}: No such file or directory (ENOENT)\n"
 
 
 def test_a_reader_that_goes_away_ends_the_run_in_silence(write: Write) -> None:

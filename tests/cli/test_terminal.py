@@ -15,11 +15,11 @@ SYNTAX = PatternError("expected ']'", code="syntax", text="//a[b", column=6, exp
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (SYNTAX, "error: x: expected ']' at column 6\n  //a[b\n       ^"),
-        (SourceError("no", code="bad-line", path="s.txt", line=3), "error: s.txt:3: no"),
-        (SourceError("no", code="unreadable", path="s.txt"), "error: s.txt: no"),
-        (DocumentError("no", code="malformed", line=2, column=7), "error: x: no at line 2, column 7"),
-        (FileNotFoundError(2, "No such file", "y"), "error: y: No such file"),
+        (SYNTAX, "error: x: expected ']' at column 6 (syntax)\n  //a[b\n       ^"),
+        (SourceError("no", code="bad-line", path="s.txt", line=3), "error: s.txt:3: no (bad-line)"),
+        (SourceError("no", code="unreadable", path="s.txt"), "error: s.txt: no (unreadable)"),
+        (DocumentError("no", code="malformed", line=2, column=7), "error: x: no at line 2, column 7 (malformed)"),
+        (FileNotFoundError(2, "No such file", "y"), "error: y: No such file (ENOENT)"),
         (OSError("strange"), "error: x: strange"),
     ],
 )

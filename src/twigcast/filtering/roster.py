@@ -166,14 +166,27 @@ class Roster(Sequence[Hashable]):
     def append(self, id: Hashable, text: str, subscriber: str, part: bool) -> int:
         """Assign the next position to an id that is not in use, and return it."""
         position = len(self)
-        self._positions[id] = position
         self._ids.append(id)
         self._texts.append(text)
         self._subscribers.append(subscriber)
+        self._positions[id] = position
         if part:
             self._parts.add(position)
         self._living += 1
         return position
+
+    def truncate(self, size: int) -> None:
+        """Drop the positions from ``size`` on, which were appended by a change that failed."""
+        kept = size - self._stored
+        for row in range(kept, len(self._ids)):
+            position = self._stored + row
+            if self._positions.get(self._ids[row]) == position:
+                del self._positions[self._ids[row]]
+            self._parts.discard(position)
+            self._patterns.pop(position, None)
+        for rows in (self._ids, self._texts, self._subscribers):
+            del rows[kept:]
+        self._living = self._stored - sum(byte.bit_count() for byte in self._gone) + len(self._positions)
 
     def forget(self, id: Hashable) -> int:
         """Remove an id; the row of its position stays readable for results that are still held."""

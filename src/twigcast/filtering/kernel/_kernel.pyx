@@ -83,6 +83,10 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cbool intersect(const uint64_t*, const uint64_t*, size_t)
 
 
+cdef extern from "expat.h" nogil:
+    const char* XML_ExpatVersion()
+
+
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 
 
@@ -98,6 +102,11 @@ cdef int encoding_table(const char* name, int* table) noexcept with gil:
         return 1
     except Exception:
         return 0
+
+
+def expat_version():
+    """The version of the expat library that the kernel runs with."""
+    return XML_ExpatVersion().decode().removeprefix("expat_")
 
 
 cdef void fill(vector[uint64_t]& bitmap, const uint8_t[::1] bytes, size_t words):
@@ -192,6 +201,11 @@ cdef class Segment:
     @property
     def bytes(self):
         return self.buffer.len
+
+    @property
+    def start(self):
+        """The least position, or 0 if there is none."""
+        return self.view.header.base
 
     @property
     def end(self):
