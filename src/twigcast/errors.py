@@ -38,7 +38,7 @@ class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
 
     Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
-    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (a character
+    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (one
     that XML does not allow).
     """
 
@@ -84,9 +84,10 @@ class DocumentError(TwigcastError):
 
 
 class IndexFileError(TwigcastError):
-    """An index file that cannot be used.
+    """An index file that cannot be used, or cannot be written.
 
-    Codes: ``unreadable``, ``not-an-index``, ``version``, ``truncated``, ``altered``.
+    Codes: ``unreadable``, ``not-an-index``, ``version``, ``truncated``, ``altered``, ``too-large`` (a
+    block of expressions has more bytes than a file can have).
     """
 
     code = "index-file"
@@ -96,8 +97,8 @@ class SubscriptionError(TwigcastError):
     """A subscription whose id or subscriber is at fault.
 
     Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file, or
-    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema), ``character`` (the
-    id or the subscriber has a character that XML does not allow), ``too-complex`` (the subscription as a whole
+    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema), ``character``
+    (the id or the subscriber has one that XML does not allow), ``too-complex`` (the subscription as a whole
     is larger than a limit), ``delivery`` (what to deliver is neither "document" nor "part").
     """
 
@@ -107,7 +108,10 @@ class SubscriptionError(TwigcastError):
 
 
 class SchemaError(TwigcastError):
-    """A schema that cannot be read, or cannot be used for what was asked."""
+    """A schema that cannot be read, or cannot be used for what was asked.
+
+    Codes: ``schema``, ``unreadable`` (the file), ``too-complex`` (beyond a limit of ``SchemaLimits``).
+    """
 
     code = "schema"
 
@@ -117,9 +121,10 @@ class RoutingError(TwigcastError):
 
     Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
     as those that routers make), ``character`` (an id or a pattern has one that XML does not allow),
-    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such), ``unknown-router``,
-    ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs what is not there),
-    ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not describe a simulation).
+    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such),
+    ``unknown-router``, ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs
+    what is not there), ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not
+    describe a simulation).
     """
 
     def __init__(self, message: str, *, code: str, name: str = "") -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pyexpat
+import re
 import subprocess
 import sys
 import tomllib
@@ -48,9 +50,15 @@ def test_every_option_is_explained(path: tuple[str, ...]) -> None:
 
 
 def test_the_version_is_that_of_the_package(run: RunCommand) -> None:
-    """``--version`` prints name and version."""
+    """``--version`` prints name and version, and the versions of Python, both expats and PySpark."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert run("--version").stdout == f"twigcast {project['version']}\n"
+    *lines, pyspark = run("--version").lines
+    names = dict(line.rsplit(" ", 1) for line in lines)
+    assert names["twigcast"] == project["version"]
+    assert list(names) == ["twigcast", "Python", "expat (kernel)", "expat (Python)"]
+    assert pyspark.startswith("PySpark ")
+    assert re.fullmatch(r"2\.\d+\.\d+", names["expat (kernel)"])
+    assert names["expat (Python)"] == pyexpat.EXPAT_VERSION.removeprefix("expat_")
 
 
 def test_the_package_is_the_program() -> None:

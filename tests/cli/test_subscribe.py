@@ -76,7 +76,10 @@ def test_the_id_of_another_is_refused(run: RunCommand, table: Path) -> None:
     """An id that belongs to another subscriber is refused, with exit code 2."""
     run("subscribe", "-s", table, "--id", "ada", "--subscriber", "desk", "//p")
     done = run("subscribe", "-s", table, "--id", "ada", "--subscriber", "other", "//q")
-    assert (done.exit_code, done.stderr) == (2, "error: the subscription 'ada' belongs to 'desk' (duplicate-id)\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "error: the subscription 'ada' belongs to 'desk' (duplicate-id)\n",
+    )
 
 
 def test_a_file_is_subscribed_in_one_change(run: RunCommand, table: Path, write: Write) -> None:

@@ -52,7 +52,10 @@ def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) 
     """A missing store is an error with exit code 2, and is not created."""
     path = tmp_path / "none.db"
     done = run("unsubscribe", "-s", path, "ada")
-    assert (done.exit_code, done.stderr) == (2, f"error: {path}: there is no such subscription store (not-found)\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"error: {path}: there is no such subscription store (not-found)\n",
+    )
     assert not path.exists()
 
 

@@ -21,6 +21,7 @@ from twigcast.cli.options import (
 from twigcast.cli.stores import StoreFile, open_store, split_pipeline
 from twigcast.cli.subscription_lines import SubscriptionLines
 from twigcast.cli.terminal import complain
+from twigcast.pattern import Content
 from twigcast.subscriptions import Format
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _subscribe_all(
     deliver: DeliveredContent | None,
 ) -> None:
     """Add the good lines of a file to the store in one change, and report the others."""
-    content = (deliver or DeliveredContent.document).value
+    content: Content = "part" if deliver is DeliveredContent.part else "document"
     lines = SubscriptionLines(file, format, namespaces, subscriber=subscriber or "", deliver=content)
     named = (
         each if isinstance(each.id, str) else replace(each, id=str(each.id)) for each in lines.good("Reading")

@@ -87,7 +87,7 @@ def complain_of(error: Exception, where: str = "") -> None:
 
 
 def sentence(error: Exception, where: str = "") -> str:
-    """An error for people: ``error: where: what (code)``; for a pattern also the text and a caret below it."""
+    """An error for people: ``error: where: what (code)``; for a pattern also the text and a caret."""
     prefix = f"{where}: " if where else ""
     if isinstance(error, SourceError):
         line = f":{error.line}" if error.line else ""

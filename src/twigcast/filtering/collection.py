@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.errors import PatternError, SubscriptionError
+from twigcast.errors import IndexFileError, PatternError, SubscriptionError
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.engine import duplicate_id, unknown_id
 from twigcast.filtering.kernel._kernel import Vocabulary, build
@@ -99,11 +99,24 @@ class SubscriptionCollection:
 
     @classmethod
     def open(cls, segments: Sequence[StoredSegment], limits: PatternLimits) -> SubscriptionCollection:
-        """The collection of all subscriptions in these segment files, which together are an index version."""
+        """The collection of all subscriptions in these segment files, which together are an index version.
+
+        Raises ``IndexFileError`` if the files do not follow one another.
+        """
         collection = cls({}, limits)
+        end = 0
+        for segment in segments:
+            if segment.first != end:
+                raise IndexFileError(
+                    f"{segment.file.path} begins at position {segment.first}, but {end} was expected: "
+                    "it is only a part of an index, or parts are missing",
+                    code="altered",
+                )
+            end = segment.stop
         gone, inexact = bytearray(), bytearray()
         removed = sorted({position for segment in segments for position in segment.removed})
-        roster = Roster([segment.rows for segment in segments], removed)
+        files = [segment.file for segment in segments]
+        roster = Roster([segment.rows for segment in segments], removed, files)
         levels = []
         for segment in segments:
             for position in segment.inexact:
@@ -250,6 +263,7 @@ class SubscriptionCollection:
     def _compiled(self, item: Subscription | tuple[Any, ...], cache: ProgramCache | None = None) -> _New:
         """Compile a subscription, or its short form (id, xpath[, namespaces])."""
         usual = self.limits == PatternLimits()
+        text: Any
         if isinstance(item, Subscription):
             id, text, subscriber, part = item.id, item.text, item.subscriber, item.deliver == "part"
             # A pattern that was parsed under the usual limits may exceed those of this collection.

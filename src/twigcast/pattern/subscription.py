@@ -125,7 +125,7 @@ def check_size(
     name = id if isinstance(id, str) else printed_id(id)
     if len(name) + len(subscriber) + total_length(text, namespaces) > limits.size:
         message = (
-            f"the id {shortened(name)}, its subscriber, expression and namespaces have more than {limits.size} "
-            "characters together (PatternLimits.size)"
+            f"the id {shortened(name)}, its subscriber, expression and namespaces have more than "
+            f"{limits.size} characters together (PatternLimits.size)"
         )
         raise SubscriptionError(message, code="too-complex", id=id)

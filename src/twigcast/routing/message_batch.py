@@ -133,8 +133,8 @@ def _check_id(what: str, id: str) -> None:
     at = illegal_character(id)
     if at is not None:
         message = (
-            f"the id of the {what} {shortened(id)} has the character {describe_character(id[at])} at position "
-            f"{at + 1}, which XML does not allow"
+            f"the id of the {what} {shortened(id)} has the character {describe_character(id[at])} at "
+            f"position {at + 1}, which XML does not allow"
         )
         raise RoutingError(message, code="character", name=id)
     if len(id) > PatternLimits().size:

@@ -155,7 +155,7 @@ class Pool:
             self._indexed = 0
             self._new = dict.fromkeys(self._entries)
         entries = [self._entries[number] for number in self._new]
-        # The index assigns positions in this order.  A refusal would shift them; routers check patterns before.
+        # The index assigns positions in this order.  A refusal would shift them, so routers check before.
         refused = self._index.add_all(enumerate(entries, self._indexed))
         if refused:
             self._index, self._indexed = Index(), 0

@@ -8,4 +8,14 @@ from twigcast.pattern.syntax.cursor import check_text, shortened, total_length
 from twigcast.pattern.syntax.parsing import parse, parse_alone
 from twigcast.pattern.syntax.part_cache import LENGTH, cut, part_conditions, part_step
 
-__all__ = ["LENGTH", "check_text", "cut", "parse", "parse_alone", "part_conditions", "part_step", "shortened", "total_length"]
+__all__ = [
+    "LENGTH",
+    "check_text",
+    "cut",
+    "parse",
+    "parse_alone",
+    "part_conditions",
+    "part_step",
+    "shortened",
+    "total_length",
+]

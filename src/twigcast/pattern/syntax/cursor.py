@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from twigcast.characters import describe_character, illegal_character
 from twigcast.errors import PatternError
@@ -154,7 +154,7 @@ class Cursor:
         ) from None
 
 
-def check_types(text: object, namespaces: Mapping[str, str] | None) -> None:
+def check_types(text: object, namespaces: Mapping[Any, Any] | None) -> None:
     """Refuse values that are no strings: what a caller reads from a table may be null."""
     if not isinstance(text, str):
         message = f"expected the text of an expression, got {type(text).__name__}"

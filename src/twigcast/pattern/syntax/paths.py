@@ -318,7 +318,9 @@ class PathReader(Cursor):
         if len(routes) > self.limits.alternatives:
             self.too_many_alternatives(at)
         if has_more_steps(routes, self.limits.steps):
-            message = f"written without '..', it has more than {self.limits.steps} steps (PatternLimits.steps)"
+            message = (
+                f"written without '..', it has more than {self.limits.steps} steps (PatternLimits.steps)"
+            )
             self.refuse("too-complex", message, at)
 
     def _too_many_steps(self) -> NoReturn:
