@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from twigcast import Index
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
@@ -116,7 +119,7 @@ def test_bad_documents_do_not_stop_the_others(run: RunCommand, names: Path, ada:
     first, second = done.stderr.splitlines()
     assert first.startswith(f"error: {bad}: ")
     assert "line 2" in first
-    assert second == f"error: {missing}: there is no such file"
+    assert second == f"error: {missing}: there is no such file (not-found)"
 
 
 def test_bad_subscriptions_do_not_stop_the_others(run: RunCommand, ada: Path, write: Write) -> None:
@@ -197,3 +200,17 @@ def test_options_that_exclude_each_other_are_errors_of_usage(run: RunCommand, op
     """Contradictory options give exit code 2 before anything is read."""
     done = run("match", *options, "a.xml")
     assert (done.exit_code, done.stdout) == (2, "")
+
+
+def test_names_cannot_break_lines_or_the_terminal(run: RunCommand, write: Write, tmp_path: Path) -> None:
+    """Tabs, line ends and escape sequences in ids and paths are escaped; JSON has them as they are."""
+    index = tmp_path / "i.tci"
+    Index([("a\tb\nc", "//a"), ("\u202ex", "//a")]).save(index)
+    body = write("d\x1b[2J.xml", "<a>\u009b</a>")
+    done = run("match", "--index", index, body)
+    shown = str(body).replace("\x1b", r"\x1b")
+    assert done.lines == [f"{shown}\ta\\tb\\nc", f"{shown}\t\\u202ex"]
+    (found,) = map(json.loads, run("match", "--json", "--index", index, body).stdout.splitlines())
+    assert (found["document"], found["ids"]) == (str(body), ["a\tb\nc", "\u202ex"])
+    parts = run("match", "--select", "--index", index, body).stdout
+    assert not re.search("[\x1b\u009b\u202e]", parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import as_json, complain_of, progress, stdout
+from twigcast.cli.terminal import as_json, complain_of, escaped, json_line, progress, stdout
 from twigcast.errors import DocumentError, SourceError, TwigcastError
 
 if TYPE_CHECKING:
@@ -243,25 +242,26 @@ def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
         ]
         answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
     answer["error"] = as_json(outcome.error)
-    yield json_text.dumps(answer, ensure_ascii=False, default=str)
+    yield json_line(answer)
 
 
 def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
     if outcome.error is not None:
         return
     if wanted is Wanted.COUNT:
-        yield f"{outcome.document}\t{outcome.count}"
+        yield f"{escaped(outcome.document)}\t{outcome.count}"
     elif wanted is Wanted.IDS:
-        yield from (f"{outcome.document}\t{id}" for id in outcome.ids)
+        document = escaped(outcome.document)
+        yield from (f"{document}\t{escaped(id)}" for id in outcome.ids)
     else:
         for part in outcome.parts:
-            columns = (outcome.document, part.id, part.start, part.end, part.kind, _one_line(part.text))
-            yield "\t".join(map(str, columns))
+            columns = (outcome.document, part.id, part.start, part.end, part.kind)
+            yield "\t".join([*map(escaped, columns), _one_line(part.text)])
 
 
 def _one_line(text: str) -> str:
-    """The text with backslashes, tabs and line ends escaped, so that it fits into one column of one line."""
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    """The text with backslashes and control characters escaped, so that it fits into a column of one line."""
+    return escaped(text.replace("\\", "\\\\"))
 
 
 def _write(lines: Iterable[str]) -> None:
@@ -285,18 +285,18 @@ def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
         if wanted is Wanted.IDS:
             table.add_column("ids", overflow="fold")
     for outcome in outcomes:
-        name = Text(outcome.document)
+        name = Text(escaped(outcome.document))
         if outcome.error is not None:
-            failed = Text(str(outcome.error), style="red")
+            failed = Text(escaped(outcome.error), style="red")
             table.add_row(name, *([""] if wanted is not Wanted.COUNT else []), failed)
         elif wanted is Wanted.COUNT:
             table.add_row(name, f"{outcome.count:,}")
         elif wanted is Wanted.IDS:
-            shown = ", ".join(str(id) for id in outcome.ids[:show])
+            shown = ", ".join(escaped(id) for id in outcome.ids[:show])
             rest = f", … {outcome.count - show:,} more" if outcome.count > show else ""
             table.add_row(name, f"{outcome.count:,}", Text(shown + rest))
         else:
             for part in outcome.parts:
                 extent = f"{part.start:,}–{part.end:,}"
-                table.add_row(name, Text(str(part.id)), extent, part.kind, Text(_one_line(part.text)))
+                table.add_row(name, Text(escaped(part.id)), extent, part.kind, Text(_one_line(part.text)))
     stdout().print(table)

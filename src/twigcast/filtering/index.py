@@ -333,6 +333,7 @@ class Index:
     @contextmanager
     def _engine(self) -> Iterator[tuple[SegmentMatcher, Snapshot]]:
         snapshot = self._collection.snapshot
+        snapshot.roster.check_files()
         try:
             engine = self._engines.pop()
         except IndexError:

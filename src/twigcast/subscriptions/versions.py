@@ -27,7 +27,7 @@ from twigcast.filtering import Index, RefusedSubscription, StoredSegment, read_s
 from twigcast.pattern import Subscription
 from twigcast.system import write_atomically
 
-FORMAT = 1
+FORMAT = 2
 SEGMENTS = "segments"
 MANIFEST_SUFFIX = ".json"
 

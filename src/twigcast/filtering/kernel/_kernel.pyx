@@ -203,6 +203,11 @@ cdef class Segment:
         return self.buffer.len
 
     @property
+    def start(self):
+        """The least position, or 0 if there is none."""
+        return self.view.header.base
+
+    @property
     def end(self):
         """One more than the greatest position."""
         return self.view.header.base + self.view.header.positions
