@@ -258,7 +258,7 @@ cdef class SegmentMatcher:
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
-                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 30):
+                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 28):
         self.reader = new CReader(SALT)
         self.reader.encoding_table = encoding_table
         self.reader.limits.bytes = bytes
