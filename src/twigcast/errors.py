@@ -59,8 +59,9 @@ class DocumentError(TwigcastError):
     """A document that cannot be read, with line and column (both from 1) and byte offset (from 0).
 
     Codes: ``malformed``, ``truncated``, ``encoding``, ``empty``, ``too-large``, ``too-deep``,
-    ``too-many-attributes``, ``entity-expansion``, ``external-entity``, ``undeclared-entity``, ``namespace``,
-    ``parts-too-large`` (the document can be read, but the parts that a subscription selects exceed a limit).
+    ``too-many-attributes``, ``too-costly``, ``entity-expansion``, ``external-entity``,
+    ``undeclared-entity``, ``namespace``, ``parts-too-large`` (the document can be read, but the parts that a
+    subscription selects exceed a limit).
     """
 
     def __init__(self, message: str, *, code: str, line: int = 1, column: int = 1, offset: int = 0) -> None:

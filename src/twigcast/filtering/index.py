@@ -324,6 +324,7 @@ class Index:
             path_nodes=sum(each["path_nodes"] for each in learnt),
             memo_hit_rate=sum(each["memo_hits"] for each in learnt) / tries if tries else 0.0,
             flushes=sum(each["flushes"] for each in learnt),
+            steps=sum(each["work"] for each in learnt),
             undecided=self._undecided,
             costliest=self._costliest(snapshot, engines),
         )
@@ -348,6 +349,8 @@ class Index:
                 limits.amplification,
                 limits.amplification_threshold,
                 limits.entity_depth,
+                limits.matching_work,
+                limits.matching_work_threshold,
             )
             self._every_engine.add(engine)
         if engine.version is not snapshot:

@@ -31,6 +31,9 @@ cdef extern from "builder.hpp" namespace "twigcast" nogil:
         cbool add(uint32_t, const uint32_t*, size_t)
         string finish()
 
+cdef extern from "flat.hpp" namespace "twigcast" nogil:
+    void seed_hashes(uint64_t, uint64_t)
+
 cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef struct CHeader "twigcast::Header":
         uint32_t positions, base
@@ -41,7 +44,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef struct CStats "twigcast::MatcherStats":
         uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
-        uint64_t path_nodes, states, components, bytes
+        uint64_t path_nodes, states, components, bytes, work
 
     cdef struct Candidate:
         uint32_t position
@@ -62,6 +65,8 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         float amplification
         uint64_t amplification_threshold
         uint32_t entity_depth
+        double matching_work
+        uint64_t matching_work_threshold
 
     cdef struct CError "twigcast::ReadError":
         int code
@@ -90,6 +95,7 @@ cdef extern from "expat.h" nogil:
 
 
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
+seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
 
 cdef int encoding_table(const char* name, int* table) noexcept with gil:
@@ -257,7 +263,7 @@ cdef class SegmentMatcher:
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
-                  uint32_t entity_depth=64):
+                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 28):
         self.reader = new CReader(SALT)
         self.reader.encoding_table = encoding_table
         self.reader.limits.bytes = bytes
@@ -266,6 +272,8 @@ cdef class SegmentMatcher:
         self.reader.limits.amplification = amplification
         self.reader.limits.amplification_threshold = amplification_threshold
         self.reader.limits.entity_depth = entity_depth
+        self.reader.limits.matching_work = matching_work
+        self.reader.limits.matching_work_threshold = matching_work_threshold
         self.matchers = {}
         self.tuning = CTuning(cache_bytes, programs, memo)
 

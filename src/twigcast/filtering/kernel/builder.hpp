@@ -278,9 +278,22 @@ inline std::string Builder::finish() {
         u32 space = put(test.space, test.space_length), local = put(test.local, test.local_length);
         tests.push_back(NameTest{space, test.space_length, local, test.local_length});
     }
+    // Predicates that differ only in what they compare with are numbered in its order (predicates.hpp makes use of it).
     std::vector<Predicate> predicates;
-    for (u32 p = 0; p < predicate_number.size(); ++p) {
-        if (predicate_number[p] == NONE) continue;
+    std::vector<u32> in_order;
+    for (u32 p = 0; p < predicate_number.size(); ++p)
+        if (predicate_number[p] != NONE) in_order.push_back(p);
+    std::stable_sort(in_order.begin(), in_order.end(), [&](u32 a, u32 b) {
+        const Predicate &left = vocabulary_.predicates[a], &right = vocabulary_.predicates[b];
+        if (left.kind != right.kind) return left.kind < right.kind;
+        if (left.test != right.test) return left.test < right.test;
+        if (left.op != right.op) return left.op < right.op;
+        bool number = left.number == left.number, other = right.number == right.number;
+        if (number != other) return number;
+        if (number && left.number != right.number) return left.number < right.number;
+        return vocabulary_.strings.compare(left.text, left.text_length, vocabulary_.strings, right.text, right.text_length) < 0;
+    });
+    for (u32 p : in_order) {
         Predicate predicate = vocabulary_.predicates[p];
         predicate_number[p] = static_cast<u32>(predicates.size());
         predicate.text = put(predicate.text, predicate.text_length);

@@ -1,4 +1,4 @@
-// Flat building blocks of the kernel: an open-addressing map, a pool of hash-consed lists, a bit set.
+// Flat building blocks of the kernel: keyed hashes, an open-addressing map, a pool of hash-consed lists, a bit set.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,51 @@ using u64 = std::uint64_t;
 
 constexpr u32 NONE = 0xFFFFFFFFu;
 
-inline u64 mix(u64 x) {
-    x ^= x >> 32;
-    x *= 0x9E3779B97F4A7C15ull;
-    x ^= x >> 29;
-    return x;
+// Random numbers of the process: an author of documents who does not know them cannot choose names, values or paths
+// that collide in a hash table.
+inline u64 secret[2] = {0x2545F4914F6CDD1Dull, 0x9E3779B97F4A7C15ull};
+
+inline void seed_hashes(u64 first, u64 second) {
+    secret[0] = first;
+    secret[1] = second | 1;
 }
 
+// The high and low half of a product, folded (the mixing step of wyhash).
+inline u64 fold(u64 a, u64 b) {
+    unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
+}
+
+inline u64 mix(u64 x) { return fold(x ^ secret[0], secret[1]); }
+
 inline u64 hash_bytes(const char* bytes, std::size_t length) {
-    u64 h = 0x2545F4914F6CDD1Dull ^ length;
-    while (length >= 8) {
-        u64 word;
+    u64 h = secret[0] ^ length, word;
+    for (; length > 8; bytes += 8, length -= 8) {
         std::memcpy(&word, bytes, 8);
-        h = mix(h ^ word) + 0x165667B19E3779F9ull;
-        bytes += 8;
-        length -= 8;
+        h = fold(h ^ word, secret[1]);
     }
-    u64 word = 0;
+    word = 0;
     std::memcpy(&word, bytes, length);
-    return mix(h ^ word);
+    return fold(h ^ word, secret[1] ^ 0xA0761D6478BD642Full);
 }
 
 inline u64 hash_list(const u32* items, std::size_t length) {
-    u64 h = 0x27D4EB2F165667C5ull ^ length;
-    for (std::size_t i = 0; i < length; ++i) h = mix(h ^ items[i]) + 0x9E3779B9ull * (i + 1);
-    return h;
+    u64 h = secret[0] ^ length;
+    std::size_t i = 0;
+    for (; i + 2 <= length; i += 2) h = fold(h ^ (u64(items[i]) << 32 | items[i + 1]), secret[1]);
+    if (i < length) h = fold(h ^ items[i], secret[1]);
+    return fold(h, secret[1] ^ 0xE7037ED1A0B428DBull);
+}
+
+// Empties a vector and gives its memory back; `v = {}` would keep the memory.
+template <class T>
+void release(std::vector<T>& items) {
+    std::vector<T>().swap(items);
+}
+
+template <class T>
+std::size_t bytes_of(const std::vector<T>& items) {
+    return items.capacity() * sizeof(T);
 }
 
 // u64 -> u32, linear probing, at most 5/8 full.  The key ~0 is reserved for "empty".
@@ -64,8 +84,7 @@ class FlatMap {
     std::size_t bytes() const { return keys_.capacity() * sizeof(Slot); }
 
     void clear() {
-        keys_.clear();
-        keys_.shrink_to_fit();
+        release(keys_);
         mask_ = size_ = 0;
     }
 
@@ -136,14 +155,13 @@ class ListPool {
     std::size_t count() const { return hashes_.size(); }
 
     std::size_t bytes() const {
-        return items_.capacity() * 4 + starts_.capacity() * 8 + hashes_.capacity() * 8 + index_.capacity() * 4;
+        return bytes_of(items_) + bytes_of(starts_) + bytes_of(hashes_) + bytes_of(index_);
     }
 
     void clear() {
-        items_ = {};
-        starts_ = {0, 0};
-        hashes_ = {0};
-        index_ = {};
+        release(items_), release(starts_), release(hashes_), release(index_);
+        starts_.assign(2, 0);
+        hashes_.assign(1, 0);
         mask_ = 0;
     }
 
@@ -169,6 +187,13 @@ class Bits {
   public:
     void resize(std::size_t bits) { words_.assign((bits + 63) / 64, 0); }
     bool test(u32 i) const { return words_[i >> 6] >> (i & 63) & 1; }
+    // Returns whether the bit was not set before.
+    bool set(u32 i) {
+        u64 &word = words_[i >> 6], bit = 1ull << (i & 63);
+        bool is_new = !(word & bit);
+        word |= bit;
+        return is_new;
+    }
     std::vector<u64>& words() { return words_; }
 
   private:

@@ -11,45 +11,47 @@ namespace twigcast {
 inline void Matcher::join_remembered(Frame& frame, Automaton::Node& node) {
     // A set of one block, the most frequent kind, needs no interning: the number of the block identifies it.
     u32 set = frame.blocks.size() == 1 ? ONE_BLOCK | frame.blocks[0] : sets_.intern(frame.blocks);
-    const Automaton::Context* context = automaton_.joins(node);
-    for (u32 i = 0; i < node.join_count; ++i, ++context) {
-        if (!(automaton_.state(context->state).flags & HAS_PURE)) continue;
-        u64 key = u64(context->state) << 32 | set;
+    for (u32 i = 0; i < node.join_count; ++i) {
+        Automaton::Context context = automaton_.joins(node)[i];
+        if (!(automaton_.state(context.state).flags & HAS_PURE)) continue;
+        u64 key = u64(context.state) << 32 | set;
         u32 block = memo_.find(key);
-        ++node.tries, ++stats.memo_tries;
+        ++node.tries, ++stats.memo_tries, ++work_;
         if (block == NONE) {
             if (!marked_) mark(frame, false);
             emitted_.clear();
-            run<false>(context->state, true);
+            run<false>(context.state, true, Receiver{});
             block = automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size()));
             memo_.insert(key, block);
         } else {
             ++node.hits, ++stats.memo_hits;
         }
-        if (block) deliver(context->depth, block);
+        if (block) deliver(context.origins, block);
     }
 }
 
 inline void Matcher::join(Frame& frame, Automaton::Node& node, bool pure) {
     if (!marked_) mark(frame, !pure);
     else if (!pure) mark_predicates(frame);
-    const Automaton::Context* context = automaton_.joins(node);
-    for (u32 i = 0; i < node.join_count; ++i, ++context) {
-        if (!(automaton_.state(context->state).flags & (pure ? HAS_PURE : HAS_PREDICATE))) continue;
-        if (context->depth == RESULT) {
-            run<true>(context->state, pure);
+    for (u32 i = 0; i < node.join_count; ++i) {
+        Automaton::Context context = automaton_.joins(node)[i];
+        if (!(automaton_.state(context.state).flags & (pure ? HAS_PURE : HAS_PREDICATE))) continue;
+        OriginSets::Set origins = automaton_.origins[context.origins];
+        if (origins.depth == RESULT) {
+            run<true>(context.state, pure, Receiver{context.origins, document_});
             continue;
         }
         emitted_.clear();
-        run<false>(context->state, pure);
+        run<false>(context.state, pure, Receiver{context.origins, frames_[origins.depth].instance});
         if (emitted_.empty()) continue;
-        if (emitted_.size() <= INTERNED_ATOMS) {
+        work_ += emitted_.size();
+        if (emitted_.size() <= INTERNED_ATOMS || origins.rest) {
             // The atoms are not sorted, because a program nearly always finds the same atoms in the same order.
-            deliver(context->depth, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
+            deliver(context.origins, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
         } else {
-            std::vector<u32>& atoms = frames_[context->depth].atoms;
-            atoms.insert(atoms.end(), emitted_.begin(), emitted_.end());
-            if (atoms.size() > COMPACTION * 16) unique(atoms);
+            Frame& origin = frames_[origins.depth];
+            origin.atoms.insert(origin.atoms.end(), emitted_.begin(), emitted_.end());
+            limit_atoms(origin);
         }
     }
 }
@@ -67,8 +69,19 @@ inline void Matcher::mark(Frame& frame, bool with_predicates) {
 inline void Matcher::mark_predicates(Frame& frame) {
     std::size_t before = touched_.size();
     mark_blocks(frame.values);
-    for (u32 literal : frame.predicates) mark_word(literal >> 6, 1ull << (literal & 63));
+    mark_literals(frame.predicates);
+    mark_literals(closing_);
     if (sampling_) sample(before);
+}
+
+inline void Matcher::mark_literals(const LiteralSet& set) {
+    for (u32 literal : set.literals) mark_word(literal >> 6, 1ull << (literal & 63));
+    for (LiteralRange range : set.ranges)
+        for (u32 from = range.from; from < range.to;) {
+            u32 to = std::min(range.to, (from | 63) + 1);
+            mark_word(from >> 6, ~0ull >> (64 - (to - from)) << (from & 63));
+            from = to;
+        }
 }
 
 inline void Matcher::mark_blocks(const std::vector<u32>& blocks) {
@@ -85,12 +98,13 @@ inline void Matcher::mark_word(u32 word, u64 mask) {
 }
 
 inline void Matcher::unmark() {
+    work_ += touched_.size();
     for (u32 word : touched_) marks_.words()[word] = 0;
     marked_ = false;
 }
 
 inline void Matcher::sample(std::size_t from) {
-    for (; from < touched_.size(); ++from)
+    for (; from < touched_.size() && samples_left_; ++from, --samples_left_)
         for (u64 word = marks_.words()[touched_[from]]; word; word &= word - 1)
             ++seen_[touched_[from] * 64 + static_cast<u32>(__builtin_ctzll(word))];
 }
@@ -118,7 +132,7 @@ inline bool Matcher::holds(u32 literal) const { return marks_.test(literal & LIT
 
 // Appends the payloads of the complete rows of the state to `emitted_`, or puts them into the result at once.
 template <bool TO_RESULT>
-inline void Matcher::run(u32 id, bool pure) {
+inline void Matcher::run(u32 id, bool pure, Receiver receiver) {
     Automaton::State& state = automaton_.state(id);
     if (state.programs[0] == NONE) {
         if (!tuning_.programs || state.uses++ < PROGRAM_AFTER) {
@@ -128,21 +142,57 @@ inline void Matcher::run(u32 id, bool pure) {
         }
         make_programs(id);
     }
-    const u32* program = code_.data() + automaton_.state(id).programs[pure ? 0 : 1];
+    u32* program = code_.data() + automaton_.state(id).programs[pure ? 0 : 1];
     const Head& head = *reinterpret_cast<const Head*>(program);
     const u32 *words = program + HEAD, *last = words + head.words;
     const u64* marks = marks_.words().data();
     if (touched_.size() * 8 < head.words) {
+        work_ += touched_.size();
         for (u32 touched : touched_) {
             const u32* word = std::lower_bound(words, last, touched);
             if (word != last && *word == touched)
                 test_word<TO_RESULT>(program, static_cast<u32>(word - words), marks[touched]);
         }
     } else {
+        work_ += head.words;
         for (const u32* word = words; word < last; ++word)
             if (u64 marked = marks[*word]) test_word<TO_RESULT>(program, static_cast<u32>(word - words), marked);
     }
+    work_ += (head.end - head.always) / 3;
     for (u32 at = head.always; at < head.end;) at = test_row<TO_RESULT>(program, at);
+    if (head.alone_words) run_alone<TO_RESULT>(program, receiver);
+}
+
+template <bool TO_RESULT>
+inline void Matcher::run_alone(u32* program, Receiver receiver) {
+    Head& head = *reinterpret_cast<Head*>(program);
+    bool partly = receiver.origins != 0;
+    if (partly && (head.origins != receiver.origins || head.instance != receiver.instance)) {
+        head.origins = receiver.origins;
+        head.instance = receiver.instance;
+        ++head.epoch;
+    }
+    Alone* alone = reinterpret_cast<Alone*>(program + head.end);
+    const u64* marks = marks_.words().data();
+    work_ += head.alone_words;
+    for (Alone* last = alone + head.alone_words; alone < last; ++alone) {
+        u64 marked = marks[alone->word];
+        if (!marked) continue;
+        u64 mask = u64(alone->mask[1]) << 32 | alone->mask[0], hit = marked & mask;
+        if (partly) {
+            u64 given = alone->epoch == head.epoch ? u64(alone->given[1]) << 32 | alone->given[0] : 0;
+            hit &= ~given;
+            if (!hit) continue;
+            given |= hit;
+            alone->epoch = head.epoch;
+            alone->given[0] = static_cast<u32>(given), alone->given[1] = static_cast<u32>(given >> 32);
+        }
+        const u32* payloads = program + alone->payloads;
+        for (; hit; hit &= hit - 1) {
+            complete_row<TO_RESULT>(payloads[__builtin_popcountll(mask & ((hit & -hit) - 1))]);
+            ++work_;
+        }
+    }
 }
 
 template <bool TO_RESULT>
@@ -160,6 +210,7 @@ inline void Matcher::test_key(const u32* program, const u32* keys) {
     const Key &from = reinterpret_cast<const Key*>(keys)[0], &to = reinterpret_cast<const Key*>(keys)[1];
     const u64* marks = marks_.words().data();
     const u32 *pair = program + from.pair, *end = program + to.pair;
+    work_ += (to.pair - from.pair) / 2 + (to.row - from.row) / 3;
     // Whether the literal of a pair holds is unpredictable, so the code does not branch on it.
     if (TO_RESULT) {
         for (; pair < end; pair += 2) {
@@ -197,6 +248,7 @@ inline void Matcher::complete_row(u32 payload) {
 
 template <bool TO_RESULT>
 inline void Matcher::test_rows(u32 node, bool pure) {
+    work_ += segment_.row_start[node + 1] - segment_.row_start[node];
     for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
         u32 payload = segment_.rows[at++];
         bool all = true, valued = false;
@@ -237,9 +289,13 @@ inline void Matcher::make_programs(u32 id) {
 
 // The rows must be sorted by key, so that those without a key (NONE) come last.
 inline void Matcher::append_program(const std::vector<Keyed>& sorted) {
-    auto& [words, masks, keys, pairs, rows, always, others] = parts_;
+    auto& [words, masks, keys, pairs, rows, always, others, alone, payloads] = parts_;
     for (std::vector<u32>& part : parts_) part.clear();
-    u32 last = NONE;
+    work_ += sorted.size();
+    u32 last = NONE, last_alone = NONE;
+    bool by_themselves = static_cast<u32>(std::count_if(sorted.begin(), sorted.end(), [this](const Keyed& row) {
+                             return row.key != NONE && (segment_.rows[row.at + 1] & LAST);
+                         })) >= MANY_ALONE;
     for (const Keyed& row : sorted) {
         u32 at = row.at, payload = segment_.rows[at++];
         others.clear();
@@ -250,6 +306,14 @@ inline void Matcher::append_program(const std::vector<Keyed>& sorted) {
         }
         if (row.key == NONE) {
             append_row(always, payload, others);
+            continue;
+        }
+        if (by_themselves && others.empty() && row.key != last_alone) {
+            last_alone = row.key;
+            if (alone.empty() || alone[alone.size() - ALONE] != row.key >> 6)
+                alone.insert(alone.end(), {row.key >> 6, 0, 0, 0, 0, 0, static_cast<u32>(payloads.size())});
+            alone[alone.size() - ALONE + 1 + (row.key >> 5 & 1)] |= 1u << (row.key & 31);
+            payloads.push_back(payload);
             continue;
         }
         if (row.key != last) {
@@ -272,11 +336,13 @@ inline void Matcher::append_program(const std::vector<Keyed>& sorted) {
     head.rows = head.pairs + static_cast<u32>(pairs.size());
     head.always = head.rows + static_cast<u32>(rows.size());
     head.end = head.always + static_cast<u32>(always.size());
+    head.alone_words = static_cast<u32>(alone.size()) / ALONE;
     for (std::size_t k = 0; k < keys.size(); k += KEY) keys[k] += head.pairs, keys[k + 1] += head.rows;
+    for (std::size_t a = 0; a < alone.size(); a += ALONE) alone[a + ALONE - 1] += head.end + static_cast<u32>(alone.size());
     program_at_ = static_cast<u32>(code_.size());
     const u32* first = reinterpret_cast<const u32*>(&head);
     code_.insert(code_.end(), first, first + HEAD);
-    for (const std::vector<u32>* part : {&words, &masks, &keys, &pairs, &rows, &always})
+    for (const std::vector<u32>* part : {&words, &masks, &keys, &pairs, &rows, &always, &alone, &payloads})
         code_.insert(code_.end(), part->begin(), part->end());
 }
 
@@ -304,6 +370,38 @@ inline void Matcher::rekey() {
     for (u32 s = 0; s < automaton_.state_count(); ++s) automaton_.state(s).programs[0] = NONE;
     code_.clear();
     ++stats.rekeys;
+}
+
+inline u64 Matcher::candidates(std::size_t most, std::vector<Candidate>& out) const {
+    std::vector<u64> counts(segment_.header->slots, 0);
+    std::vector<u32> open{0};  // the nodes of the document's trie
+    while (!open.empty()) {
+        u32 node = open.back();
+        open.pop_back();
+        for (u32 child = segment_.first_child[node]; child < segment_.first_child[node + 1]; ++child) open.push_back(child);
+        for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
+            u32 slot = segment_.rows[at++];
+            u64 least = sampled_;
+            for (;;) {
+                u32 literal = segment_.rows[at++];
+                if (!(literal & NEGATIVE)) least = std::min<u64>(least, seen_[literal & LITERAL]);
+                if (literal & LAST) break;
+            }
+            counts[slot] += least;
+        }
+    }
+    std::vector<u32> order;
+    for (u32 slot = 0; slot < counts.size(); ++slot)
+        if (counts[slot]) order.push_back(slot);
+    most = std::min(most, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                      [&](u32 a, u32 b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
+    for (std::size_t i = 0; i < most; ++i) {
+        u32 slot = order[i];
+        u32 position = slot < single_ ? base_ + slot : segment_.positions[segment_.slot_start[slot - single_]];
+        out.push_back(Candidate{position, counts[slot]});
+    }
+    return sampled_;
 }
 
 }  // namespace twigcast

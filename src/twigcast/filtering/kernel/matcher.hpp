@@ -10,12 +10,13 @@
 #pragma once
 
 #include "conformance.hpp"
+#include "text.hpp"
 
 namespace twigcast {
 
 struct MatcherStats {
     u64 documents = 0, elements = 0, closes = 0, memo_tries = 0, memo_hits = 0, flushes = 0, rekeys = 0;
-    u64 path_nodes = 0, states = 0, components = 0, bytes = 0;
+    u64 path_nodes = 0, states = 0, components = 0, bytes = 0, work = 0;
 };
 
 struct Tuning {
@@ -39,6 +40,10 @@ class Output {
     void take(const u32* end) { size_ = static_cast<std::size_t>(end - items_.data()); }
     void push(u32 item) { *room(1) = item, ++size_; }
     void clear() { size_ = 0; }
+    void shrink(std::size_t most) {
+        if (bytes() > most) release(items_), size_ = 0;
+    }
+    std::size_t bytes() const { return bytes_of(items_); }
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     const u32* begin() const { return items_.data(); }
@@ -53,12 +58,14 @@ class Matcher {
   public:
     Matcher(const Segment& segment, const Tuning& tuning)
         : segment_(segment), automaton_(segment), conformance_(segment, tuning.cache_bytes / 8),
-          predicates_(segment, automaton_.names), tuning_(tuning) {
+          predicates_(segment, automaton_.names), text_(predicates_.on_string()), tuning_(tuning) {
         marks_.resize(segment.literals());
+        noted_.resize(segment.atoms());
         seen_.assign(segment.literals(), 0);
         frames_.resize(64);
         single_ = segment.header->positions;
         base_ = segment.header->base;
+        completed_in_.assign(segment.header->slots - single_, 0);
         needs_text_ = false;
         for (u32 p = 0; p < segment.predicate_count(); ++p)
             needs_text_ = needs_text_ || segment.predicates[p].kind != ON_ATTRIBUTE;
@@ -70,17 +77,14 @@ class Matcher {
     // `result` has a bit for every position up to the last one of this segment.
     void begin(u64* result) {
         result_ = result;
-        if (automaton_.bytes() + cache_bytes() > tuning_.cache_bytes || instance_ > MOST_INSTANCES ||
-            document_ == NONE)
-            flush(), document_ = 0;
-        if (values_.full()) values_.clear();
+        tidy();
         ++document_;
         ++stats.documents;
         sampling_ = stats.documents <= 64 || (stats.documents & 15) == 0;
         sampled_ += sampling_;
+        samples_left_ = MOST_SAMPLES;
         if (stats.documents == next_rekey_) rekey();
-        skipped_ = collecting_ = 0;
-        text_.clear();
+        skipped_ = collecting_ = deepest_ = 0;
         accepted_.clear();
         open(frames_[0], Automaton::DOCUMENT, 0);
         conformance_.begin();
@@ -106,34 +110,30 @@ class Matcher {
             return;
         }
         if (depth >= frames_.size()) frames_.resize(frames_.size() * 2);
-        if (automaton_.path_nodes() > flush_check_) id = check_memory(depth, symbol);
+        deepest_ = std::max(deepest_, depth);
+        if (automaton_.path_nodes() + stats.elements > next_check_) id = check_memory(depth, symbol);
         Frame& frame = frames_[depth];
         open(frame, id, symbol);
         Automaton::Node& node = automaton_[id];
         if (node.visited != document_) {
+            node.again = node.visited != 0;
             node.visited = document_;
             const u32* accepts = automaton_.accepts(node);
             for (u32 i = 0; i < node.accept_count; ++i) accept(accepts[i]);
         }
-        Automaton::Push* push = automaton_.pushes(node);
-        for (Automaton::Push* end = push + node.push_count; push < end; ++push) {
-            Frame& origin = frames_[push->depth];
-            if (push->given == origin.instance) break;  // then every shallower origin has its atoms too
-            push->given = origin.instance;
-            origin.blocks.push_back(push->block);
+        if (node.push_count && node.given != frames_[node.deepest].instance) {
+            node.given = frames_[node.deepest].instance;
+            const u32* push = automaton_.pushes(node);
+            for (u32 i = 0; i < node.push_count; ++i) give(push[i]);
         }
         frame.needs = node.flags;
         if (node.flags & NEEDS_ATTRIBUTES)
             for (; *attributes; attributes += 2)
                 if (u32 groups = predicates_.groups_of(attributes[0])) on_attribute(frame, groups, attributes[1]);
         if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) {
-            if (collecting_++ == 0) {
-                text_.clear();
-                occurrences_.clear();
-                scan_ = 0;
-            }
-            frame.string_start = frame.text_start = text_.size();
-            frame.occurrence_start = occurrences_.size();
+            if (collecting_++ == 0) text_.begin();
+            frame.string_start = text_.here();
+            frame.text_start = text_.size();
             frame.text_nodes = 0;
         }
     }
@@ -151,10 +151,7 @@ class Matcher {
     }
 
     void text(const char* bytes, std::size_t length) {
-        if (!collecting_) return;
-        if (!predicates_.substrings().empty())
-            scan_ = predicates_.substrings().scan(scan_, bytes, length, text_.size(), occurrences_);
-        text_.append(bytes, length);
+        if (collecting_) text_.append(bytes, length);
     }
 
     // A comment or processing instruction separates the text before it and after it into two nodes.
@@ -166,6 +163,7 @@ class Matcher {
 
     void finish() {
         Frame& document = frames_[0];
+        closing_.clear();
         if (segment_.flags[0] & HAS_ROWS) {
             mark(document, true);
             test_rows<true>(0, true), test_rows<true>(0, false);
@@ -175,54 +173,35 @@ class Matcher {
         conformance_.finish([this](u32 position) { set(position); });
     }
 
+    // How much was done so far, in steps of a few nanoseconds.
+    u64 work() const { return work_ + automaton_.work(); }
+
     MatcherStats statistics() const {
         MatcherStats all = stats;
         all.path_nodes = automaton_.path_nodes();
         all.states = automaton_.state_count();
         all.components = automaton_.component_count();
-        all.bytes = automaton_.bytes() + cache_bytes() + conformance_.bytes();
+        all.bytes = cache_bytes() + buffer_bytes();
+        all.work = work();
         return all;
     }
 
     // The positions whose rows had their rarest literal satisfied most often, in the documents sampled.
-    u64 candidates(std::size_t most, std::vector<Candidate>& out) const {
-        std::vector<u64> counts(segment_.header->slots, 0);
-        std::vector<u32> open{0};  // the nodes of the document's trie
-        while (!open.empty()) {
-            u32 node = open.back();
-            open.pop_back();
-            for (u32 child = segment_.first_child[node]; child < segment_.first_child[node + 1]; ++child) open.push_back(child);
-            for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
-                u32 slot = segment_.rows[at++];
-                u64 least = sampled_;
-                for (;;) {
-                    u32 literal = segment_.rows[at++];
-                    if (!(literal & NEGATIVE)) least = std::min<u64>(least, seen_[literal & LITERAL]);
-                    if (literal & LAST) break;
-                }
-                counts[slot] += least;
-            }
-        }
-        std::vector<u32> order;
-        for (u32 slot = 0; slot < counts.size(); ++slot)
-            if (counts[slot]) order.push_back(slot);
-        most = std::min(most, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
-                          [&](u32 a, u32 b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
-        for (std::size_t i = 0; i < most; ++i) {
-            u32 slot = order[i];
-            u32 position = slot < single_ ? base_ + slot : segment_.positions[segment_.slot_start[slot - single_]];
-            out.push_back(Candidate{position, counts[slot]});
-        }
-        return sampled_;
-    }
+    u64 candidates(std::size_t most, std::vector<Candidate>& out) const;
 
   private:
     struct Frame {
         u32 node = 0, symbol = 0, instance = 0, needs = 0, text_nodes = 0;
-        std::size_t string_start = 0, text_start = 0, occurrence_start = 0;
-        std::vector<u32> blocks, atoms;       // satisfied atoms: shared blocks of them, and single ones
-        std::vector<u32> values, predicates;  // satisfied predicates, likewise
+        TextBuffer::Place string_start;
+        std::size_t text_start = 0;
+        std::vector<u32> blocks, atoms;  // satisfied atoms: shared blocks of them, and single ones
+        std::vector<u32> values;         // satisfied predicates, likewise
+        LiteralSet predicates;
+        std::size_t most_atoms = 0, most_predicates = 0;  // when duplicates are next removed
+
+        std::size_t bytes() const {
+            return bytes_of(blocks) + bytes_of(atoms) + bytes_of(values) + bytes_of(predicates.literals) + bytes_of(predicates.ranges);
+        }
     };
     struct MarkWord {
         u32 word;
@@ -236,20 +215,34 @@ class Matcher {
     // literals.  Each program is contiguous in `code_`, and its words come first, because most runs read only these.
     //
     //   Head | word * words | (mask low, high, number of its first key) * words | Key * keys + 1 | pairs | rows | always
+    //        | (word, mask low, high, given low, high, epoch, offset of its first payload) * alone words | payload * alone
+    //
+    // A program of many rows with one literal only (`@x > 1`, `@x > 2`, …) has these at its end, by themselves: they do
+    // not depend on other literals, so a row that was complete for these origins before is left out the next time.
     struct Head {
         u32 words, pairs, rows, always, end;  // offsets from the head, but for `words`, a count
+        u32 alone_words, epoch, origins, instance;
     };
     struct Key {
         u32 pair, row;  // offsets from the head; those of the next key are the ends
     };
-    static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2;
+    struct Alone {
+        u32 word, mask[2], given[2], epoch, payloads;
+    };
+    // For whom a program is run: rows that these origins were given before are left out; without origins none are.
+    struct Receiver {
+        u32 origins = 0, instance = 0;
+    };
+    static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2, ALONE = sizeof(Alone) / sizeof(u32);
 
     static constexpr u32 MOST_INSTANCES = 0xF0000000u;
     static constexpr u32 MEMO_BLOCKS = 32;  // in a set of the memo; with 8, MEDLINE took 6 % longer and NITF 2 % less
     static constexpr u32 ONE_BLOCK = 0x80000000u;
-    static constexpr u32 PROGRAM_AFTER = 3;     // uses of a state before its rows are indexed
-    static constexpr u32 INTERNED_ATOMS = 64;   // larger results of a join are not interned as a block
-    static constexpr std::size_t COMPACTION = 512;
+    static constexpr u32 PROGRAM_AFTER = 3;    // uses of a state before its rows are indexed
+    static constexpr u32 INTERNED_ATOMS = 64;  // larger results of a join for one origin are not interned as a block
+    static constexpr u32 MANY_ALONE = 128;     // rows with one literal, from which on they stand by themselves
+    static constexpr u32 MEMO_LITERALS = 256;  // of one value in the memo of values
+    static constexpr std::size_t COMPACTION = 512, MOST_SAMPLES = 1 << 16;
 
     void open(Frame& frame, u32 node, u32 symbol) {
         frame.node = node;
@@ -260,6 +253,8 @@ class Matcher {
         frame.atoms.clear();
         frame.values.clear();
         frame.predicates.clear();
+        frame.most_atoms = 16 * COMPACTION;
+        frame.most_predicates = COMPACTION;
         ++stats.elements;
     }
 
@@ -267,15 +262,20 @@ class Matcher {
         std::size_t length = std::strlen(value);
         if (length > ValueMemo::LONGEST || !tuning_.memo) {
             predicates_.on_attribute(groups, value, length, frame.predicates);
+            limit(frame);
             return;
         }
         u32 block = values_.find(groups, value, length);
         if (block == NONE) {
-            std::vector<u32>& found = found_;
-            found.clear();
-            predicates_.on_attribute(groups, value, length, found);
-            unique(found);
-            block = automaton_.blocks.intern(found);
+            found_.clear();
+            predicates_.on_attribute(groups, value, length, found_);
+            if (!found_.ranges.empty() || found_.literals.size() > MEMO_LITERALS) {
+                frame.predicates.append(found_);
+                limit(frame);
+                return;
+            }
+            unique(found_.literals);
+            block = automaton_.blocks.intern(found_.literals);
             if (!values_.full()) values_.insert(block);
         }
         if (block) frame.values.push_back(block);
@@ -283,28 +283,42 @@ class Matcher {
 
     void end_text_node(Frame& frame) {
         if (text_.size() == frame.text_start) return;
-        const char* from = text_.data() + frame.text_start;
+        const char* from = text_.from(frame.text_start);
         std::size_t length = text_.size() - frame.text_start;
         predicates_.on_text(ON_TEXT, from, length, frame.predicates);
         if (frame.text_nodes++ == 0) predicates_.on_text(ON_FIRST_TEXT, from, length, frame.predicates);
         frame.text_start = text_.size();
-        if (frame.predicates.size() > COMPACTION) unique(frame.predicates);
+        limit(frame);
+    }
+
+    // Removes duplicates from the predicates of an element whenever they have doubled.
+    void limit(Frame& frame) {
+        LiteralSet& set = frame.predicates;
+        if (set.literals.size() + set.ranges.size() <= frame.most_predicates) return;
+        work_ += set.literals.size() + set.ranges.size();
+        unique(set.literals);
+        std::sort(set.ranges.begin(), set.ranges.end(), [](LiteralRange a, LiteralRange b) { return a.from < b.from; });
+        std::size_t kept = 0;
+        for (const LiteralRange& range : set.ranges) {
+            if (kept && range.from <= set.ranges[kept - 1].to)
+                set.ranges[kept - 1].to = std::max(set.ranges[kept - 1].to, range.to);
+            else set.ranges[kept++] = range;
+        }
+        set.ranges.resize(kept);
+        frame.most_predicates = std::max(COMPACTION, 2 * (set.literals.size() + kept));
     }
 
     void close(Frame& frame) {
         u32 needs = frame.needs;
+        closing_.clear();
         if (needs & (NEEDS_TEXT | NEEDS_STRING)) {
             if (needs & NEEDS_TEXT) end_text_node(frame);
-            if (needs & NEEDS_STRING) {
-                predicates_.on_string(text_.data() + frame.string_start, text_.size() - frame.string_start, frame.predicates);
-                for (std::size_t i = frame.occurrence_start; i < occurrences_.size(); ++i)
-                    if (occurrences_[i].start >= frame.string_start) frame.predicates.push_back(occurrences_[i].literal);
-            }
+            if (needs & NEEDS_STRING) work_ += text_.compare(frame.string_start, closing_);
             --collecting_;
         }
         bool any = !frame.blocks.empty() || !frame.atoms.empty();
         bool pure = (needs & HAS_PURE) && (any || (needs & ALWAYS_PURE));
-        bool predicates = !frame.values.empty() || !frame.predicates.empty();
+        bool predicates = !frame.values.empty() || !frame.predicates.empty() || !closing_.empty();
         bool valued = (needs & HAS_PREDICATE) && (predicates || (needs & ALWAYS_PREDICATE));
         if (!pure && !valued) return;
         ++stats.closes;
@@ -321,23 +335,55 @@ class Matcher {
         if (marked_) unmark();
     }
 
-    void deliver(u32 depth, u32 block) {
-        if (depth == RESULT) {
+    void deliver(u32 origins, u32 block) {
+        const OriginSets::Set& set = automaton_.origins[origins];
+        if (set.depth == RESULT) {
             accept(block);
-            return;
+        } else if (set.rest == 0) {
+            const std::vector<u32>& blocks = frames_[set.depth].blocks;
+            if (blocks.empty() || blocks.back() != block) add_block(frames_[set.depth], block);
+        } else if (automaton_.to_split(origins, block)) {
+            split_.assign(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
+            for (u32 atom : split_) give(automaton_.origins.grant(origins, automaton_.blocks.intern(&atom, 1)));
+            work_ += split_.size();
+        } else {
+            give(automaton_.origins.grant(origins, block));
         }
-        std::vector<u32>& blocks = frames_[depth].blocks;
-        if (!blocks.empty() && blocks.back() == block) return;
-        blocks.push_back(block);
-        if (blocks.size() > COMPACTION) {
-            unique(blocks);
-            if (blocks.size() > COMPACTION / 2) {  // still many distinct blocks: keep their atoms instead
-                for (u32 each : blocks)
-                    for (u32 atom : automaton_.blocks[each]) frames_[depth].atoms.push_back(atom);
-                blocks.clear();
-                unique(frames_[depth].atoms);
-            }
+    }
+
+    // Gives a block to origins, from the deepest up to the first that has it.
+    void give(u32 id) {
+        for (; id; ++work_) {
+            OriginSets::Grant& grant = automaton_.origins.granted(id);
+            Frame& origin = frames_[grant.depth];
+            if (grant.given == origin.instance) return;
+            grant.given = origin.instance;
+            add_block(origin, grant.block);
+            id = grant.rest;
         }
+    }
+
+    void add_block(Frame& frame, u32 block) {
+        frame.blocks.push_back(block);
+        if (frame.blocks.size() <= COMPACTION) return;
+        unique(frame.blocks);
+        if (frame.blocks.size() <= COMPACTION / 2) return;
+        for (u32 each : frame.blocks)  // still many distinct blocks: keep their atoms instead
+            frame.atoms.insert(frame.atoms.end(), automaton_.blocks[each].begin(), automaton_.blocks[each].end());
+        frame.blocks.clear();
+        limit_atoms(frame);
+    }
+
+    // Removes duplicates whenever the atoms have doubled.
+    void limit_atoms(Frame& frame) {
+        if (frame.atoms.size() <= frame.most_atoms) return;
+        work_ += frame.atoms.size();
+        std::size_t kept = 0;
+        for (u32 atom : frame.atoms)
+            if (noted_.set(atom)) frame.atoms[kept++] = atom;
+        frame.atoms.resize(kept);
+        for (u32 atom : frame.atoms) noted_.words()[atom >> 6] = 0;
+        frame.most_atoms = std::max(16 * COMPACTION, 2 * frame.atoms.size());
     }
 
     void accept(u32 block) {
@@ -353,6 +399,8 @@ class Matcher {
 
     void complete_slot(u32 slot) {
         if (slot < single_) return set(base_ + slot);
+        if (completed_in_[slot - single_] == document_) return;
+        completed_in_[slot - single_] = document_;
         const u32* start = segment_.slot_start + (slot - single_);
         for (u32 i = start[0]; i < start[1]; ++i) set(segment_.positions[i]);
     }
@@ -365,13 +413,16 @@ class Matcher {
     void mark(Frame& frame, bool with_predicates);
     void mark_predicates(Frame& frame);
     void mark_blocks(const std::vector<u32>& blocks);
+    void mark_literals(const LiteralSet& set);
     void mark_word(u32 word, u64 mask);
     void unmark();
     void sample(std::size_t from);
     WordSpan words_of(u32 block);
     bool holds(u32 literal) const;
     template <bool TO_RESULT>
-    void run(u32 id, bool pure);
+    void run(u32 id, bool pure, Receiver receiver);
+    template <bool TO_RESULT>
+    void run_alone(u32* program, Receiver receiver);
     template <bool TO_RESULT>
     void test_word(const u32* program, u32 number, u64 marked);
     template <bool TO_RESULT>
@@ -392,64 +443,31 @@ class Matcher {
     int expected_rarity(u32 literal) const;
     void rekey();
 
-    std::size_t cache_bytes() const {
-        return sets_.bytes() + memo_.bytes() + values_.bytes() + code_.capacity() * sizeof(u32) + block_words_.capacity() * sizeof(MarkWord) +
-               words_of_.capacity() * sizeof(WordSpan);
-    }
-
-    void flush() {
-        automaton_.clear();
-        sets_.clear();
-        memo_.clear();
-        values_.clear();
-        code_ = {};
-        accepted_in_.clear();
-        block_words_ = {}, words_of_ = {};
-        instance_ = 0;
-        flush_check_ = CHECK_EVERY;
-        ++stats.flushes;
-    }
-
-    // Empties full caches in the middle of a document: blocks become plain atoms, and the open path is computed again.
-    u32 check_memory(u32 depth, u32 symbol) {
-        flush_check_ = automaton_.path_nodes() + CHECK_EVERY;
-        u32 id = automaton_.child(frames_[depth - 1].node, symbol);
-        if (automaton_.bytes() + cache_bytes() <= tuning_.cache_bytes) return id;
-        for (u32 block : accepted_) complete(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
-        accepted_.clear();
-        for (u32 d = 0; d < depth; ++d) {
-            Frame& frame = frames_[d];
-            for (u32 block : frame.blocks)
-                for (u32 atom : automaton_.blocks[block]) frame.atoms.push_back(atom);
-            frame.blocks.clear();
-            unique(frame.atoms);
-            for (u32 block : frame.values)
-                for (u32 predicate : automaton_.blocks[block]) frame.predicates.push_back(predicate);
-            frame.values.clear();
-        }
-        flush();
-        u32 node = Automaton::DOCUMENT;
-        for (u32 d = 0; d < depth; ++d) {
-            if (d) node = automaton_.child(node, frames_[d].symbol);
-            frames_[d].node = node;
-            frames_[d].instance = ++instance_;
-        }
-        return automaton_.child(node, symbol);
-    }
+    // caches.hpp
+    std::size_t cache_bytes() const;
+    std::size_t buffer_bytes() const;
+    void tidy();
+    void shrink_buffers();
+    void flush();
+    u32 check_memory(u32 depth, u32 symbol);
 
     static void unique(std::vector<u32>& items) {
         std::sort(items.begin(), items.end());
         items.erase(std::unique(items.begin(), items.end()), items.end());
     }
 
-    static constexpr std::size_t CHECK_EVERY = 1024;
+    static constexpr std::size_t CHECK_EVERY = 1024;       // elements and path nodes between looks at the memory
+    static constexpr std::size_t KEPT_BUFFERS = 1 << 20;   // bytes
+    static constexpr std::size_t SMALL_CACHE = 32u << 20;  // of which nothing is evicted unless it must be
+    static constexpr u32 GENERATION = 64, LONG_AGO = 1024;  // documents
 
     const Segment& segment_;
     Automaton automaton_;
     Conformance conformance_;
     PredicateIndex predicates_;
+    TextBuffer text_;
     Tuning tuning_;
-    std::size_t flush_check_ = CHECK_EVERY;
+    std::size_t next_check_ = CHECK_EVERY, bytes_before_ = 0, grown_ = 0;
     std::vector<Frame> frames_;
     ListPool sets_;
     FlatMap memo_;
@@ -457,18 +475,16 @@ class Matcher {
     std::vector<u32> code_;  // the programs
     u32 program_at_ = 0;     // where the last one begins
     std::vector<Keyed> keyed_[2];   // while programs are made
-    std::vector<u32> parts_[7];
-    Bits marks_;
-    std::vector<u32> touched_, accepted_, accepted_in_, seen_, found_;
+    std::vector<u32> parts_[9];
+    Bits marks_, noted_;  // noted_: while duplicates are removed
+    std::vector<u32> touched_, accepted_, accepted_in_, completed_in_, seen_, split_;
+    LiteralSet found_, closing_;  // closing_: the predicates on the string-value of the element that ends
     Output emitted_;
     std::vector<MarkWord> block_words_;  // of blocks that were marked, as words
     std::vector<WordSpan> words_of_;     // by block
-    std::string text_;
-    std::vector<Occurrence> occurrences_;  // of the strings of `contains` predicates, in text_
-    u32 scan_ = 0;
     u64* result_ = nullptr;
-    u64 next_rekey_ = 16, sampled_ = 0;
-    u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0, base_ = 0, single_ = 0;
+    u64 next_rekey_ = 16, sampled_ = 0, samples_left_ = 0, work_ = 0;
+    u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0, base_ = 0, single_ = 0, deepest_ = 0, swept_ = 0;
     bool marked_ = false, needs_text_ = false, sampling_ = true;
 
   public:
@@ -477,4 +493,5 @@ class Matcher {
 
 }  // namespace twigcast
 
+#include "caches.hpp"
 #include "joins.hpp"

@@ -1,16 +1,17 @@
 // Finds the value predicates that a string satisfies.
 //
 // Predicates are grouped by what they look at: the text, the string-value, or the attributes a name test admits.
-// A group answers `=` and `starts-with` by hashing, inequalities by binary search in sorted thresholds, `contains` by
-// one pass; only `!=` of several values is tried one by one.
+// A group answers `=` by hashing, `starts-with` by one search in sorted strings, inequalities by binary search in sorted
+// thresholds, `contains` by one pass.  The literals of the sorted ones are consecutive numbers, so that however many of
+// them hold, they are a range; `!=` holds for the two ranges around the equal one.
 #pragma once
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
+#include <deque>
 #include <string>
+#include <string_view>
 
+#include "numbers.hpp"
 #include "segment.hpp"
 #include "substrings.hpp"
 
@@ -41,11 +42,20 @@ class NameTable {
         insert(name.data(), name.size(), hash_bytes(name.data(), name.size()), value);
     }
 
+    // As a cache of names that documents have: inserts, unless the name is long, into a table that is emptied when full.
+    void remember(const char* bytes, std::size_t length, u64 hash, u32 value) {
+        if (length > LONGEST) return;
+        if (size_ >= MOST) clear();
+        insert(bytes, length, hash, value);
+    }
+
     std::size_t size() const { return size_; }
-    std::size_t bytes() const { return slots_.capacity() * sizeof(Slot) + text_.capacity(); }
+    std::size_t bytes() const { return bytes_of(slots_) + text_.capacity(); }
     void clear() { *this = NameTable(); }
 
   private:
+    static constexpr std::size_t MOST = 1 << 14, LONGEST = 256;  // 16,384 names are 2 MB, 6 at most
+
     struct Slot {
         std::size_t at;
         u32 length, hash, value;
@@ -71,79 +81,160 @@ class NameTable {
     std::size_t mask_ = 0, size_ = 0;
 };
 
-// XPath's number(): optional white space around an optional minus and decimal digits; NaN for anything else.
-inline double to_number(const char* from, std::size_t length) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    auto space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-    const char* to = from + length;
-    while (from < to && space(*from)) ++from;
-    while (to > from && space(to[-1])) --to;
-    const char* at = from;
-    if (at < to && *at == '-') ++at;
-    bool digits = false, point = false;
-    for (; at < to; ++at) {
-        if (*at >= '0' && *at <= '9') digits = true;
-        else if (*at == '.' && !point) point = true;
-        else return nan;
+struct LiteralRange {
+    u32 from, to;
+};
+
+// Literals that hold: single ones, and ranges of many.
+struct LiteralSet {
+    std::vector<u32> literals;
+    std::vector<LiteralRange> ranges;
+
+    bool empty() const { return literals.empty() && ranges.empty(); }
+    void clear() { literals.clear(), ranges.clear(); }
+    void push(u32 literal) {
+        if (literal != NONE) literals.push_back(literal);
     }
-    if (!digits) return nan;
-    double value = nan;
-    auto [end, error] = std::from_chars(from, to, value, std::chars_format::fixed);
-    if (error == std::errc::result_out_of_range) {
-        // Too large becomes infinite, too small zero, as IEEE rounding would have it.
-        bool negative = *from == '-', large = false;
-        for (at = from + negative; at < to && *at != '.'; ++at) large = large || *at != '0';
-        value = large ? std::numeric_limits<double>::infinity() : 0.0;
-        return negative ? -value : value;
+    void append(const LiteralSet& more) {
+        literals.insert(literals.end(), more.literals.begin(), more.literals.end());
+        ranges.insert(ranges.end(), more.ranges.begin(), more.ranges.end());
     }
-    return end == to ? value : nan;
-}
+};
+
+// Literals in the order of what they compare with; the builder numbers them in this order.
+class OrderedLiterals {
+  public:
+    void push_back(u32 literal) {
+        consecutive_ = consecutive_ && (literals_.empty() || literals_.back() + 1 == literal);
+        literals_.push_back(literal);
+    }
+    void hold(std::size_t from, std::size_t to, LiteralSet& out) const {
+        if (from >= to) return;
+        if (consecutive_ && to - from > FEW) out.ranges.push_back({literals_[from], literals_[to - 1] + 1});
+        else out.literals.insert(out.literals.end(), literals_.begin() + static_cast<std::ptrdiff_t>(from),
+                                 literals_.begin() + static_cast<std::ptrdiff_t>(to));
+    }
+
+  private:
+    static constexpr std::size_t FEW = 16;
+
+    std::vector<u32> literals_;
+    bool consecutive_ = true;
+};
 
 // Comparisons of a number with many thresholds: the literals of each operator sorted by threshold.
 class Thresholds {
   public:
     void add(u32 comparison, double threshold, u32 literal) {  // comparison: = != < <= > >=
-        sorted_[comparison].push_back({threshold, literal});
+        unsorted_.push_back({comparison, threshold, literal});
         empty_ = false;
     }
     bool empty() const { return empty_; }
     void seal() {
-        for (auto& thresholds : sorted_) std::sort(thresholds.begin(), thresholds.end());
+        std::sort(unsorted_.begin(), unsorted_.end(), [](const Added& a, const Added& b) {
+            if (a.comparison != b.comparison) return a.comparison < b.comparison;
+            bool number = a.threshold == a.threshold, other = b.threshold == b.threshold;
+            if (number != other) return number;  // not-a-number comes last
+            if (number && a.threshold != b.threshold) return a.threshold < b.threshold;
+            return a.literal < b.literal;
+        });
+        for (const Added& each : unsorted_) {
+            numbers_[each.comparison].push_back(each.threshold);
+            literals_[each.comparison].push_back(each.literal);
+        }
+        release(unsorted_);
     }
 
-    void evaluate(double number, std::vector<u32>& out) const {
+    void evaluate(double number, LiteralSet& out) const {
         enum { EQ, NE, LT, LE, GT, GE };
         if (number != number) {  // not-a-number differs from every number; no other comparison holds for it
-            push(sorted_[NE].begin(), sorted_[NE].end(), out);
+            literals_[NE].hold(0, numbers_[NE].size(), out);
             return;
         }
-        push(lower(EQ, number), upper(EQ, number), out);
-        push(sorted_[NE].begin(), lower(NE, number), out);
-        push(upper(NE, number), sorted_[NE].end(), out);
-        push(upper(LT, number), sorted_[LT].end(), out);    // number < threshold
-        push(lower(LE, number), sorted_[LE].end(), out);    // number <= threshold
-        push(sorted_[GT].begin(), lower(GT, number), out);  // number > threshold
-        push(sorted_[GE].begin(), upper(GE, number), out);  // number >= threshold
+        literals_[EQ].hold(lower(EQ, number), upper(EQ, number), out);
+        literals_[NE].hold(0, lower(NE, number), out);
+        literals_[NE].hold(upper(NE, number), numbers_[NE].size(), out);
+        literals_[LT].hold(upper(LT, number), numbers_[LT].size(), out);  // number < threshold
+        literals_[LE].hold(lower(LE, number), numbers_[LE].size(), out);  // number <= threshold
+        literals_[GT].hold(0, lower(GT, number), out);                    // number > threshold
+        literals_[GE].hold(0, upper(GE, number), out);                    // number >= threshold
     }
 
   private:
-    using Threshold = std::pair<double, u32>;
-    using Place = std::vector<Threshold>::const_iterator;
+    struct Added {
+        u32 comparison;
+        double threshold;
+        u32 literal;
+    };
 
-    Place lower(u32 comparison, double number) const {
-        return std::lower_bound(sorted_[comparison].begin(), sorted_[comparison].end(), number,
-                                [](const Threshold& t, double v) { return t.first < v; });
+    std::size_t lower(u32 comparison, double number) const {
+        const std::vector<double>& numbers = numbers_[comparison];
+        return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin());
     }
-    Place upper(u32 comparison, double number) const {
-        return std::upper_bound(sorted_[comparison].begin(), sorted_[comparison].end(), number,
-                                [](double v, const Threshold& t) { return v < t.first; });
-    }
-    static void push(Place from, Place to, std::vector<u32>& out) {
-        for (; from != to; ++from) out.push_back(from->second);
+    std::size_t upper(u32 comparison, double number) const {
+        const std::vector<double>& numbers = numbers_[comparison];
+        return static_cast<std::size_t>(std::upper_bound(numbers.begin(), numbers.end(), number) - numbers.begin());
     }
 
-    std::vector<Threshold> sorted_[6];
+    std::vector<Added> unsorted_;
+    std::vector<double> numbers_[6];
+    OrderedLiterals literals_[6];
     bool empty_ = true;
+};
+
+// Which of many strings a value begins with, or differs from.
+//
+// The strings are sorted.  Whatever stands between a prefix of the value and the value also begins with that prefix, so
+// all prefixes of the value are on the chain of prefixes of the last string that is not greater.
+class SortedStrings {
+  public:
+    void add(const char* text, std::size_t length, u32 literal) { strings_.push_back({std::string(text, length), literal, NONE}); }
+    bool empty() const { return strings_.empty(); }
+
+    void seal() {
+        std::sort(strings_.begin(), strings_.end(), [](const Entry& a, const Entry& b) {
+            return a.text != b.text ? a.text < b.text : a.literal < b.literal;
+        });
+        for (u32 i = 0; i < strings_.size(); ++i) {
+            literals_.push_back(strings_[i].literal);
+            u32 above = i ? i - 1 : NONE;
+            while (above != NONE && strings_[i].text.compare(0, strings_[above].text.size(), strings_[above].text) != 0)
+                above = strings_[above].prefix;
+            strings_[i].prefix = above;
+        }
+    }
+
+    void begin(std::string_view value, LiteralSet& out) const {
+        std::size_t after = upper(value);
+        if (after == 0) return;
+        u32 at = static_cast<u32>(after - 1);
+        std::size_t same = 0, most = std::min(value.size(), strings_[at].text.size());
+        while (same < most && value[same] == strings_[at].text[same]) ++same;
+        for (; at != NONE; at = strings_[at].prefix)
+            if (strings_[at].text.size() <= same) out.push(strings_[at].literal);
+    }
+
+    void differ(std::string_view value, LiteralSet& out) const {
+        std::size_t after = upper(value), equal = after;
+        while (equal > 0 && strings_[equal - 1].text == value) --equal;
+        literals_.hold(0, equal, out);
+        literals_.hold(after, strings_.size(), out);
+    }
+
+  private:
+    struct Entry {
+        std::string text;
+        u32 literal, prefix;  // prefix: the longest other string that it begins with
+    };
+
+    std::size_t upper(std::string_view value) const {
+        auto at = std::upper_bound(strings_.begin(), strings_.end(), value,
+                                   [](std::string_view v, const Entry& entry) { return v < std::string_view(entry.text); });
+        return static_cast<std::size_t>(at - strings_.begin());
+    }
+
+    std::vector<Entry> strings_;
+    OrderedLiterals literals_;
 };
 
 inline std::size_t code_points(const char* bytes, std::size_t length) {
@@ -159,13 +250,14 @@ class PredicateGroup {
         u32 literal = segment.atoms() + index, length = predicate.text_length;
         const char* text = segment.strings + predicate.text;
         if (predicate.op == EXISTS) exists_.push_back(literal);
-        else if (predicate.op == STRING_EQ) equal_.insert(text, length, hash_bytes(text, length), literal);
-        else if (predicate.op == STRING_NE) different_.push_back({std::string(text, length), literal});
+        else if (predicate.op == STRING_EQ) {
+            equal_.insert(text, length, hash_bytes(text, length), literal);
+            if (length >= equal_length_.size()) equal_length_.resize(length + 1, 0);
+            equal_length_[length] = 1;
+        } else if (predicate.op == STRING_NE) different_.add(text, length, literal);
         else if (predicate.op == CONTAINS) substrings_.add(text, length, literal);
-        else if (predicate.op == STARTS_WITH) {
-            starts_.insert(text, length, hash_bytes(text, length), literal);
-            start_lengths_.push_back(length);
-        } else if (predicate.op >= LENGTH_EQ) lengths_.add(predicate.op - LENGTH_EQ, predicate.number, literal);
+        else if (predicate.op == STARTS_WITH) starts_.add(text, length, literal);
+        else if (predicate.op >= LENGTH_EQ) lengths_.add(predicate.op - LENGTH_EQ, predicate.number, literal);
         else numbers_.add(predicate.op - NUMBER_EQ, predicate.number, literal);
     }
 
@@ -173,46 +265,44 @@ class PredicateGroup {
         numbers_.seal();
         lengths_.seal();
         substrings_.seal();
-        std::sort(start_lengths_.begin(), start_lengths_.end());
-        start_lengths_.erase(std::unique(start_lengths_.begin(), start_lengths_.end()), start_lengths_.end());
+        starts_.seal();
+        different_.seal();
     }
 
     const SubstringIndex& substrings() const { return substrings_; }
+    bool has_numbers() const { return !numbers_.empty(); }
+    bool has_lengths() const { return !lengths_.empty(); }
 
-    // Appends the literals that hold for the value, except those of `contains`.
-    void compare(const char* value, std::size_t length, std::vector<u32>& out) const {
-        out.insert(out.end(), exists_.begin(), exists_.end());
-        if (equal_.size()) push(equal_.find(value, length, hash_bytes(value, length)), out);
-        if (!numbers_.empty()) numbers_.evaluate(to_number(value, length), out);
-        if (!lengths_.empty()) lengths_.evaluate(static_cast<double>(code_points(value, length)), out);
-        for (u32 start : start_lengths_) {
-            if (start > length) break;
-            push(starts_.find(value, start, hash_bytes(value, start)), out);
-        }
-        for (const auto& [text, literal] : different_)
-            if (text.size() != length || std::memcmp(text.data(), value, length) != 0) out.push_back(literal);
+    // Appends the literals that hold for the value, except those of `contains` and of the value as a number.
+    void compare(const char* value, std::size_t length, std::size_t characters, LiteralSet& out) const {
+        out.literals.insert(out.literals.end(), exists_.begin(), exists_.end());
+        if (length < equal_length_.size() && equal_length_[length])
+            out.push(equal_.find(value, length, hash_bytes(value, length)));
+        if (!lengths_.empty()) lengths_.evaluate(static_cast<double>(characters), out);
+        if (!starts_.empty()) starts_.begin({value, length}, out);
+        if (!different_.empty()) different_.differ({value, length}, out);
     }
 
+    void compare_number(double number, LiteralSet& out) const { numbers_.evaluate(number, out); }
+
     // Appends all literals that hold for the value.
-    void evaluate(const char* value, std::size_t length, std::vector<u32>& out) {
-        compare(value, length, out);
+    void evaluate(const char* value, std::size_t length, LiteralSet& out) {
+        compare(value, length, lengths_.empty() ? 0 : code_points(value, length), out);
+        if (!numbers_.empty()) numbers_.evaluate(to_number(value, length), out);
         if (substrings_.empty()) return;
-        found_.clear();
-        substrings_.scan(0, value, length, 0, found_);
-        for (const Occurrence& occurrence : found_) out.push_back(occurrence.literal);
+        found_.begin();
+        found_.scan(value, length, 0);
+        found_.within(0, out.literals);
     }
 
   private:
-    static void push(u32 literal, std::vector<u32>& out) {
-        if (literal != NONE) out.push_back(literal);
-    }
-
-    std::vector<u32> exists_, start_lengths_;
-    std::vector<std::pair<std::string, u32>> different_;
-    NameTable equal_, starts_;
+    std::vector<u32> exists_;
+    std::vector<u8> equal_length_;  // by length: whether some value that is compared with has it
+    NameTable equal_;
+    SortedStrings starts_, different_;
     Thresholds numbers_, lengths_;
     SubstringIndex substrings_;
-    std::vector<Occurrence> found_;
+    Occurrences found_{substrings_};
 };
 
 // The name tests of a segment that admit a name, as expat gives it: `local` or `uri \f local`.
@@ -280,18 +370,16 @@ class ValueMemo {
 class PredicateIndex {
   public:
     PredicateIndex(const Segment& segment, const NameTests& names) : names_(names) {
-        FlatMap of_test;
         for (u32 p = 0; p < segment.predicate_count(); ++p) {
             const Predicate& predicate = segment.predicates[p];
             if (predicate.kind != ON_ATTRIBUTE) {
                 element_[predicate.kind].add(segment, p);
                 continue;
             }
-            u32 group = of_test.find(predicate.test);
+            u32 group = group_of_.find(predicate.test);
             if (group == NONE) {
-                of_test.insert(predicate.test, group = static_cast<u32>(attribute_.size()));
+                group_of_.insert(predicate.test, group = static_cast<u32>(attribute_.size()));
                 attribute_.emplace_back();
-                tests_.push_back(predicate.test);
             }
             attribute_[group].add(segment, p);
         }
@@ -308,38 +396,32 @@ class PredicateIndex {
             names_.admitting(name, length, scratch_);
             std::size_t kept = 0;
             for (u32 test : scratch_) {
-                auto at = std::find(tests_.begin(), tests_.end(), test);
-                if (at != tests_.end()) scratch_[kept++] = static_cast<u32>(at - tests_.begin());
+                u32 group = group_of_.find(test);
+                if (group != NONE) scratch_[kept++] = group;
             }
             scratch_.resize(kept);
             groups = group_lists_.intern(scratch_);
-            if (attribute_names_.size() > MOST_NAMES) attribute_names_.clear();
-            attribute_names_.insert(name, length, hash, groups);
+            attribute_names_.remember(name, length, hash, groups);
         }
         return groups;
     }
 
-    void on_attribute(u32 groups, const char* value, std::size_t length, std::vector<u32>& out) {
+    void on_attribute(u32 groups, const char* value, std::size_t length, LiteralSet& out) {
         for (u32 group : group_lists_[groups]) attribute_[group].evaluate(value, length, out);
     }
 
-    void on_text(u32 kind, const char* value, std::size_t length, std::vector<u32>& out) {
+    void on_text(u32 kind, const char* value, std::size_t length, LiteralSet& out) {
         element_[kind].evaluate(value, length, out);
     }
 
-    // `contains` on a string-value is decided while the text is read, not here.
-    void on_string(const char* value, std::size_t length, std::vector<u32>& out) const {
-        element_[ON_STRING].compare(value, length, out);
-    }
-    const SubstringIndex& substrings() const { return element_[ON_STRING].substrings(); }
+    const PredicateGroup& on_string() const { return element_[ON_STRING]; }
+    std::size_t bytes() const { return attribute_names_.bytes() + group_lists_.bytes(); }
 
   private:
-    static constexpr std::size_t MOST_NAMES = 1 << 16;
-
     const NameTests& names_;
     PredicateGroup element_[ON_STRING + 1];
-    std::vector<PredicateGroup> attribute_;
-    std::vector<u32> tests_;
+    std::deque<PredicateGroup> attribute_;  // never moved: a group refers to parts of itself
+    FlatMap group_of_;  // by name test
     NameTable attribute_names_;
     ListPool group_lists_;
     std::vector<u32> scratch_;

@@ -18,6 +18,8 @@ struct Limits {
     float amplification = 100.0f;
     u64 amplification_threshold = 8ull << 20;
     u32 entity_depth = 64;
+    double matching_work = 5000.0;  // steps per byte of the document, for all matchers together
+    u64 matching_work_threshold = 1ull << 28;
 };
 
 // Beside expat's own codes (below 1000).
@@ -29,6 +31,7 @@ enum ErrorCode : int {
     EMPTY_DOCUMENT = 1005,
     ENTITY_DEPTH = 1006,
     EXPANSION = 1007,
+    TOO_COSTLY = 1008,
 };
 
 struct ReadError {
@@ -42,10 +45,7 @@ using EncodingTable = int (*)(const char* name, int* map);
 class Reader {
   public:
     explicit Reader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
-    ~Reader() {
-        if (plain_) XML_ParserFree(plain_);
-        if (spaced_) XML_ParserFree(spaced_);
-    }
+    ~Reader() { free_parsers(); }
     Reader(const Reader&) = delete;
 
     Limits limits;
@@ -61,11 +61,28 @@ class Reader {
         // A bad document is parsed again with namespace processing, so that the error does not depend on how far the
         // parse without it came.
         if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, bytes, length, result, words);
+        // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
+        // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
+        if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
         return error;
     }
 
   private:
     static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
+    static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
+    static constexpr u64 WORK_EVERY = 64;  // elements between two looks at the work
+
+    void free_parsers() {
+        if (plain_) XML_ParserFree(plain_);
+        if (spaced_) XML_ParserFree(spaced_);
+        plain_ = spaced_ = nullptr;
+    }
+
+    u64 work() const {
+        u64 sum = 0;
+        for (const Matcher* matcher : matchers) sum += matcher->work();
+        return sum;
+    }
 
     ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
         XML_Parser& parser = spaced ? spaced_ : plain_;
@@ -103,6 +120,8 @@ class Reader {
         XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
         std::fill_n(result, words, 0);
         for (Matcher* matcher : matchers) matcher->begin(result);
+        const double most_work = std::min(limits.matching_work * static_cast<double>(length), 9e18);
+        most_work_ = work() + std::max(limits.matching_work_threshold, static_cast<u64>(most_work));
 
         // XML_Parse takes an int: larger documents go in pieces.
         constexpr u64 PIECE = 1u << 30;
@@ -165,6 +184,7 @@ class Reader {
         Reader& reader = *static_cast<Reader*>(self);
         if (reader.own_error_ || reader.restart_) return;
         for (Matcher* matcher : reader.matchers) matcher->end(reader.depth_);
+        if (++reader.ended_ % WORK_EVERY == 0 && reader.work() > reader.most_work_) return reader.stop(TOO_COSTLY);
         --reader.depth_;
     }
 
@@ -262,6 +282,7 @@ class Reader {
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
     const char *bytes_ = nullptr, *bytes_end_ = nullptr;
+    u64 documents_ = 0, ended_ = 0, most_work_ = 0;
     u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces
     Decoder decoder_;
     EntityTable entities_;  // if there is a document type

@@ -228,6 +228,10 @@ class LimitsSection(ConfigSection):
     entity_depth: KernelCount = DocumentLimits().entity_depth
     work: Annotated[float, Field(gt=0, le=1 << 32, allow_inf_nan=False)] = DocumentLimits().work
     work_threshold: ByteCount = DocumentLimits().work_threshold
+    matching_work: Annotated[float, Field(gt=0, le=1 << 32, allow_inf_nan=False)] = (
+        DocumentLimits().matching_work
+    )
+    matching_work_threshold: ByteCount = DocumentLimits().matching_work_threshold
     part_amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
         DocumentLimits().part_amplification
     )
