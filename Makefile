@@ -3,6 +3,7 @@
 #   make PYTHON=/path/to/python3.12 test     another interpreter than the first that fits
 #   make test ARGS="tests/cli -k check"      part of the tests
 #   make bench ARGS="--list"                 part of the benchmarks
+#   make fuzz ARGS="--minutes 10 --seed 7"   longer, and other cases
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -24,7 +25,7 @@ CXX ?= g++
 ARGS ?=
 JOBS ?= 2
 
-.PHONY: help setup demo test test-spark-oldest test-spark-newest bench lint format soak fuzz asan clean
+.PHONY: help setup demo test test-spark-oldest test-spark-newest bench lint format soak conformance fuzz asan clean
 
 help: ## List the targets
 	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
@@ -70,14 +71,17 @@ format: $(STAMP) ## Rewrite the sources in the common format
 	@$(BIN)/ruff format .
 
 soak: KILLS ?= 20
-soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times: nothing grows, is lost or is doubled
+soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times with hostile documents and a full disk
 	@TWIGCAST_CHANGES=100000 $(BIN)/python -m pytest -s tests/subscriptions/test_store_growth.py $(ARGS)
 	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
 
-fuzz: $(STAMP) ## Throw random bytes at the kernel for a minute
-	@$(BIN)/python tests/fuzz/fuzz_kernel.py $(ARGS)
+conformance: $(STAMP) ## Run the W3C XML conformance suite (from npm) with expat as the judge
+	@$(BIN)/python -m tests.conformance $(ARGS)
 
-asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer
+fuzz: $(STAMP) ## Adversarial documents, subscriptions and threads for a minute (ARGS="--minutes 10 --seed 7")
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer and UBSan
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])' \
 	  | xargs $(BIN)/python -m pip install -qq
 	@PYTHON=$(CURDIR)/$(BIN)/python sh tools/asan.sh $(ARGS)

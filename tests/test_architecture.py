@@ -27,6 +27,7 @@ def relative(path: Path) -> str:
 
 # Lower numbers lie lower; a room imports rooms with smaller numbers only.
 LEVELS = {
+    "characters": 0,
     "errors": 0,
     "config": 1,
     "system": 1,

@@ -89,3 +89,19 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     """What the operating system says is passed on."""
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         read_toml(tmp_path)
+
+
+@pytest.mark.parametrize("text", ['path = "a\\u0000b"', '[x]\nnames = ["ok", "a\\u001bb"]', '"\\u0000" = 1'])
+def test_text_that_no_path_or_name_can_have_is_refused(tmp_path: Path, text: str) -> None:
+    """TOML can write a NUL as an escape."""
+    (tmp_path / "c.toml").write_text(text)
+    with pytest.raises(ConfigError, match=r"has the character U\+00"):
+        read_toml(tmp_path / "c.toml")
+
+
+@pytest.mark.parametrize("content", [b"x = " + b"[" * 100_000, b"x = " + b"9" * 5000, b"a" * (17 << 20)])
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes) -> None:
+    """Too deep, too many digits, too large."""
+    (tmp_path / "c.toml").write_bytes(content)
+    with pytest.raises(ConfigError):
+        read_toml(tmp_path / "c.toml")

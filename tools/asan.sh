@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fuzz the kernel under AddressSanitizer and UndefinedBehaviorSanitizer.
 #
-#     tools/asan.sh [--seconds 60] [--seed 1]       arguments go to tests/fuzz/fuzz_kernel.py
+#     tools/asan.sh [--minutes 10] [--seed 1] [--only threads]       arguments go to python -m tests.fuzz
 #
 # The extension is built into a temporary folder with a copy of the Python sources beside it; the project and
 # any installed twigcast stay as they are.  PYTHON names the interpreter, CXX the compiler.
@@ -28,9 +28,10 @@ sanitizers="-fsanitize=address,undefined"
         "$python" setup.py --quiet build_ext --inplace --force
 )
 
-LD_PRELOAD="$($cxx -print-file-name=libasan.so) $($cxx -print-file-name=libubsan.so)" \
-    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
-    UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-    PYTHONPATH="$work/src" \
-    PYTHONMALLOC=malloc \
-    "$python" "$project/tests/fuzz/fuzz_kernel.py" "$@"
+# The quarantine of freed memory is small, because it counts as memory that an input uses.
+cd "$project"
+export LD_PRELOAD="$($cxx -print-file-name=libasan.so) $($cxx -print-file-name=libubsan.so)"
+export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:quarantine_size_mb=32
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export PYTHONPATH="$work/src" PYTHONMALLOC=malloc
+"$python" -m tests.fuzz --sanitized "$@"

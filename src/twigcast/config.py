@@ -18,6 +18,11 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from twigcast.characters import describe_character, illegal_character
+
+LARGEST = 16 << 20
+"""The most bytes of a file: one of that size takes seconds to read."""
+
 Section = TypeVar("Section", bound="ConfigSection")
 
 
@@ -42,15 +47,39 @@ class ConfigSection(BaseModel):
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; raises ``ConfigError`` if it is missing, unreadable, or not TOML in UTF-8."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ConfigError(f"larger than {LARGEST:,} bytes")
+        table = tomllib.loads(content.decode("utf-8-sig"))
     except FileNotFoundError:
         raise ConfigError("there is no such file") from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"not UTF-8 at byte {error.start + 1}") from None
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise ConfigError("not a configuration: nested too deeply") from None
+    except ValueError as error:  # also an integer with too many digits, and a path with a NUL
         raise ConfigError(f"not TOML: {error}") from None
+    _check_characters(table, "")
+    return table
+
+
+def _check_characters(value: Any, key: str) -> None:
+    """Refuse text with characters that no path, name or URI can have; TOML can write them as escapes."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            _check_characters(name, key)
+            _check_characters(part, f"{key}.{name}" if key else name)
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            _check_characters(part, f"{key}[{number}]")
+    elif isinstance(value, str):
+        at = illegal_character(value)
+        if at is not None:
+            what = f"has the character {describe_character(value[at])} at position {at + 1}"
+            raise ConfigError(f"{key}: {what}, which XML does not allow" if key else what, key)
 
 
 def validated(

@@ -39,7 +39,8 @@ class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
 
     Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
-    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit).
+    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (one
+    that XML does not allow).
     """
 
     def __init__(
@@ -58,7 +59,9 @@ class DocumentError(TwigcastError):
     """A document that cannot be read, with line and column (both from 1) and byte offset (from 0).
 
     Codes: ``malformed``, ``truncated``, ``encoding``, ``empty``, ``too-large``, ``too-deep``,
-    ``too-many-attributes``, ``entity-expansion``, ``external-entity``, ``undeclared-entity``, ``namespace``.
+    ``too-many-attributes``, ``too-costly``, ``entity-expansion``, ``external-entity``,
+    ``undeclared-entity``, ``namespace``, ``parts-too-large`` (the document can be read, but the parts that a
+    subscription selects exceed a limit).
     """
 
     def __init__(self, message: str, *, code: str, line: int = 1, column: int = 1, offset: int = 0) -> None:
@@ -90,19 +93,22 @@ class EvaluationError(TwigcastError):
 
 
 class IndexFileError(TwigcastError):
-    """An index file that cannot be used.
+    """An index file that cannot be used, or cannot be written.
 
-    Codes: ``unreadable``, ``not-an-index``, ``version``, ``truncated``, ``altered``.
+    Codes: ``unreadable``, ``not-an-index``, ``version``, ``truncated``, ``altered``, ``too-large`` (a
+    block of expressions has more bytes than a file can have).
     """
 
     code = "index-file"
 
 
 class SubscriptionError(TwigcastError):
-    """A subscription whose id is at fault.
+    """A subscription whose id or subscriber is at fault.
 
     Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file, or
-    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema).
+    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema), ``character``
+    (the id or the subscriber has one that XML does not allow), ``too-complex`` (the subscription as a whole
+    is larger than a limit), ``delivery`` (what to deliver is neither "document" nor "part").
     """
 
     def __init__(self, message: str, *, code: str, id: Hashable) -> None:
@@ -111,7 +117,10 @@ class SubscriptionError(TwigcastError):
 
 
 class SchemaError(TwigcastError):
-    """A schema that cannot be read, or cannot be used for what was asked."""
+    """A schema that cannot be read, or cannot be used for what was asked.
+
+    Codes: ``schema``, ``unreadable`` (the file), ``too-complex`` (beyond a limit of ``SchemaLimits``).
+    """
 
     code = "schema"
 
@@ -120,9 +129,11 @@ class RoutingError(TwigcastError):
     """What a router or a network refuses; ``name`` is the link, id, router or key at fault.
 
     Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
-    as those that routers make), ``unexpected-message`` (a link does not send such), ``unknown-router``,
-    ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs what is not there),
-    ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not describe a simulation).
+    as those that routers make), ``character`` (an id or a pattern has one that XML does not allow),
+    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such),
+    ``unknown-router``, ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs
+    what is not there), ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not
+    describe a simulation).
     """
 
     def __init__(self, message: str, *, code: str, name: str = "") -> None:
@@ -134,7 +145,8 @@ class SourceError(TwigcastError):
     """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
 
     Codes: ``not-found``, ``unreadable``, ``encoding``, ``bad-line``, ``no-documents``, ``unknown-version``
-    (of a subscription table, where it was pruned or is not there yet).
+    (of a subscription table, where it was pruned or is not there yet), ``locked`` (another process keeps the
+    subscription store locked), ``unwritable`` (the store or an output file cannot be written).
     """
 
     def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:
@@ -165,7 +177,9 @@ class StageError(TwigcastError):
     a batch only), ``index-version`` (a folder is no index version, or not the one that the documents were
     matched against), ``workers`` (the Python of Spark's workers cannot import twigcast).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
-    other file cannot be read).
+    other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
+    folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket
+    or a device).
     """
 
     code = "stage"

@@ -74,7 +74,7 @@ def test_a_missing_file_is_one_line_on_stderr(run: RunCommand, tmp_path: Path) -
     """A file that cannot be read is reported in one line, without a traceback, with exit code 2."""
     done = run("check", tmp_path / "none.txt")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {tmp_path / 'none.txt'}: there is no such file\n"
+    assert done.stderr == f"error: {tmp_path / 'none.txt'}: there is no such file (not-found)\n"
 
 
 def test_stdin_is_checked_too(run: RunCommand) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,3 +67,27 @@ def test_a_damaged_compressed_document_is_refused(write: Write) -> None:
     with pytest.raises(SourceError) as caught:
         DocumentFile(str(write("a.xml.gz", gzip.compress(b"<a/>" * 1000)[:-9]))).read(10_000)
     assert caught.value.code == "unreadable"
+
+
+def test_directories_are_searched_by_the_rule_of_a_pipeline(write: Write, tmp_path: Path) -> None:
+    """A pipe does not block, a loop of links ends, and what is not read is an error of its own."""
+    write("a.xml", "<a/>")
+    os.mkfifo(tmp_path / "pipe.xml")
+    (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "link.xml").symlink_to("a.xml")
+    found = {Path(source.name).name: source for source in find([str(tmp_path)])}
+    assert set(found) == {"a.xml", "link.xml", "pipe.xml"}
+    assert found["a.xml"].read(100) == b"<a/>"
+    for name, reason in (("link.xml", "link is not followed"), ("pipe.xml", "not a regular file")):
+        with pytest.raises(SourceError, match=reason):
+            found[name].read(100)
+    assert DocumentFile(str(tmp_path / "link.xml")).read(100) == b"<a/>"
+
+
+def test_the_name_of_a_document_is_printable(tmp_path: Path) -> None:
+    """A name that is not UTF-8 is printed with escapes."""
+    name = os.path.join(os.fsencode(tmp_path), b"caf\xe9\n.xml")
+    with open(name, "wb") as file:
+        file.write(b"<a/>")
+    (source,) = find([str(tmp_path)])
+    assert (source.text, source.read(10)) == (f"{tmp_path}/caf\\xe9\\x0a.xml", b"<a/>")

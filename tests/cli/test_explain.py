@@ -48,7 +48,7 @@ def test_an_unknown_id_is_one_line_on_stderr(run: RunCommand, document: Path, wr
     path = write("s.tsv", "ada\t//p\n")
     done = run("explain", "--subscriptions", path, "--id", "bob", document)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: there is no subscription 'bob' in {path}\n"
+    assert done.stderr == f"error: there is no subscription 'bob' in {path} (unknown-id)\n"
 
 
 def test_a_bad_subscription_is_shown_with_a_caret(run: RunCommand, document: Path) -> None:

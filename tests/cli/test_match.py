@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from twigcast import Index
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
@@ -73,6 +76,34 @@ def test_select_gives_the_parts(run: RunCommand, names: Path, ada: Path) -> None
     assert columns == [str(ada), *(str(part[key]) for key in ("id", "start", "end", "kind", "text"))]
 
 
+def test_a_selected_element_declares_its_namespaces(run: RunCommand, write: Write) -> None:
+    """As a document of its own, or as the bare range; the text is that of the document's encoding."""
+    body = "<?xml version='1.0' encoding='utf-16'?><p:a xmlns:p='urn:p'><p:b>é</p:b></p:a>".encode("utf-16")
+    document, subscriptions = write("a.xml", body), write("s.txt", "//p:b\n")
+    command = ("match", "-s", subscriptions, "-n", "p=urn:p", "--select", "--json")
+    (part,) = json.loads(run(*command, document).stdout)["parts"]
+    assert part["text"] == '<p:b xmlns:p="urn:p">é</p:b>'
+    (part,) = json.loads(run(*command, "--parts", "range", document).stdout)["parts"]
+    assert part["text"] == "<p:b>é</p:b>"
+
+
+def test_parts_that_are_too_large_do_not_stop_the_others(run: RunCommand, write: Write) -> None:
+    """They are reported with the limit, the other parts are printed, and the exit code is 1."""
+    depth = 100
+    document = write("a.xml", f"<a>{'x' * 2000}" * depth + "<b/>" + "</a>" * depth)
+    subscriptions = write("s.tsv", "all\t//*\none\t//b\n")
+    done = run("match", "-s", subscriptions, "--select", document)
+    assert (done.exit_code, len(done.lines)) == (1, 1)
+    assert done.lines[0].split("\t")[1] == "one"
+    assert "a.xml: all: the selected parts" in done.stderr
+    assert "part_amplification" in done.stderr
+    answer = json.loads(run("match", "-s", subscriptions, "--select", "--json", document).stdout)
+    assert [(each["id"], each["error"]["code"]) for each in answer["refused"]] == [("all", "parts-too-large")]
+    assert [each["id"] for each in answer["parts"]] == ["one"]
+    more = run("match", "-s", subscriptions, "--select", "--max-part-amplification", 60, document)
+    assert (more.exit_code, len(more.lines)) == (0, depth + 2)
+
+
 def test_the_text_of_a_part_stays_on_its_line(run: RunCommand, names: Path, write: Write) -> None:
     """Line ends, tabs and backslashes are escaped."""
     done = run("match", "-s", names, "--select", write("a.xml", "<p>\n\t\\</p>"))
@@ -88,7 +119,7 @@ def test_bad_documents_do_not_stop_the_others(run: RunCommand, names: Path, ada:
     first, second = done.stderr.splitlines()
     assert first.startswith(f"error: {bad}: ")
     assert "line 2" in first
-    assert second == f"error: {missing}: there is no such file"
+    assert second == f"error: {missing}: there is no such file (not-found)"
 
 
 def test_bad_subscriptions_do_not_stop_the_others(run: RunCommand, ada: Path, write: Write) -> None:
@@ -162,9 +193,24 @@ def test_on_a_terminal_the_answer_is_a_table(
         ["--subscriptions", "s.txt", "--index", "s.tci"],
         ["--subscriptions", "s.txt", "--count", "--select"],
         ["--subscriptions", "s.txt", "--id", "a"],
+        ["--subscriptions", "s.txt", "--parts", "range"],
     ],
 )
 def test_options_that_exclude_each_other_are_errors_of_usage(run: RunCommand, options: list[str]) -> None:
     """Contradictory options give exit code 2 before anything is read."""
     done = run("match", *options, "a.xml")
     assert (done.exit_code, done.stdout) == (2, "")
+
+
+def test_names_cannot_break_lines_or_the_terminal(run: RunCommand, write: Write, tmp_path: Path) -> None:
+    """Tabs, line ends and escape sequences in ids and paths are escaped; JSON has them as they are."""
+    index = tmp_path / "i.tci"
+    Index([("a\tb\nc", "//a"), ("\u202ex", "//a")]).save(index)
+    body = write("d\x1b[2J.xml", "<a>\u009b</a>")
+    done = run("match", "--index", index, body)
+    shown = str(body).replace("\x1b", r"\x1b")
+    assert done.lines == [f"{shown}\ta\\tb\\nc", f"{shown}\t\\u202ex"]
+    (found,) = map(json.loads, run("match", "--json", "--index", index, body).stdout.splitlines())
+    assert (found["document"], found["ids"]) == (str(body), ["a\tb\nc", "\u202ex"])
+    parts = run("match", "--select", "--index", index, body).stdout
+    assert not re.search("[\x1b\u009b\u202e]", parts)

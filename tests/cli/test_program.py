@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pyexpat
+import re
 import subprocess
 import sys
 import tomllib
@@ -48,9 +50,15 @@ def test_every_option_is_explained(path: tuple[str, ...]) -> None:
 
 
 def test_the_version_is_that_of_the_package(run: RunCommand) -> None:
-    """``--version`` prints name and version."""
+    """``--version`` prints name and version, and the versions of Python, both expats and PySpark."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert run("--version").stdout == f"twigcast {project['version']}\n"
+    *lines, pyspark = run("--version").lines
+    names = dict(line.rsplit(" ", 1) for line in lines)
+    assert names["twigcast"] == project["version"]
+    assert list(names) == ["twigcast", "Python", "expat (kernel)", "expat (Python)"]
+    assert pyspark.startswith("PySpark ")
+    assert re.fullmatch(r"2\.\d+\.\d+", names["expat (kernel)"])
+    assert names["expat (Python)"] == pyexpat.EXPAT_VERSION.removeprefix("expat_")
 
 
 def test_the_package_is_the_program() -> None:
@@ -106,7 +114,7 @@ def test_an_output_that_cannot_be_written_is_one_line_on_stderr(run: RunCommand,
     path = tmp_path / "none" / "s.txt"
     done = run("generate", "subscriptions", "--count", 1, "--output", path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {path}: No such file or directory\n"
+    assert done.stderr == f"error: {path}: No such file or directory (ENOENT)\n"
 
 
 def test_a_reader_that_goes_away_ends_the_run_in_silence(write: Write) -> None:

@@ -146,7 +146,7 @@ def test_a_bad_pipeline_file_is_one_line(run: RunCommand, write: Write) -> None:
     path = write("p.toml", "[source]\nknd = 'directory'\n")
     done = run("run", path)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {path}: source.knd: unknown key; did you mean kind?\n"
+    assert done.stderr == f"error: {path}: source.knd: unknown key; did you mean kind? (pipeline-file)\n"
 
 
 def test_a_source_that_is_not_there_is_said_before_spark_starts(
@@ -154,7 +154,7 @@ def test_a_source_that_is_not_there_is_said_before_spark_starts(
 ) -> None:
     """The error is one line, with exit code 2."""
     done = run("run", write("p.toml", ""))
-    message = f"error: {tmp_path / 'feed'}: there is no such source of documents\n"
+    message = f"error: {tmp_path / 'feed'}: there is no such source of documents (not-found)\n"
     assert (done.exit_code, done.stderr) == (2, message)
 
 
@@ -170,7 +170,7 @@ def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
     done = run(*command, pipeline)
     said = f"there is no such subscription store: create it with twigcast subscribe {pipeline} --id ID XPATH"
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {tmp_path / 'subscribers.db'}: {said}\n"
+    assert done.stderr == f"error: {tmp_path / 'subscribers.db'}: {said} (not-found)\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["feed", "p.toml"]
 
 
@@ -191,7 +191,7 @@ def test_without_the_extra_there_is_a_command_to_install_it(
     """The error names the extra to install, with exit code 2."""
     monkeypatch.setattr("twigcast.cli.stores.find_spec", lambda name: None if name == "pyspark" else name)
     done = run("run", write("p.toml", ""))
-    message = "error: pyspark is not installed: pip install 'twigcast[spark]'\n"
+    message = "error: pyspark is not installed: pip install 'twigcast[spark]' (missing-extra)\n"
     assert (done.exit_code, done.stderr) == (2, message)
 
 

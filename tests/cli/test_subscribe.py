@@ -76,7 +76,10 @@ def test_the_id_of_another_is_refused(run: RunCommand, table: Path) -> None:
     """An id that belongs to another subscriber is refused, with exit code 2."""
     run("subscribe", "-s", table, "--id", "ada", "--subscriber", "desk", "//p")
     done = run("subscribe", "-s", table, "--id", "ada", "--subscriber", "other", "//q")
-    assert (done.exit_code, done.stderr) == (2, "error: the subscription 'ada' belongs to 'desk'\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "error: the subscription 'ada' belongs to 'desk' (duplicate-id)\n",
+    )
 
 
 def test_a_file_is_subscribed_in_one_change(run: RunCommand, table: Path, write: Write) -> None:
@@ -103,7 +106,7 @@ def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path
 def test_a_name_that_a_line_cannot_have_is_refused(run: RunCommand, table: Path) -> None:
     """The error says why the id is refused, with exit code 2."""
     done = run("subscribe", "-s", table, "--id", "#hash", "//p")
-    message = "error: the id '#hash' begins with #, as a comment does\n"
+    message = "error: the id '#hash' begins with #, as a comment does (unsavable-id)\n"
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", message)
 
 
@@ -118,7 +121,7 @@ def test_such_a_name_in_a_file_does_not_hide_the_others(run: RunCommand, table: 
     )
     first, second, _ = done.stderr.splitlines()
     assert first.startswith(f"error: {file}:2: the id 'n\\nl' has a control character")
-    assert second == f"error: {file}:3: the id ' lead' begins or ends with white space"
+    assert second == f"error: {file}:3: the id ' lead' begins or ends with white space (unsavable-id)"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_what_is_no_table_is_refused(run: RunCommand, write: Write) -> None:
     path = write("s.db", "not a table, and long enough to be looked at " * 50)
     done = run("subscribe", "-s", path, "--id", "ada", "//p")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"error: {path}: not a subscription store: file is not a database\n"
+    assert done.stderr == f"error: {path}: not a subscription store: file is not a database (unreadable)\n"
 
 
 def test_subscriptions_that_spark_reads_are_changed_elsewhere(run: RunCommand, write: Write) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 
-from twigcast.cli.terminal import as_json, pointed, progress, sentence, stderr
+from twigcast.cli.terminal import as_json, complain, escaped, json_line, pointed, progress, sentence, stderr
 from twigcast.errors import DocumentError, PatternError, SourceError, SubscriptionError
 
 SYNTAX = PatternError("expected ']'", code="syntax", text="//a[b", column=6, expected="]")
@@ -15,11 +16,14 @@ SYNTAX = PatternError("expected ']'", code="syntax", text="//a[b", column=6, exp
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (SYNTAX, "error: x: expected ']' at column 6\n  //a[b\n       ^"),
-        (SourceError("no", code="bad-line", path="s.txt", line=3), "error: s.txt:3: no"),
-        (SourceError("no", code="unreadable", path="s.txt"), "error: s.txt: no"),
-        (DocumentError("no", code="malformed", line=2, column=7), "error: x: no at line 2, column 7"),
-        (FileNotFoundError(2, "No such file", "y"), "error: y: No such file"),
+        (SYNTAX, "error: x: expected ']' at column 6 (syntax)\n  //a[b\n       ^"),
+        (SourceError("no", code="bad-line", path="s.txt", line=3), "error: s.txt:3: no (bad-line)"),
+        (SourceError("no", code="unreadable", path="s.txt"), "error: s.txt: no (unreadable)"),
+        (
+            DocumentError("no", code="malformed", line=2, column=7),
+            "error: x: no at line 2, column 7 (malformed)",
+        ),
+        (FileNotFoundError(2, "No such file", "y"), "error: y: No such file (ENOENT)"),
         (OSError("strange"), "error: x: strange"),
     ],
 )
@@ -89,3 +93,39 @@ def test_on_a_terminal_a_bar_appears_after_a_while(
     captured = capsys.readouterr()
     assert "Slow" in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain é \u00a0 日本 \U0001f600", "plain é \u00a0 日本 \U0001f600"),
+        ("C:\\temp", "C:\\temp"),
+        ("a\tb\nc\rd", r"a\tb\nc\rd"),
+        ("\x1b[2J\x07\x7f\x9b", r"\x1b[2J\x07\x7f\x9b"),
+        ("\u202egpj.exe\u2028", r"\u202egpj.exe\u2028"),
+        ("caf\udce9 \ud800", r"caf\xe9 \ud800"),
+    ],
+)
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
+    """Nothing that comes from others can move the cursor, break a column or hide text."""
+    assert escaped(text) == shown
+    assert escaped(text).encode()
+
+
+def test_json_is_json_whatever_the_names() -> None:
+    """A path that is not UTF-8 does not end the output."""
+    assert json_line({"a": "é"}) == '{"a": "é"}'
+    line = json_line({"a": "\udce9\x1b"})
+    assert line.encode()
+    assert json.loads(line) == {"a": "\udce9\x1b"}
+
+
+def test_a_message_cannot_inject_escape_sequences(capsys: pytest.CaptureFixture[str]) -> None:
+    """Line ends between the lines of a message stay."""
+    complain("one\x1b[2J\ntwo")
+    assert capsys.readouterr().err == "one\\x1b[2J\ntwo\n"
+
+
+def test_an_error_is_one_line_whatever_it_names() -> None:
+    """A path with a line end does not make two lines."""
+    assert sentence(SourceError("no\tno", code="x", path="a\nb")) == r"error: a\nb: no\tno (x)"

@@ -45,14 +45,17 @@ def test_an_unknown_id_does_not_keep_the_others(run: RunCommand, table: Path) ->
     """An unknown id is reported, the others are removed, and the exit code is 1."""
     done = run("unsubscribe", "-s", table, "nobody", "bob")
     assert (done.exit_code, done.stdout, left(table)) == (1, "3\n", ["ada"])
-    assert done.stderr.startswith(f"error: {table}: there is no subscription 'nobody'\n")
+    assert done.stderr.startswith(f"error: {table}: there is no subscription 'nobody' (unknown-id)\n")
 
 
 def test_a_table_that_is_not_there_is_not_made(run: RunCommand, tmp_path: Path) -> None:
     """A missing store is an error with exit code 2, and is not created."""
     path = tmp_path / "none.db"
     done = run("unsubscribe", "-s", path, "ada")
-    assert (done.exit_code, done.stderr) == (2, f"error: {path}: there is no such subscription store\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"error: {path}: there is no such subscription store (not-found)\n",
+    )
     assert not path.exists()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +14,10 @@ from twigcast.document.record_splitter import Record, RecordSplitter
 from twigcast.errors import DocumentError
 
 
-def split(data: bytes, name: str = "r", *, piece: int = 0, limit: int = 1 << 20) -> list[Record]:
-    splitter = RecordSplitter(name, limit=limit)
+def split(
+    data: bytes, name: str = "r", *, piece: int = 0, limit: int = 1 << 20, depth: int = 1000
+) -> list[Record]:
+    splitter = RecordSplitter(name, limit=limit, depth=depth)
     found: list[Record] = []
     for start in range(0, len(data), piece or len(data) or 1):
         found += splitter.feed(data[start : start + (piece or len(data))])
@@ -289,3 +293,61 @@ def handed_over(data: bytes, name: str, piece: int) -> list[Record]:
 def test_errors_are_document_errors() -> None:
     """Errors have the codes of document errors."""
     assert isinstance(split(b"<f><r></f>")[0].error, DocumentError)
+
+
+# Hostile files
+
+
+def seconds(data: bytes, piece: int, **options: int) -> float:
+    """The least time of three runs."""
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        split(data, piece=piece, **options)
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+HOSTILE = {
+    "records without an end": lambda n: b"<f>" + b"<r>" * n,
+    "records without an end, one in another": lambda n: b"<f>" + b"<r>" * 900 + b"<r/>" * n,
+    "instructions without an end": lambda n: b"<f><r>" + b"<?" * n,
+    "sections without an end": lambda n: b"<f><r>" + b"<![CDATA[" * n,
+    "comments without an end": lambda n: b"<f><r>" + b"<!-- " * n,
+    "a tag without an end": lambda n: b"<f><r " + b"a='b' " * n,
+    "a tag without an end, outside": lambda n: b"<f " + b"a='b' " * n,
+    "a document type without an end": lambda n: b"<!DOCTYPE f [" + b"<!-- a -->" * n,
+    "text without an end": lambda n: b"<f><r>" + b"text & " * n,
+    "end tags": lambda n: b"<f>" + b"</r>" * n,
+}
+
+
+@pytest.mark.parametrize("shape", HOSTILE)
+def test_the_time_is_linear_in_the_length(shape: str) -> None:
+    """Eight times the bytes take about eight times as long, whatever a file repeats."""
+    size = 20_000 // (len(HOSTILE[shape](2)) - len(HOSTILE[shape](1)))
+    small, large = HOSTILE[shape](size), HOSTILE[shape](8 * size)
+    assert seconds(large, 1024) < 24 * max(seconds(small, 1024), 0.002)
+
+
+def test_records_that_are_nested_too_deep_are_counted_only() -> None:
+    """A record that is deeper than the limit is one record; without ends, each of the first is an error."""
+    deep = b"<r>" * 50 + b"</r>" * 50
+    assert bodies(b"<f>" + deep + b"<r/></f>", depth=10) == [deep, b"<r/>"]
+    found = split(b"<f>" + b"<r>" * 50, depth=10)
+    assert [record.error.code for record in found if record.error] == ["truncated"] * 11
+    assert found[9].body == b"<r>" * 41
+
+
+def test_the_outside_has_a_depth() -> None:
+    """Records before the element that is too deep are found."""
+    found = split(b"<f><r/>" + b"<g>" * 20 + b"<r/>", depth=10)
+    assert (found[0].body, found[0].error) == (b"<r/>", None)
+    assert [record.error.code for record in found if record.error] == ["too-deep"]
+
+
+def test_markup_of_the_outside_has_a_size() -> None:
+    """A tag outside of records that does not end within the limit is an error; records after it are found."""
+    found = split(b"<f><r/><g " + b"a " * 100 + b"><r/></f>", piece=7, limit=50)
+    assert [record.body for record in found if record.error is None] == [b"<r/>"] * 2
+    assert [record.error.code for record in found if record.error] == ["too-large"]

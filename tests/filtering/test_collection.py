@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from twigcast.errors import PatternError, SubscriptionError
 from twigcast.filtering import Index, collection, levels, read_segment
-from twigcast.pattern import Subscription
+from twigcast.pattern import Axis, NameTest, Pattern, PatternLimits, Step, Subscription
+from twigcast.pattern import Path as PatternPath
 
 NAMES = "abcd"
 DOCUMENTS = [b"<a><b/><c><d/></c></a>", b"<b><a/></b>", b"<c><c><d/><a x='1'/></c></c>", b"<d>t</d>", b"<a/>"]
@@ -105,14 +109,127 @@ def test_segments_can_be_written_to_another_folder(tmp_path: Path) -> None:
     assert Index.of_segments(again).match(b"<a><b/></a>").ids == ["b"]
 
 
-def test_an_add_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    """An unhashable id makes ``add_all`` raise before anything is added."""
-    index = Index([("a", "//a")])
-    with pytest.raises(TypeError):
-        index.add_all([("b", "//b"), (["no id"], "//c")])
-    assert index.ids == ["a"]
+def unchanged(index: Index) -> None:
+    """The index is as ``Index([("a", "//a")])`` makes it, and can be changed as if nothing had happened."""
+    assert (index.ids, len(index), index.position_count) == (["a"], 1, 1)
     index.add("b", "//b")
-    assert index.match(b"<a><b/></a>").ids == ["a", "b"]
+    assert (index.ids, len(index)) == (["a", "b"], 2)
+    assert index.match(b"<a><b/><c/></a>").ids == ["a", "b"]
+    assert index.add_all([("b", "//c")])[0].error.code == "duplicate-id"
+
+
+def test_an_id_that_cannot_be_hashed_is_refused_alone() -> None:
+    """The others of the call are added."""
+    index = Index([("a", "//a")])
+    (refused,) = index.add_all([("b", "//b"), (["no id"], "//c")])
+    assert refused.error.code == "unsavable-id"
+    assert index.ids == ["a", "b"]
+    with pytest.raises(SubscriptionError, match="cannot be used"):
+        index.add(["no id"], "//c")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError])
+def test_a_generator_that_raises_adds_nothing(error: type[BaseException]) -> None:
+    """Subscriptions that came before the error are not added either."""
+
+    def some() -> Iterator[tuple[str, str]]:
+        yield "b", "//b"
+        raise error
+
+    index = Index([("a", "//a")])
+    with pytest.raises(error):
+        index.add_all(some())
+    unchanged(index)
+
+
+@pytest.mark.parametrize(
+    "add", [lambda i: i.add("b", "//b"), lambda i: i.add_all([("b", "//b"), ("c", "//c[1]")])]
+)
+@pytest.mark.parametrize("where", ["with_added", "set_bit", "replace"])
+def test_an_interrupt_adds_nothing(add: Any, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it comes: the roster does not keep rows that no snapshot has."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    index = Index([("a", "//a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(collection, where, interrupted)
+        try:
+            add(index)
+        except KeyboardInterrupt:
+            pass
+        else:  # an exact subscription sets no bit
+            assert where == "set_bit"
+            index.remove("b")
+            return
+    unchanged(index)
+
+
+def test_a_generator_may_change_the_index_itself() -> None:
+    """What it adds is not lost."""
+    index = Index([("a", "//a")])
+
+    def some() -> Iterator[tuple[str, str]]:
+        index.add("b", "//b")
+        yield "c", "//c"
+
+    assert index.add_all(some()) == []
+    assert index.match(b"<a><b/><c/></a>").ids == ["a", "b", "c"]
+
+
+def test_of_an_id_that_comes_twice_the_first_is_added() -> None:
+    """Also if the second is the same expression."""
+    index = Index()
+    (refused,) = index.add_all([("a", "//a"), ("a", "//b"), ("b", "//b")])
+    assert (refused.id, refused.error.code) == ("a", "duplicate-id")
+    assert index.match(b"<b/>").ids == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("item", "code"),
+    [
+        (("bad\0", "//a"), "character"),
+        (("bad", "//a[b='\ud800']"), "character"),
+        (("bad", "//a[b='\0']"), "character"),
+        (("bad", "//p:a", {"p": "u\0"}), "character"),
+        (("bad", Pattern((PatternPath((Step(Axis.CHILD, NameTest("", "a\0")),)),))), "character"),
+        (("bad", Pattern((PatternPath((Step(Axis.CHILD, NameTest("\ud800", "a")),)),))), "character"),
+        (("bad", "//a", {"p": "u" * 100_000}), "too-complex"),
+        (("b" * 100_000, "//a"), "too-complex"),
+        (("b" * 20_000, "//a"), "too-complex"),
+        ((("tuple", "b" * 100_000), "//a"), "too-complex"),
+        ((10**5000, "//a"), "unsavable-id"),
+        (("bad", None), "syntax"),
+    ],
+)
+def test_a_bad_subscription_is_refused_alone(item: tuple[Any, ...], code: str) -> None:
+    """Text that XML does not allow, or too much of it, does not keep the others."""
+    index = Index()
+    (refused,) = index.add_all([("a", "//a"), item, ("c", "//c")])
+    assert refused.error.code == code
+    assert index.ids == ["a", "c"]
+    with pytest.raises(type(refused.error)):
+        index.add(*item)
+
+
+@pytest.mark.parametrize("parsed", [False, True])
+def test_an_opened_index_obeys_its_own_limits(tmp_path: Path, parsed: bool) -> None:
+    """Later additions are held to the limits given to ``open``, whether they were parsed before or not."""
+    Index([("a", "//a")]).save(tmp_path / "i")
+    index = Index.open(tmp_path / "i", pattern_limits=PatternLimits(steps=2))
+    long = Subscription("b", "/a/b/c")
+    if parsed:
+        assert long.pattern
+    assert [each.error.code for each in index.add_all([long, ("c", "/a/b/c"), ("d", "/a/b")])] == [
+        "too-complex"
+    ] * 2
+    with pytest.raises(PatternError, match="more than 2 steps"):
+        index.add("e", "/a/b/c")
+    assert index.ids == ["a", "d"]
+    wide = Index.open(tmp_path / "i", pattern_limits=PatternLimits(steps=500))
+    wide.add("b", "/a" * 400)
+    assert wide.ids == ["a", "b"]
 
 
 def test_a_parsed_subscription_is_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:

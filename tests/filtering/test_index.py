@@ -206,6 +206,21 @@ def test_inexact_subscriptions_are_confirmed() -> None:
     assert index.match_batch(pa.array([b"<q/>", other, both])).matches.to_pylist() == [[], [1, 2], [0, 1, 2]]
 
 
+def test_parts_are_documents_of_their_own() -> None:
+    """``parts`` returns what ``select`` finds, with namespaces; nested parts are limited together."""
+    index = Index([("b", "//p:b")], namespaces={"p": "urn:p"}, limits=DocumentLimits(part_threshold=100))
+    body = b"<a xmlns:p='urn:p'><p:b><p:b/></p:b></a>"
+    inner, outer = b'<p:b xmlns:p="urn:p"/>', b'<p:b xmlns:p="urn:p"><p:b/></p:b>'
+    assert list(index.parts(body, "b")) == [outer, inner]
+    assert list(index.parts(body, "b", "range")) == [b"<p:b><p:b/></p:b>", b"<p:b/>"]
+    with pytest.raises(ValueError, match="expected the form document or range"):
+        index.parts(body, "b", "element")  # type: ignore[arg-type]
+    deep = b"<a xmlns:p='urn:p'>" + b"<p:b>" * 100 + b"</p:b>" * 100 + b"</a>"
+    with pytest.raises(DocumentError) as caught:
+        index.parts(deep, "b")
+    assert caught.value.code == "parts-too-large"
+
+
 def test_select_gives_byte_ranges() -> None:
     """``select`` returns nodes in document order, as byte ranges of the document."""
     body = "<a><b x='é'>é<c/>t</b>\n<b/></a>".encode()

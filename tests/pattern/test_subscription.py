@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from twigcast.errors import PatternError
+from twigcast.errors import PatternError, SubscriptionError
+from twigcast.filtering import Index
 from twigcast.pattern import Subscription, parse, subscription
 
 
@@ -55,3 +56,47 @@ def test_what_is_delivered_is_a_document_or_a_part() -> None:
     """Any other word is refused."""
     with pytest.raises(ValueError, match="expected deliver to be document or part, got 'all'"):
         Subscription("ada", "//p", deliver="all")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", ["a\0", "\ud800", "a\x1bb"])
+def test_names_with_characters_that_xml_does_not_allow_are_refused(bad: str) -> None:
+    """The id and the subscriber, at once; the message says where."""
+    for fields in ((bad, "//a"), ("a", "//a", bad)):
+        with pytest.raises(SubscriptionError, match="at position") as error:
+            Subscription(*fields)  # type: ignore[arg-type]
+        assert error.value.code == "character"
+    assert Subscription(("a", bad), "//a").id == ("a", bad)
+
+
+def test_such_a_character_in_the_text_is_an_error_of_the_pattern() -> None:
+    """The value can be carried to whoever reports it."""
+    given = Subscription("a", "//a[b='\0']")
+    with pytest.raises(PatternError, match=r"U\+0000"):
+        _ = given.pattern
+
+
+def test_an_id_that_cannot_be_printed_is_refused() -> None:
+    """Python does not print integers of more than some thousand digits."""
+    with pytest.raises(SubscriptionError, match="cannot be printed") as error:
+        Subscription(10**5000, "//a")
+    assert error.value.code == "unsavable-id"
+
+
+def test_an_unchecked_subscription_is_checked_by_an_index() -> None:
+    """A row of a table that others write may be anything; it is refused alone."""
+    rows = [
+        Subscription.unchecked("a\0", "//a", "a", "document", {}),
+        Subscription.unchecked("b", "//a", "b", "all", {}),  # type: ignore[arg-type]
+        Subscription.unchecked("c", None, "c", "document", {}),  # type: ignore[arg-type]
+        Subscription.unchecked("d", "//a", "d", "document", {"": None}),  # type: ignore[dict-item]
+        Subscription.unchecked("e", "//a", "e", "document", {}),
+    ]
+    index = Index()
+    refused = index.add_all(rows)
+    assert [(each.id, each.error.code) for each in refused] == [
+        ("a\0", "character"),
+        ("b", "delivery"),
+        ("c", "syntax"),
+        ("d", "syntax"),
+    ]
+    assert index.ids == ["e"]

@@ -13,7 +13,7 @@ from tests.routing.overlay import Overlay, Story, expected, story
 from twigcast.analysis import parse_path_expression
 from twigcast.document import read
 from twigcast.errors import DocumentError, RoutingError
-from twigcast.pattern import Pattern, parse
+from twigcast.pattern import Axis, NameTest, Path, Pattern, Step, parse
 from twigcast.routing import Advertisement, Router, advertisement
 from twigcast.routing.messages import (
     Advertise,
@@ -263,3 +263,24 @@ def test_an_id_that_routers_made_may_come_from_several_neighbours() -> None:
         Send("n", Unsubscribe("merge:/a")),
         Send("o", Unsubscribe("merge:/a")),
     ]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Subscribe("a\0", parse("//a")),
+        Subscribe("\ud800", parse("//a")),
+        Subscribe("a", Pattern((Path((Step(Axis.CHILD, NameTest("", "a\0")),)),))),
+        Subscribe("a", Pattern((Path((Step(Axis.CHILD, NameTest("\ud800", "a")),)),))),
+    ],
+    ids=["NUL", "surrogate", "name", "namespace"],
+)
+def test_text_that_xml_does_not_allow_is_refused_at_once(message: Subscribe) -> None:
+    """Later it would stop the documents of all subscribers, who share an index."""
+    router = Router("r", (), ("c", "d"))
+    router.subscribe("good", parse("//a"), "d")
+    with pytest.raises(RoutingError) as error:
+        router.handle((message,), "c")
+    assert error.value.code == "character"
+    sends = router.handle((Publish(Envelope("1", b"<a/>")),), "c")
+    assert [send.link for send in sends] == ["d"]

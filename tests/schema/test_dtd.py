@@ -14,6 +14,7 @@ from twigcast.schema import (
     Choice,
     ContentKind,
     Presence,
+    SchemaLimits,
     Sequence,
     read_dtd,
 )
@@ -149,3 +150,50 @@ def test_external_entities_are_not_read(tmp_path: Path) -> None:
     body = f'<!ENTITY % other SYSTEM "{other}">%other;<!ELEMENT a (b)>'
     with pytest.raises(SchemaError, match=r"other\.ent: external entities are not read"):
         read_dtd(body.encode())
+
+
+def doubling(first: str) -> str:
+    """Parameter entities of which each refers twice to the one before."""
+    return f"<!ENTITY % p0 '{first}'>" + "".join(
+        f"<!ENTITY % p{n} '%p{n - 1};%p{n - 1};'>" for n in range(1, 31)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        doubling("b,") + "<!ELEMENT a (%p30; b)>",
+        doubling(" ") + "%p30;<!ELEMENT a EMPTY>",
+        f"<!ELEMENT a {'(' * 100_000}b{')' * 100_000}>",
+    ],
+    ids=["model", "declarations", "depth"],
+)
+def test_a_bomb_is_refused(text: str) -> None:
+    """libxml2 bounds expansion and depth."""
+    with pytest.raises(SchemaError):
+        read_dtd(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        (f"<!ELEMENT a ({','.join(['b'] * 60_000)})>", "particles"),
+        (f"<!ELEMENT a (#PCDATA|{'|'.join(f'b{n}' for n in range(60_000))})*>", "particles"),
+        ("".join(f"<!ELEMENT a{n} EMPTY>" for n in range(10_001)), "elements"),
+        (" " * (17 << 20), "bytes"),
+    ],
+    ids=["sequence", "mixed", "elements", "bytes"],
+)
+def test_a_dtd_that_is_too_large_is_refused(text: str, limit: str) -> None:
+    """The message names the limit."""
+    with pytest.raises(SchemaError, match=rf"SchemaLimits\.{limit}") as error:
+        read_dtd(text.encode())
+    assert error.value.code == "too-complex"
+
+
+def test_a_limit_can_be_raised() -> None:
+    """Also lowered."""
+    text = b"<!ELEMENT a (b, c)><!ELEMENT b EMPTY>"
+    assert len(read_dtd(text, limits=SchemaLimits(elements=2))) == 2
+    with pytest.raises(SchemaError):
+        read_dtd(text, limits=SchemaLimits(elements=1))

@@ -196,3 +196,62 @@ def test_the_schemas_of_the_course_catalogues(data: Path) -> None:
     """THALIA's schemas are read."""
     graphs = [read_xsd(path) for path in sorted((data / "thalia").glob("*.xsd"))]
     assert [graph.root for graph in graphs] == ["asu", "brown", "cmu", "gatech", "toronto", "ucsd", "umd"]
+
+
+def doubling(count: int) -> bytes:
+    """Groups of which each refers twice to the one before."""
+    groups = '<xs:group name="g0"><xs:sequence><xs:element name="b" minOccurs="0"/></xs:sequence></xs:group>'
+    for n in range(1, count):
+        twice = f'<xs:group ref="g{n - 1}"/>' * 2
+        groups += f'<xs:group name="g{n}"><xs:sequence>{twice}</xs:sequence></xs:group>'
+    root = (
+        f'<xs:element name="a"><xs:complexType><xs:group ref="g{count - 1}"/></xs:complexType></xs:element>'
+    )
+    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{groups}{root}</xs:schema>'.encode()
+
+
+def content(model: str) -> bytes:
+    return (
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"><xs:element name="h"/>'
+        + "".join(f'<xs:element name="s{n}" substitutionGroup="h"/>' for n in range(400))
+        + f'<xs:element name="a"><xs:complexType>{model}</xs:complexType></xs:element></xs:schema>'
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        doubling(31),
+        content("<xs:choice>" + "".join(f'<xs:element name="b{n}"/>' for n in range(3000)) + "</xs:choice>"),
+        content("<xs:sequence>" + '<xs:element ref="h"/>' * 400 + "</xs:sequence>"),
+        b" " * (17 << 20),
+    ],
+    ids=["groups", "choice", "substitutes", "bytes"],
+)
+def test_a_schema_that_would_grow_too_large_is_refused(body: bytes) -> None:
+    """Its size is computed without expanding it; the message names the limit."""
+    with pytest.raises(SchemaError, match=r"SchemaLimits\.\w+") as error:
+        read_xsd(body)
+    assert error.value.code == "too-complex"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "<xs:sequence>" * 20 + '<xs:element name="b"/>' + "</xs:sequence>" * 20,
+        "<xs:sequence>" * 100 + '<xs:element name="b"/>' + "</xs:sequence>" * 100,
+        '<xs:sequence><xs:element name="b"><xs:simpleType><xs:restriction base="xs:string">'
+        '<xs:pattern value="a{99999999999999}"/></xs:restriction></xs:simpleType></xs:element></xs:sequence>',
+    ],
+    ids=["deep", "deeper", "pattern"],
+)
+def test_every_error_of_the_library_is_a_schema_error(model: str) -> None:
+    """Also those that are no XMLSchemaException of its parser."""
+    with pytest.raises(SchemaError):
+        read_xsd(content(model))
+
+
+def test_occurrences_are_numbers_only() -> None:
+    """A billion of them cost nothing."""
+    model = '<xs:sequence><xs:element name="b" minOccurs="1000000000" maxOccurs="1000000000"/></xs:sequence>'
+    assert read_xsd(content(model), "a").children("a")[0].least == 10**9

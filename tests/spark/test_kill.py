@@ -1,5 +1,8 @@
 """A stream is killed at random points while documents and subscriptions arrive; nothing is lost or doubled.
 
+What is killed is a worker, the daemon of the workers, the JVM, the driver, or all of them; once the disk with
+the outputs and the state is full.  In the feed are poisoned documents, hostile archives, a named pipe, a loop
+of links, and names that are not UTF-8.
 Documents, subscriptions and kills are drawn with a seed; their timing depends on the machine.  There are
 three kills by default; ``TWIGCAST_KILLS`` and ``TWIGCAST_SEED`` change that, as in ``make soak``.
 
@@ -10,15 +13,20 @@ subscriptions of that version in the store.
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +38,7 @@ from twigcast.pattern import Subscription
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.stages.delivering import delivery_id
 from twigcast.subscriptions.store import SubscriptionStore
+from twigcast.system import name_text
 
 KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
@@ -37,27 +46,57 @@ PER_BATCH = 40
 PATIENCE = 300.0  # seconds for a process to start, or to end
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for processes that live for seconds
 
+KINDS = ("worker", "full disk", "all", "jvm", "daemon", "driver")
+
 PIPELINE = """
-work = "work"
-source = { kind = "directory", path = "feed", max_per_batch = PER_BATCH }
+work = "disk/work"
+source = { kind = "archives", path = "feed", options = { maxFilesPerTrigger = PER_BATCH } }
 stream = { interval_seconds = 0.1 }
 subscriptions = { path = "subscriptions.db" }
 
 [[sink]]
 kind = "format"
-path = "out/table"
+path = "disk/out/table"
 
 [[sink]]
 kind = "files"
-path = "out/files"
+path = "disk/out/files"
 
 [[sink]]
 kind = "jsonl"
-path = "out/lines"
+path = "disk/out/lines"
+
+[dead_letters]
+path = "disk/out/dead-letters"
+
+[metrics]
+path = "disk/out/metrics"
 """
 
 FIXED = {"all": "/*", "x1": "//x1", "twig": "/news[x2]//x3"}
-BAD = [b"", b" ", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobody;</news>", b"<news"]
+LAUGHS = b"".join(b'<!ENTITY l%d "%s">' % (n + 1, b"&l%d;" % n * 20) for n in range(9))
+BAD = [
+    *(b"", b" ", b"<news><x1></news>", b"<news>\xff\xfe</news>", b"<news>&nobody;</news>", b"<news"),
+    b"<x1>" * 100_000,
+    b'<!DOCTYPE n [<!ENTITY l0 "ha">' + LAUGHS + b"]><n>&l9;</n>",
+]
+
+
+def hostile_archive() -> bytes:
+    """A small archive with one document, after which a header says that it has 3 GB."""
+    member, header = tarfile.TarInfo("ok.xml"), tarfile.TarInfo("long")
+    member.size = len(MEMBER)
+    header.type, header.size = tarfile.XHDTYPE, 3 << 30
+    file = io.BytesIO()
+    with gzip.open(file, "wb") as packed:
+        packed.write(member.tobuf() + MEMBER.ljust(512, b"\0") + header.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(8):
+            packed.write(bytes(1 << 20))
+    return file.getvalue()
+
+
+MEMBER = b"<news><x1/><x2>of an archive</x2><x3/></news>"
+HOSTILE = hostile_archive()
 
 
 @dataclass
@@ -67,7 +106,7 @@ class World:
     folder: Path
     seed: int
     good: dict[str, bytes] = field(default_factory=dict)
-    bad: dict[str, bytes] = field(default_factory=dict)
+    bad: dict[str, bytes | None] = field(default_factory=dict)
     fixed: dict[str, str] = field(default_factory=lambda: dict(FIXED))
     plain: dict[int, tuple[dict[str, Subscription], Index]] = field(default_factory=dict)
 
@@ -76,7 +115,17 @@ class World:
         (self.folder / "pipeline.toml").write_text(PIPELINE.replace("PER_BATCH", str(PER_BATCH)))
         self.table = SubscriptionStore(self.folder / "subscriptions.db")
         self.table.hold("test", 0)  # every version is listed again at the end
-        self.journal = Journal(self.folder / "work" / "journal")
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        self.mounted = not subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(self.disk)],
+            capture_output=True,
+            check=False,
+        ).returncode
+        self.journal = Journal(self.disk / "work" / "journal")
+        os.mkfifo(self.folder / "feed" / "pipe")
+        (self.folder / "feed" / "loop").symlink_to(".")
+        self.bad |= {"pipe": None, "loop": None}
         for id, xpath in self.fixed.items():
             self.table.subscribe(id, xpath, subscriber=f"fixed/{id}")
         self.table.subscribe("part", "//x2", deliver="part")
@@ -85,7 +134,8 @@ class World:
         """Publish documents and change subscriptions until told to stop."""
         chance = random.Random(self.seed)
         for number in range(1_000_000):
-            self.publish(f"{number:06d}.xml", chance)
+            name = b"%06d%s" % (number, chance.choice([b".xml", b".xml", b"\xe9\n.xml", b".tgz"]))
+            self.publish(name, chance)
             if chance.random() < 0.3:
                 self.change(chance)
             if stopped.wait(chance.uniform(0.05, 0.5)):
@@ -95,19 +145,24 @@ class World:
 
     def waiting(self) -> int:
         """The approximate number of documents that were published and not yet processed."""
-        done = len(list((self.folder / "work" / "checkpoint" / "commits").glob("[0-9]*")))
+        done = len(list((self.folder / "disk" / "work" / "checkpoint" / "commits").glob("[0-9]*")))
         return len(self.good) + len(self.bad) - done * PER_BATCH
 
-    def publish(self, name: str, chance: random.Random) -> None:
-        if chance.random() < 0.15:
-            body, kept = chance.choice(BAD), self.bad
+    def publish(self, raw: bytes, chance: random.Random) -> None:
+        name = name_text(raw)
+        if raw.endswith(b".tgz"):
+            body, kept, key = HOSTILE, self.good, f"{name}!ok.xml"
+            self.bad[name] = None
+        elif chance.random() < 0.15:
+            body, kept, key = chance.choice(BAD), self.bad, name
         else:
             inside = "".join(f"<x{k}>{chance.random()}</x{k}>" for k in chance.choices(range(6), k=4))
-            body, kept = f'<news n="{name}">{inside}</news>'.encode(), self.good
-        hidden = self.folder / "feed" / f".{name}"
-        hidden.write_bytes(body)
-        kept[name] = body
-        hidden.rename(self.folder / "feed" / name)
+            body, kept, key = f'<news n="{raw[:6].decode()}">{inside}</news>'.encode(), self.good, name
+        feed = os.fsencode(self.folder / "feed")
+        with open(os.path.join(feed, b"." + raw), "wb") as file:
+            file.write(body)
+        kept[key] = MEMBER if body is HOSTILE else body
+        os.rename(os.path.join(feed, b"." + raw), os.path.join(feed, raw))
 
     def change(self, chance: random.Random) -> None:
         id = f"s{chance.randrange(8)}"
@@ -163,10 +218,10 @@ class Streamer:
                 env={**os.environ, "JDK_JAVA_OPTIONS": QUICK_JAVA},
             )
 
-    def kill(self) -> None:
-        """Wait for a random time, and kill the process, alone or with its JVM and its workers."""
+    def kill(self, kind: str) -> None:
+        """Wait for a random time, and then kill processes of a kind, or fill the disk."""
         assert self.process is not None
-        journal = Journal(self.folder / "work" / "journal")
+        journal = Journal(self.folder / "disk" / "work" / "journal")
         if self.chance.random() < 0.15:
             point = "at the start"
             self.wait(lambda: False, self.chance.uniform(0.5, 6.0))
@@ -180,16 +235,54 @@ class Streamer:
             begun = len(journal.batches()) + self.chance.randrange(2)
             self.wait(lambda: len(journal.batches()) > begun, PATIENCE)
             self.wait(lambda: False, self.chance.uniform(0.0, 2.0))
-        whole = self.chance.random() < 0.5
-        committed = len(list((self.folder / "work" / "checkpoint" / "commits").glob("[0-9]*")))
+        committed = len(list((self.folder / "disk" / "work" / "checkpoint" / "commits").glob("[0-9]*")))
         open_batches = len(journal.batches()) - committed
-        if whole:
-            os.killpg(self.process.pid, signal.SIGKILL)
+        survived = self._strike(kind)
+        self.kills.append(f"{kind}, {point}: {open_batches} batches begun and not done{survived}")
+
+    def _strike(self, kind: str) -> str:
+        """Kill processes of a kind, or fill the disk, and see to it that the driver has ended."""
+        assert self.process is not None
+        filler = self.folder / "disk" / "filler"
+        if kind == "full disk":
+            with suppress(OSError), filler.open("wb", buffering=0) as file:
+                while file.write(bytes(1 << 12)):
+                    pass
         else:
-            self.process.send_signal(signal.SIGKILL)
-        self.process.wait(PATIENCE)
-        who = "all processes" if whole else "the driver"
-        self.kills.append(f"{who}, {point}: {open_batches} batches begun and not done")
+            for pid in self._processes(kind):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        survived = ""
+        try:
+            self.process.wait(PATIENCE if kind == "full disk" else 10.0)
+        except subprocess.TimeoutExpired:  # an idle worker, for example, is not missed
+            survived = "; the driver went on"
+            self.process.kill()
+            self.process.wait(PATIENCE)
+        filler.unlink(missing_ok=True)
+        return survived
+
+    def _processes(self, kind: str) -> list[int]:
+        """The ids of the processes of a kind, among those of the session of the driver."""
+        assert self.process is not None
+        driver = self.process.pid
+        found: dict[str, list[int]] = {"driver": [driver], "jvm": [], "daemon": [], "worker": []}
+        parents: dict[int, int] = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                fields = (folder / "stat").read_text().rpartition(") ")[2].split()
+                command = (folder / "cmdline").read_bytes()
+                if int(fields[3]) == driver and int(folder.name) != driver:
+                    parents[int(folder.name)] = int(fields[1])
+                    if b"daemon" in command:
+                        found["daemon"].append(int(folder.name))
+                    elif b"java" in command:
+                        found["jvm"].append(int(folder.name))
+        found["worker"] = [pid for pid in found["daemon"] if parents[pid] in found["daemon"]]
+        found["daemon"] = [pid for pid in found["daemon"] if pid not in found["worker"]]
+        if kind == "all":
+            return [pid for pids in found.values() for pid in pids]
+        return found[kind] or [driver]
 
     def finish(self) -> None:
         """Let the stream process all documents, and end by itself."""
@@ -211,14 +304,13 @@ class Streamer:
 
 
 @pytest.mark.spark
-def test_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
+def test_nothing_is_lost_or_doubled(world: World) -> None:
     """After all kills and restarts, every output has what it would have without them.
 
     One test, for one world: each of its checks would need the minute of kills again in a process of its own.
     """
-    world = World(tmp_path, SEED)
     kills = live_and_kill(world)
-    table = read(world.folder / "out" / "table")
+    table = read(world.disk / "out" / "table")
     for number, kill in enumerate(kills, 1):
         print(f"\nkill {number}: {kill}", end="")
     print(f"\n{len(world.good)} good and {len(world.bad)} bad documents, {len(table)} deliveries")
@@ -239,8 +331,9 @@ def live_and_kill(world: World) -> list[str]:
     streamer.start()
     living.start()
     try:
-        for _ in range(KILLS):
-            streamer.kill()
+        kinds = [kind for kind in KINDS if kind != "full disk" or world.mounted]
+        for number in range(KILLS):
+            streamer.kill(kinds[number] if number < len(kinds) else streamer.chance.choice(kinds))
             streamer.start()
         stopped.set()
         living.join()
@@ -250,6 +343,15 @@ def live_and_kill(world: World) -> list[str]:
         stopped.set()
         if streamer.process is not None and streamer.process.poll() is None:
             os.killpg(streamer.process.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A world whose disk is unmounted at the end."""
+    made = World(tmp_path, SEED)
+    yield made
+    if made.mounted:
+        subprocess.run(["umount", "-l", str(made.disk)], check=False)
 
 
 def read(folder: Path) -> list[dict[str, object]]:
@@ -288,7 +390,7 @@ def check_ids_of_deliveries_are_determined(world: World, table: list[dict[str, o
 
 def check_files_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:
     """Each delivery is one complete file in the folder of its subscriber."""
-    files = {file.stem: file.read_bytes() for file in (world.folder / "out" / "files").glob("*/*.xml")}
+    files = {file.stem: file.read_bytes() for file in (world.disk / "out" / "files").glob("*/*.xml")}
     assert files == {row["delivery_id"]: row["content"] for row in table}
 
 
@@ -296,7 +398,7 @@ def check_lines_are_the_same_deliveries(world: World, table: list[dict[str, obje
     """Each delivery is one line in the file of its batch."""
     found = Counter(
         (int(file.stem.removeprefix("batch=")), json.loads(line)["delivery_id"])
-        for file in (world.folder / "out" / "lines").glob("*.jsonl")
+        for file in (world.disk / "out" / "lines").glob("*.jsonl")
         for line in file.read_text(encoding="utf-8").splitlines()
     )
     assert found == Counter((row["batch"], row["delivery_id"]) for row in table)
@@ -304,7 +406,7 @@ def check_lines_are_the_same_deliveries(world: World, table: list[dict[str, obje
 
 def check_every_bad_document_is_a_dead_letter_once(world: World) -> None:
     """Each bad document is a dead letter with its bytes and a code, and no good document is one."""
-    letters = read(world.folder / "out" / "dead-letters")
+    letters = read(world.disk / "out" / "dead-letters")
     found = Counter((str(letter["name"]), letter["body"]) for letter in letters)
     assert found == Counter(world.bad.items())
     assert all(letter["code"] and letter["message"] and letter["time"] for letter in letters)
@@ -312,7 +414,7 @@ def check_every_bad_document_is_a_dead_letter_once(world: World) -> None:
 
 def check_figures_add_up(world: World, table: list[dict[str, object]]) -> None:
     """Each batch of the journal has its row, and the rows count every document once."""
-    figures = read(world.folder / "out" / "metrics")
+    figures = read(world.disk / "out" / "metrics")
     versions = {entry.batch: entry.version for entry in world.journal.entries().values()}
     assert {row["batch"]: row["index_version"] for row in figures} == versions
     assert sum(int(str(row["documents"])) for row in figures) == len(world.good) + len(world.bad)

@@ -171,3 +171,31 @@ def test_what_a_line_does_not_say_holds_for_all(write: Write) -> None:
         (1, Subscription("ada", "//x:a", "all", "part", {"x": "urn:mine", "y": "urn:y"})),
         (2, Subscription("bob", "//y:b", "desk", "document", common)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (r'{"id": "a\u0000", "xpath": "//a"}', "character"),
+        (r'{"id": "\ud800", "xpath": "//a"}', "character"),
+        (r'{"id": "a", "xpath": "//a", "subscriber": "\ud800"}', "character"),
+        (r'{"id": "a\tb", "xpath": "//a"}', "unsavable-id"),
+        (r'{"id": "", "xpath": "//a"}', "unsavable-id"),
+        (r'{"id": "bob", "xpath": "//a"}', "duplicate-id"),
+        (r'{"id": 1, "xpath": "//a"}', "duplicate-id"),
+        ('{"id": "a", "xpath": "//a", "namespaces": {"p": "' + "u" * 50_000 + '"}}', "too-complex"),
+        ('{"id": ' + "9" * 5000 + ', "xpath": "//a"}', "bad-line"),
+        ('{"id": "a", "xpath": "' + "a" * 2_000_000 + '"}', "bad-line"),
+        ("x" * 5_000_000, "bad-line"),
+    ],
+)
+def test_a_line_that_no_store_takes_is_an_error_among_the_others(write: Write, line: str, code: str) -> None:
+    """Names and sizes are checked here, so that all commands agree about a file."""
+    first = '{"id": "bob", "xpath": "//b"}\n{"id": "1", "xpath": "//b"}\n'
+    found = read(write("s.jsonl", f'{first}{line}\n{{"id": "eve", "xpath": "//e"}}\n'))
+    assert found[2:] == [(3, code), (4, "eve", "//e")]
+
+
+def test_a_name_that_tsv_cannot_have_is_an_error_too(write: Write) -> None:
+    """A NUL is not white space."""
+    assert read(write("s.tsv", b"a\x00\t//a\nbob\t//b\n")) == [(1, "character"), (2, "bob", "//b")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,7 +106,8 @@ def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionStore, nam
     for id, subscriber, kind in ((name, "ada", "id"), ("a", name, "subscriber")):
         with pytest.raises(SubscriptionError, match=f"^the {kind} ") as error:
             table.subscribe(id, "//x", subscriber=subscriber)
-        assert (error.value.code, error.value.id) == ("unsavable-id", id)
+        code = "character" if name in ("a\x00", "\ud800") else "unsavable-id"
+        assert (error.value.code, error.value.id) == (code, id)
     assert table.version() == 0
 
 
@@ -113,7 +116,7 @@ def test_a_name_that_a_line_cannot_have_is_refused(table: SubscriptionStore, nam
     [
         ("", "needs at least one character"),
         ("a\tb", "has a control character"),
-        ("\ud800", "lone surrogate"),
+        ("\ud800", "has the character U.D800 at position 1"),
         (" a", "begins or ends with white space"),
         ("#a", "begins with #"),
     ],
@@ -244,3 +247,92 @@ def test_processes_make_it_and_change_it_at_once(tmp_path: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0, 0, 0]
     assert SubscriptionStore(path).version() == 30
+
+
+def damaged(path: Path) -> Path:
+    """A store of some pages, the last of which are missing."""
+    store = SubscriptionStore(path)
+    store.import_all(Subscription(f"id-{n}", "//a") for n in range(2000))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    copy = path.with_suffix(".copy")
+    copy.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    return copy
+
+
+def test_a_file_that_is_no_store_is_a_source_error(tmp_path: Path) -> None:
+    """Errors of SQLite and of the file system have a code and the path."""
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 20)
+    (tmp_path / "folder").mkdir()
+    for path in (
+        tmp_path / "binary",
+        tmp_path / "folder",
+        tmp_path / ("n" * 300),
+        damaged(tmp_path / "s.db"),
+    ):
+        with pytest.raises(SourceError) as error:
+            list(SubscriptionStore(path).subscriptions())
+        assert (error.value.code, error.value.path) == ("unreadable", str(path))
+
+
+def test_a_store_that_stays_locked_is_a_source_error(
+    table: SubscriptionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the time that a change waits for others."""
+    monkeypatch.setattr("twigcast.subscriptions.store.BUSY_SECONDS", 0.05)
+    with closing(sqlite3.connect(table.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(SourceError, match="locked") as error:
+            table.subscribe("a", "//a")
+    assert error.value.code == "locked"
+    assert table.subscribe("a", "//a") == 1
+
+
+def test_a_slow_import_does_not_lock_the_store(table: SubscriptionStore) -> None:
+    """Subscriptions that come slowly, from a pipe for example, are awaited before the change begins."""
+    other = SubscriptionStore(table.path)
+
+    def slow() -> Iterator[Subscription]:
+        other.subscribe("b", "//b")
+        yield Subscription("a", "//a")
+
+    assert table.import_all(slow()).version == 2
+
+
+def test_an_import_that_raises_adds_nothing(table: SubscriptionStore) -> None:
+    """The error is the caller's own."""
+
+    def some() -> Iterator[Subscription]:
+        yield Subscription("a", "//a")
+        raise FileNotFoundError("mine")
+
+    with pytest.raises(FileNotFoundError, match="mine"):
+        table.import_all(some())
+    assert (table.version(), len(table)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("subscription", "code"),
+    [
+        (Subscription("a", "//a[b='\0']"), "character"),
+        (Subscription("a", "//p:a", namespaces={"p": "\ud800"}), "character"),
+        (Subscription("a", "//a", namespaces={"p": "u" * 100_000_000}), "too-complex"),
+        (Subscription("a" * 100_000, "//a"), "too-complex"),
+        (Subscription("a", "//a", "s" * 100_000), "too-complex"),
+    ],
+    ids=["literal", "namespace", "large namespace", "large id", "large subscriber"],
+)
+def test_a_bad_subscription_is_not_stored(
+    table: SubscriptionStore, subscription: Subscription, code: str
+) -> None:
+    """It is refused alone."""
+    done = table.import_all([Subscription("x", "//x"), subscription])
+    assert [each.error.code for each in done.refused] == [code]
+    assert [row.id for row in table.subscriptions()] == ["x"]
+
+
+def test_an_unknown_id_that_sqlite_cannot_take_is_unknown(table: SubscriptionStore) -> None:
+    """A lone surrogate cannot be encoded."""
+    with pytest.raises(SubscriptionError) as error:
+        table.unsubscribe("\ud800")
+    assert error.value.code == "unknown-id"

@@ -6,7 +6,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -247,3 +249,87 @@ def test_a_kill_at_any_point_leaves_the_last_whole_version(table: SubscriptionSt
             break
     assert survived == 1
     assert until > 5
+
+
+# Damage
+
+
+def spoil_segments(root: Path, how: str) -> None:
+    for file in (root / SEGMENTS).iterdir():
+        content = file.read_bytes()
+        if how == "missing":
+            file.unlink()
+        elif how == "truncated":
+            file.write_bytes(content[: len(content) // 2])
+        elif how == "empty":
+            file.write_bytes(b"")
+        else:
+            file.write_bytes(content[:100] + bytes([content[100] ^ 4]) + content[101:])
+
+
+MANIFESTS = {
+    "empty": lambda text: "",
+    "truncated": lambda text: text[: len(text) // 2],
+    "another kind": lambda text: "[1]",
+    "not UTF-8": lambda text: "\udcff" + text,
+    "another size": lambda text: text.replace('"size": 2', '"size": 3'),
+    "another version": lambda text: text.replace('"version": "2"', '"version": "1"'),
+    "no extension": lambda text: text.replace('"extension": {}', '"extension": null'),
+}
+
+
+@pytest.mark.parametrize("how", ["missing", "truncated", "empty", "altered", *MANIFESTS])
+@pytest.mark.parametrize("state", ["a new process", "the same process"])
+def test_a_damaged_version_is_rebuilt(
+    table: SubscriptionStore, tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str, state: str
+) -> None:
+    """A batch that is run again gets the subscriptions of its version, whatever happened to the files."""
+    root = tmp_path / "versions"
+    table.subscribe("a", "//x", subscriber="ada")
+    table.subscribe("b", "//y", deliver="part")
+    builder = VersionBuilder(table, root)
+    expected = listed(builder.at(builder.newest())[0])
+    if how in MANIFESTS:
+        text = MANIFESTS[how]((root / "2.json").read_text())
+        (root / "2.json").write_text(text, errors="surrogateescape")
+    else:
+        spoil_segments(root, how)
+    table.subscribe("c", "//z")
+    if state == "a new process":
+        builder = VersionBuilder(table, root)
+    (version,) = builder.at("2")
+    assert listed(version) == expected
+    assert "rebuilt" in caplog.text
+    caplog.clear()
+    assert len(listed(builder.at(builder.newest())[0])) == 3
+    assert VersionBuilder(table, root).at("2") == (version,)
+    assert caplog.text == ""
+
+
+class Marks:
+    """An extension that writes one file."""
+
+    def fits(self, extension: Mapping[str, object]) -> bool:
+        return "files" in extension
+
+    def follow(self, index: object, gone: object, came: object, *, anew: bool) -> None:
+        pass
+
+    def save(self, folder: Path, index: object) -> dict[str, object]:
+        name = blake2b(b"mark", digest_size=16).hexdigest() + ".mark"
+        (folder / name).write_bytes(b"mark")
+        return {"files": [name]}
+
+
+@pytest.mark.parametrize("content", [b"", b"marx", None])
+def test_a_damaged_extension_is_rebuilt(
+    table: SubscriptionStore, tmp_path: Path, content: bytes | None
+) -> None:
+    """The files of an extension are named by their content, and are checked against it."""
+    table.subscribe("a", "//x")
+    root = tmp_path / "versions"
+    (version,) = VersionBuilder(table, root, extension=Marks()).at("1")
+    (file,) = version.extension_paths
+    file.unlink() if content is None else file.write_bytes(content)
+    VersionBuilder(table, root, extension=Marks()).at("1")
+    assert file.read_bytes() == b"mark"

@@ -9,6 +9,7 @@ import pytest
 
 from twigcast import DocumentLimits, Index
 from twigcast.errors import StageError
+from twigcast.filtering import mapped_file
 from twigcast.pattern import Subscription
 from twigcast.spark.stages.shipping import shipped, version_text
 from twigcast.subscriptions.versions import SEGMENTS, IndexVersion, open_version, save_version
@@ -155,8 +156,9 @@ def test_what_is_no_version_is_refused(tmp_path: Path) -> None:
         shipped([], "path", None)
 
 
-def test_files_are_mapped(tmp_path: Path) -> None:
-    """Segment files are mapped, not read into memory."""
+def test_files_are_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large segment files are mapped, not read into memory."""
+    monkeypatch.setattr(mapped_file, "READ", 0)
     (opened,) = shipped(IndexVersion.write(tmp_path, 1, ROWS), "path", None)
     kept = opened.open_index(DocumentLimits()), opened.open_subscribers()
     mapped = Path("/proc/self/maps")

@@ -79,6 +79,8 @@ class SchemaAutomaton:
     def from_json(cls, fields: Mapping[str, Any]) -> SchemaAutomaton:
         """Read the output of ``to_json``; raises ``SchemaError`` if the automaton is not deterministic."""
         tests = tuple(NameTest(*test) for test in fields["tests"])
+        if any(not 0 <= number < len(tests) for numbers in fields["follow"] for number in numbers):
+            raise SchemaError("a schema automaton has a follower that is not one of its positions")
         follow = tuple(sum(1 << number for number in set(numbers)) for numbers in fields["follow"])
         return cls(tests, follow)
 

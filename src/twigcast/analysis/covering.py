@@ -15,6 +15,7 @@ Paths without predicates are decided by an automaton on bits (``linear_containme
 proved from one fact at a time; a disjunction among facts is resolved by case analysis, one ``or`` at a time.
 Cost: the summary of a pattern is computed once.  Most pairs are rejected by their summaries in less than a
 microsecond, linear pairs are decided in a few microseconds, others in tens to hundreds and then cached.
+A proof that takes too much work is given up (``implication.MOST_WORK``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from twigcast.analysis.implication import denied, implies, whole_number_implies
+from twigcast.analysis.implication import bounded, denied, implies, is_one_node, spend, whole_number_implies
 from twigcast.analysis.linear_containment import MOST_MASKS, ChainAutomaton, chain
 from twigcast.pattern import (
     ANY,
@@ -143,9 +144,10 @@ def summary_covers(p: Summary, q: Summary) -> bool:
 
 
 @lru_cache(maxsize=REMEMBERED)
+@bounded
 def _proved(p: Summary, q: Summary) -> bool:
     goal = Exists(p.pattern.alternatives)
-    return all(follows(goal, known((Exists((path,)),))) for path in q.pattern.alternatives)
+    return all(_follows(goal, known((Exists((path,)),))) for path in q.pattern.alternatives)
 
 
 # Facts
@@ -194,23 +196,27 @@ def _from(fact: Selecting, path: Path, start: int) -> Predicate:
 # Goals
 
 
-def follows(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
+def _follows(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
     """Whether ``goal`` is true for every node for which all ``facts`` are true."""
+    spend(1 + len(facts))
     if goal in facts or _follows_directly(goal, facts):
         return True
     cases = [fact for fact in facts if isinstance(fact, Or)]
     if not cases:
         return False
     others = tuple([fact for fact in facts if not isinstance(fact, Or)])
-    return any(all(follows(goal, others + known((operand,))) for operand in case.operands) for case in cases)
+    return any(all(_follows(goal, others + known((operand,))) for operand in case.operands) for case in cases)
+
+
+follows = bounded(_follows)
 
 
 def _follows_directly(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
     match goal:
         case And(operands):
-            return all(follows(operand, facts) for operand in operands)
+            return all(_follows(operand, facts) for operand in operands)
         case Or(operands):
-            return any(follows(operand, facts) for operand in operands)
+            return any(_follows(operand, facts) for operand in operands)
         case Not(operand):
             return _denied(operand, facts)
         case Exists(paths):
@@ -223,7 +229,7 @@ def _follows_directly(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
                 for fact in facts
                 if isinstance(fact, StringTest | Length | Comparison)
                 and fact.paths == paths
-                and (not isinstance(fact, Comparison) or _is_one_node(paths))
+                and (not isinstance(fact, Comparison) or is_one_node(paths))
             )
         case Count():
             return any(
@@ -241,18 +247,19 @@ def _follows_directly(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
 
 def _denied(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
     """Whether ``goal`` is false for every node for which all ``facts`` are true."""
+    spend(1 + len(facts))
     if isinstance(goal, Not):
-        return follows(goal.operand, facts)
+        return _follows(goal.operand, facts)
     if isinstance(goal, Or):
         return all(_denied(operand, facts) for operand in goal.operands)
     if isinstance(goal, And) and any(_denied(operand, facts) for operand in goal.operands):
         return True
     supposed = known((goal,))
-    if any(isinstance(fact, Not) and follows(fact.operand, supposed) for fact in facts):
+    if any(isinstance(fact, Not) and _follows(fact.operand, supposed) for fact in facts):
         return True
     return (
         isinstance(goal, Comparison)
-        and _is_one_node(goal.paths)
+        and is_one_node(goal.paths)
         and any(
             isinstance(fact, _Valued) and fact.paths == goal.paths and implies(fact, denied(goal))
             for fact in facts
@@ -260,17 +267,9 @@ def _denied(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
     )
 
 
-def _is_one_node(paths: tuple[Path, ...]) -> bool:
-    """Whether ``paths`` can select only the context node, or only one attribute of it."""
-    path = paths[0]
-    if len(paths) > 1 or path.steps or path.filters:
-        return False
-    return path.tail is None or (isinstance(path.tail, AttributeTail) and None not in path.tail.test)
-
-
 def _selects(path: Path, value: Comparison | None, facts: tuple[Predicate, ...]) -> bool:
     """Whether ``path`` selects a node (one with ``value``, if given) from every node with these facts."""
-    if not all(follows(condition, facts) for condition in path.filters):
+    if not all(_follows(condition, facts) for condition in path.filters):
         return False
     if not path.steps:
         return _ends(path.tail, value, facts)
@@ -381,7 +380,7 @@ class _FactNode:
 
     def _admitted(self, step: Step) -> bool:
         return step.test.includes(self.test) and all(
-            follows(predicate, self.facts) for predicate in step.predicates
+            _follows(predicate, self.facts) for predicate in step.predicates
         )
 
     def _settled(self, j: int) -> bool:

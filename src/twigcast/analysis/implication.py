@@ -6,12 +6,26 @@ Both conditions are about the same string-value; the caller has to make sure tha
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from functools import wraps
+from typing import ParamSpec, TypeAlias
 
-from twigcast.pattern import Comparison, Count, Length, Position, StringTest, compare, number
+from twigcast.pattern import (
+    AttributeTail,
+    Comparison,
+    Count,
+    Length,
+    Path,
+    Position,
+    StringTest,
+    compare,
+    number,
+)
 
 ValueTest: TypeAlias = Comparison | StringTest | Length
+Arguments = ParamSpec("Arguments")
 
 
 def implies(fact: ValueTest, goal: ValueTest) -> bool:
@@ -56,6 +70,14 @@ def whole_number_implies(fact: Count | Length | Position, goal: Count | Length |
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _NUMERIC = frozenset("0123456789.- \t\r\n")
+
+
+def is_one_node(paths: tuple[Path, ...]) -> bool:
+    """Whether ``paths`` can select only the context node, or only one attribute of it."""
+    path = paths[0]
+    if len(paths) > 1 or path.steps or path.filters:
+        return False
+    return path.tail is None or (isinstance(path.tail, AttributeTail) and None not in path.tail.test)
 
 
 def _number_implies(operator: str, value: float, goal: ValueTest) -> bool:
@@ -116,3 +138,44 @@ def _range_implies(fact: tuple[str, float], goal: tuple[str, float]) -> bool:
     if value == bound:
         return wanted == operator or wanted == operator[0] + "="
     return value < bound if operator[0] == "<" else value > bound
+
+
+# The work of one proof.  The search is exponential in the nesting of ``not`` and ``and``, and cubic in the
+# number of operands of an ``or``.  Work is counted in facts that are looked at, not in seconds, so that the
+# same pair always has the same verdict.  A proof that is given up is one that was not found: the pattern is
+# then forwarded, though another one may cover it.
+
+MOST_WORK = 100_000
+"""The most facts that one proof looks at."""
+
+
+class ProofAbandoned(Exception):
+    """The work of the current proof is used up."""
+
+
+class _Work(threading.local):
+    left = MOST_WORK
+
+
+_work = _Work()
+
+
+def spend(units: int) -> None:
+    """Count work of the current proof; raises ``ProofAbandoned`` when it is used up."""
+    _work.left -= units
+    if _work.left < 0:
+        raise ProofAbandoned
+
+
+def bounded(proof: Callable[Arguments, bool]) -> Callable[Arguments, bool]:
+    """A search for a proof that has ``MOST_WORK``, and answers False when that is used up."""
+
+    @wraps(proof)
+    def search(*arguments: Arguments.args, **named: Arguments.kwargs) -> bool:
+        _work.left = MOST_WORK
+        try:
+            return proof(*arguments, **named)
+        except ProofAbandoned:
+            return False
+
+    return search

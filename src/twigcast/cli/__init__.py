@@ -5,6 +5,7 @@
     run  subscribe  unsubscribe  subscriptions  dead_letters      the commands of the pipeline
     stores           finds the pipeline file and the subscription store of a command
     index_building   builds an index from a subscription file
+    subscription_lines  reads subscription files and reports their bad lines
     documents        finds and reads documents
     live             the display of a running pipeline
     options          options that commands share

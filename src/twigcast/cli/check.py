@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain, pointed, progress
+from twigcast.cli.terminal import complain, escaped, json_line, pointed, progress
 from twigcast.errors import PatternError, SourceError, SubscriptionError, TwigcastError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import read_subscriptions
@@ -53,12 +52,11 @@ def command(
     The exit code is 1 if any line is bad.
     """
     namespaces = namespace_map(namespace, default_namespace)
-    seen: dict[Hashable, int] = {}
     total = bad = 0
     with progress(f"Checking {file}", read_subscriptions(file, format, namespaces=namespaces)) as entries:
         for line, entry in entries:
             total += 1
-            finding = _finding(line, entry, seen)
+            finding = _finding(line, entry)
             if finding is not None:
                 bad += 1
                 typer.echo(_json_line(finding) if json else _lines(file, finding))
@@ -68,14 +66,12 @@ def command(
         raise typer.Exit(1)
 
 
-def _finding(line: int, entry: Subscription | SourceError, seen: dict[Hashable, int]) -> Finding | None:
-    """Check one line; ``seen`` has the line of each id so far.  Returns none if the line is good."""
+def _finding(line: int, entry: Subscription | SourceError | SubscriptionError) -> Finding | None:
+    """Check one line; returns none if it is good."""
     if isinstance(entry, SourceError):
         return Finding(line, None, entry)
-    if entry.id in seen:
-        message = f"the id {entry.id!r} is already used on line {seen[entry.id]}"
-        return Finding(line, entry.id, SubscriptionError(message, code="duplicate-id", id=entry.id))
-    seen[entry.id] = line
+    if isinstance(entry, SubscriptionError):
+        return Finding(line, entry.id, entry)
     try:
         _ = entry.pattern
     except PatternError as error:
@@ -86,8 +82,8 @@ def _finding(line: int, entry: Subscription | SourceError, seen: dict[Hashable, 
 def _lines(file: Path, finding: Finding) -> str:
     error = finding.error
     if isinstance(error, PatternError):
-        return f"{file}:{finding.line}: {error} ({error.code})\n{pointed(error)}"
-    return f"{file}:{finding.line}: {error.message} ({error.code})"
+        return f"{escaped(f'{file}:{finding.line}: {error} ({error.code})')}\n{pointed(error)}"
+    return escaped(f"{file}:{finding.line}: {error.message} ({error.code})")
 
 
 def _json_line(finding: Finding) -> str:
@@ -100,4 +96,4 @@ def _json_line(finding: Finding) -> str:
     }
     if isinstance(error, PatternError):
         fields |= {"column": error.column, "xpath": error.text, "expected": error.expected}
-    return json_text.dumps(fields, ensure_ascii=False)
+    return json_line(fields)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import re
 import sys
 from base64 import b64encode
@@ -17,7 +16,7 @@ import typer
 from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
-from twigcast.cli.terminal import complain, stdout
+from twigcast.cli.terminal import complain, escaped, json_line, stdout
 from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
@@ -29,7 +28,8 @@ EXAMPLES = examples(
     "twigcast dead-letters news.toml --body 'feed/7.xml' > 7.xml",
     "twigcast dead-letters news.toml --retry",
 )
-COLUMNS = ("doc_id", "code", "message", "line", "column", "offset", "index_version", "batch", "time")
+ERROR_COLUMNS = ("code", "message", "line", "column", "offset", "subscription")
+COLUMNS = ("doc_id", *ERROR_COLUMNS, "index_version", "batch", "time")
 
 
 def command(
@@ -49,6 +49,8 @@ def command(
     json: AsJson = False,
 ) -> None:
     """List the documents that a pipeline could not read, or retry them.
+
+    A document whose parts are too large for one subscription is listed for that subscription.
 
     On a terminal the list is a table.
     Piped, it is one line for each document: id, code, line, column, batch, message.
@@ -71,7 +73,7 @@ def command(
         _write_body(letters, body)
     elif json:
         for letter in letters:
-            sys.stdout.write(json_text.dumps(_json(letter), ensure_ascii=False, default=str) + "\n")
+            sys.stdout.write(json_line(_json(letter)) + "\n")
     elif sys.stdout.isatty():
         _print_table(list(letters))
     else:
@@ -102,7 +104,7 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
             display.say("Stopping Spark")
     for batch in done:
         if json:
-            sys.stdout.write(json_text.dumps(asdict(batch)) + "\n")
+            sys.stdout.write(json_line(asdict(batch)) + "\n")
     totals = display.totals
     complain(
         f"{totals.documents:,} dead letters retried: "
@@ -142,7 +144,7 @@ def _rows(path: str, codes: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _one_line(value: object) -> str:
-    return "" if value is None else " ".join(str(value).split())
+    return "" if value is None else escaped(" ".join(str(value).split()))
 
 
 def _json(letter: dict[str, Any]) -> dict[str, Any]:
@@ -178,11 +180,11 @@ def _print_table(letters: list[dict[str, Any]]) -> None:
     for letter in letters:
         position = f"{letter['line']}:{letter['column']}" if letter["line"] is not None else ""
         table.add_row(
-            Text(letter["doc_id"] or ""),
-            letter["code"],
+            Text(escaped(letter["doc_id"] or "")),
+            Text(escaped(letter["code"])),
             position,
             str(letter["batch"]),
-            Text(letter["message"] or ""),
+            Text(escaped(letter["message"] or "")),
         )
     stdout().print(table)
     complain(f"{len(letters):,} dead letters")

@@ -9,9 +9,9 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from twigcast.errors import SourceError
+from twigcast.system import Refusal, files_below, name_text
 
 GZIP_MARK = b"\x1f\x8b"  # no XML document begins with these bytes
 ENDINGS = (".xml", ".xml.gz")
@@ -22,6 +22,13 @@ class DocumentFile:
     """A document by the name of its file, or ``-`` for stdin."""
 
     name: str
+    refusal: Refusal | None = None
+    """Why a search of a directory found it, but it is not to be read."""
+
+    @property
+    def text(self) -> str:
+        """The name as printable text, whatever its bytes are."""
+        return name_text(self.name)
 
     def read(self, most: int) -> bytes:
         """Read and decompress the document; of a document larger than ``most``, only ``most + 1`` bytes.
@@ -29,6 +36,8 @@ class DocumentFile:
         So neither a huge file nor a decompression bomb exhausts memory, and the index refuses the document as
         too large.
         """
+        if self.refusal is not None:
+            raise SourceError(_REFUSALS[self.refusal], code="unreadable", path=self.text)
         try:
             if self.name == "-":
                 return _decompressed(sys.stdin.buffer.read(most + 1), most)
@@ -37,34 +46,42 @@ class DocumentFile:
                     return gzip.GzipFile(fileobj=file).read(most + 1)
                 return file.read(most + 1)
         except FileNotFoundError:
-            raise SourceError("there is no such file", code="not-found", path=self.name) from None
+            raise SourceError("there is no such file", code="not-found", path=self.text) from None
         except IsADirectoryError:
             raise SourceError(
-                f"there are no documents (*{' or *'.join(ENDINGS)})", code="no-documents", path=self.name
+                f"there are no documents (*{' or *'.join(ENDINGS)})", code="no-documents", path=self.text
             ) from None
         except (OSError, EOFError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             message = f"the file cannot be read: {reason}"
-            raise SourceError(message, code="unreadable", path=self.name) from None
+            raise SourceError(message, code="unreadable", path=self.text) from None
 
 
 def find(arguments: Iterable[str]) -> Iterator[DocumentFile]:
-    """Yield the documents that arguments name; directories are searched recursively, in the order of names.
+    """Yield the documents that arguments name; directories are searched recursively, without links.
 
     A missing file and a directory without documents are yielded too, and raise an error when they are read.
     """
     for argument in arguments:
         if argument != "-" and os.path.isdir(argument):
-            found = [DocumentFile(str(path)) for path in _documents_below(Path(argument))]
+            found = list(_documents_below(argument))
             yield from found or [DocumentFile(argument)]
         else:
             yield DocumentFile(argument)
 
 
-def _documents_below(folder: Path) -> Iterator[Path]:
-    for where, folders, files in os.walk(folder):
-        folders.sort()
-        yield from (Path(where, name) for name in sorted(files) if name.lower().endswith(ENDINGS))
+def _documents_below(folder: str) -> Iterator[DocumentFile]:
+    """The documents below a folder, by the rule of a pipeline: regular files, and no links."""
+    for each in files_below(folder):
+        if each.path.lower().endswith(ENDINGS):
+            yield DocumentFile(each.path, each.refusal)
+
+
+_REFUSALS: dict[Refusal, str] = {
+    "link": "the link is not followed: name it as an argument to read it",
+    "special": "it is not a regular file, but a named pipe, a socket or a device",
+    "unreadable": "the folder or file cannot be read",
+}
 
 
 def _decompressed(body: bytes, most: int) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +21,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
+from twigcast.cli.terminal import escaped, json_line
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import Format, read_subscriptions
@@ -74,7 +74,7 @@ def command(
     limits = document_limits(max_bytes, max_depth)
     pattern = wanted.pattern
     explanation = explain(pattern, read(documents.DocumentFile(document).read(limits.bytes), limits))
-    typer.echo(json_text.dumps(explanation.to_dict(), ensure_ascii=False) if json else str(explanation))
+    typer.echo(json_line(explanation.to_dict()) if json else "\n".join(map(escaped, explanation.lines())))
 
 
 def _found(path: Path, format: Format | None, id: str, namespaces: Mapping[str, str]) -> Subscription:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +24,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import as_json, complain_of, progress, stdout
+from twigcast.cli.terminal import as_json, complain_of, escaped, json_line, progress, stdout
 from twigcast.errors import DocumentError, SourceError, TwigcastError
 
 if TYPE_CHECKING:
@@ -48,6 +47,13 @@ class Wanted(Enum):
     PARTS = "parts"
 
 
+class Form(Enum):
+    """A selected element as a document of its own, or as the bare range of bytes."""
+
+    DOCUMENT = "document"
+    RANGE = "range"
+
+
 @dataclass(frozen=True, slots=True)
 class MatchedPart:
     """A part of a document that a subscription selected: byte range, kind of node, and text."""
@@ -60,14 +66,23 @@ class MatchedPart:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedParts:
+    """A subscription whose parts are too large together, and the error that says so."""
+
+    id: Hashable
+    error: DocumentError
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer for one document: matched ids, their number, selected parts; or the error."""
+    """The answer for one document: matched ids, their number, selected and refused parts; or the error."""
 
     document: str
     ids: list[Hashable]
     count: int
     parts: list[MatchedPart]
     error: TwigcastError | None = None
+    refused: list[RefusedParts] = field(default_factory=list)
 
 
 def command(
@@ -93,12 +108,30 @@ def command(
         list[str] | None,
         typer.Option("--id", metavar="ID", help="With --select, only this subscription; repeatable."),
     ] = None,
+    parts: Annotated[
+        Form | None,
+        typer.Option(
+            "--parts",
+            help="With --select, print an element as a document, with the namespaces that it uses (default), "
+            "or as the bare range of bytes.",
+        ),
+    ] = None,
     json: AsJson = False,
     show: Annotated[
         int, typer.Option("--show", min=1, metavar="N", help="Ids shown per document in the table.")
     ] = 5,
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
+    max_part_amplification: Annotated[
+        float | None,
+        typer.Option(
+            "--max-part-amplification",
+            min=1,
+            metavar="N",
+            help="With --select, refuse the parts of a subscription if they have together more than N times "
+            "the size of the document.",
+        ),
+    ] = None,
 ) -> None:
     """Print which subscriptions each document matches.
 
@@ -109,11 +142,12 @@ def command(
 
     A document that cannot be read is reported on stderr, and the other documents are still matched;
     the exit code is then 1.
+    The same is true of a subscription whose selected parts are too large together.
     """
-    wanted = _wanted(count, select, id)
+    wanted = _wanted(count, select, id, parts)
     if (subscriptions is None) == (index is None):
         raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
-    limits = document_limits(max_bytes, max_depth)
+    limits = document_limits(max_bytes, max_depth, max_part_amplification)
     if index is not None:
         from twigcast.filtering import Index
 
@@ -128,11 +162,14 @@ def command(
     rows: list[Outcome] = []
     with progress("Matching", sources, total=len(sources)) as counted:
         for source in counted:
-            outcome = _outcome(compiled, source, wanted, only, limits.bytes)
+            outcome = _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT)
             if outcome.error is not None:
                 readable = False
                 if streams:
                     complain_of(outcome.error, outcome.document)
+            for refused in outcome.refused:
+                readable = False
+                complain_of(refused.error, f"{outcome.document}: {refused.id}")
             if streams:
                 _write(_json_line(outcome, wanted) if json else _tab_lines(outcome, wanted))
             else:
@@ -143,11 +180,13 @@ def command(
         raise typer.Exit(1)
 
 
-def _wanted(count: bool, select: bool, id: list[str] | None) -> Wanted:
+def _wanted(count: bool, select: bool, id: list[str] | None, parts: Form | None) -> Wanted:
     if count and select:
         raise typer.BadParameter("--count and --select exclude each other", param_hint="--count")
     if id and not select:
         raise typer.BadParameter("--id goes with --select", param_hint="--id")
+    if parts and not select:
+        raise typer.BadParameter("--parts goes with --select", param_hint="--parts")
     return Wanted.COUNT if count else Wanted.PARTS if select else Wanted.IDS
 
 
@@ -157,28 +196,36 @@ def _streams(json: bool) -> bool:
 
 
 def _outcome(
-    index: Index, source: documents.DocumentFile, wanted: Wanted, only: frozenset[str] | None, most: int
+    index: Index, source: documents.DocumentFile, wanted: Wanted, only: frozenset[str] | None, form: Form
 ) -> Outcome:
+    refused: list[RefusedParts] = []
     try:
-        body = source.read(most)
+        body = source.read(index.limits.bytes)
         if wanted is Wanted.COUNT:
-            return Outcome(source.name, [], index.count(body), [])
+            return Outcome(source.text, [], index.count(body), [])
         ids = [id for id in index.match(body).ids if only is None or str(id) in only]
-        parts = list(_parts(index, body, ids)) if wanted is Wanted.PARTS else []
+        parts = list(_parts(index, body, ids, form, refused)) if wanted is Wanted.PARTS else []
     except (DocumentError, SourceError) as error:
-        return Outcome(source.name, [], 0, [], error)
-    return Outcome(source.name, ids, len(ids), parts)
+        return Outcome(source.text, [], 0, [], error)
+    return Outcome(source.text, ids, len(ids), parts, refused=refused)
 
 
-def _parts(index: Index, body: bytes, ids: Iterable[Hashable]) -> Iterator[MatchedPart]:
+def _parts(
+    index: Index, body: bytes, ids: Iterable[Hashable], form: Form, refused: list[RefusedParts]
+) -> Iterator[MatchedPart]:
     """The parts that the subscriptions selected; the document is parsed once for all of them."""
-    from twigcast.document import read
+    from twigcast.document import PartCutter, read
     from twigcast.pattern import select
 
-    document = read(body, index.limits)
+    cutter = PartCutter(read(body, index.limits), form.value, index.limits)
     for id in ids:
-        for node in select(index.pattern(id), document):
-            text = body[node.start : node.end].decode("utf-8", "replace")
+        nodes = select(index.pattern(id), cutter.document)
+        try:
+            texts = cutter.texts(nodes)
+        except DocumentError as error:
+            refused.append(RefusedParts(id, error))
+            continue
+        for node, text in zip(nodes, texts, strict=True):
             yield MatchedPart(id, node.start, node.end, type(node).__name__.lower(), text)
 
 
@@ -193,26 +240,28 @@ def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
             {"id": part.id, "start": part.start, "end": part.end, "kind": part.kind, "text": part.text}
             for part in outcome.parts
         ]
+        answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
     answer["error"] = as_json(outcome.error)
-    yield json_text.dumps(answer, ensure_ascii=False, default=str)
+    yield json_line(answer)
 
 
 def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
     if outcome.error is not None:
         return
     if wanted is Wanted.COUNT:
-        yield f"{outcome.document}\t{outcome.count}"
+        yield f"{escaped(outcome.document)}\t{outcome.count}"
     elif wanted is Wanted.IDS:
-        yield from (f"{outcome.document}\t{id}" for id in outcome.ids)
+        document = escaped(outcome.document)
+        yield from (f"{document}\t{escaped(id)}" for id in outcome.ids)
     else:
         for part in outcome.parts:
-            columns = (outcome.document, part.id, part.start, part.end, part.kind, _one_line(part.text))
-            yield "\t".join(map(str, columns))
+            columns = (outcome.document, part.id, part.start, part.end, part.kind)
+            yield "\t".join([*map(escaped, columns), _one_line(part.text)])
 
 
 def _one_line(text: str) -> str:
-    """The text with backslashes, tabs and line ends escaped, so that it fits into one column of one line."""
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    """The text with backslashes and control characters escaped, so that it fits into a column of one line."""
+    return escaped(text.replace("\\", "\\\\"))
 
 
 def _write(lines: Iterable[str]) -> None:
@@ -236,18 +285,18 @@ def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
         if wanted is Wanted.IDS:
             table.add_column("ids", overflow="fold")
     for outcome in outcomes:
-        name = Text(outcome.document)
+        name = Text(escaped(outcome.document))
         if outcome.error is not None:
-            failed = Text(str(outcome.error), style="red")
+            failed = Text(escaped(outcome.error), style="red")
             table.add_row(name, *([""] if wanted is not Wanted.COUNT else []), failed)
         elif wanted is Wanted.COUNT:
             table.add_row(name, f"{outcome.count:,}")
         elif wanted is Wanted.IDS:
-            shown = ", ".join(str(id) for id in outcome.ids[:show])
+            shown = ", ".join(escaped(id) for id in outcome.ids[:show])
             rest = f", … {outcome.count - show:,} more" if outcome.count > show else ""
             table.add_row(name, f"{outcome.count:,}", Text(shown + rest))
         else:
             for part in outcome.parts:
                 extent = f"{part.start:,}–{part.end:,}"
-                table.add_row(name, Text(str(part.id)), extent, part.kind, Text(_one_line(part.text)))
+                table.add_row(name, Text(escaped(part.id)), extent, part.kind, Text(_one_line(part.text)))
     stdout().print(table)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,13 +34,15 @@ from twigcast.cli import (
     unsubscribe,
 )
 from twigcast.cli.options import examples
-from twigcast.cli.terminal import complain, complain_of
+from twigcast.cli.terminal import complain, complain_of, escaped
 from twigcast.errors import DocumentError, PatternError, TwigcastError
 
 BAD_INPUT = 1
 CANNOT_RUN = 2
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
+VERSIONS_HELP = "Print the versions of twigcast, Python, expat and PySpark, and exit."
+LONGEST = 300  # characters of the text of an unexpected error
 
 
 @contextmanager
@@ -54,12 +57,29 @@ def exit_codes(*, debug: bool = False) -> Iterator[None]:
     except KeyboardInterrupt:
         complain("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
+    except (typer.Exit, typer.Abort):
+        raise
     except (TwigcastError, OSError) as error:
         if debug:
             raise
         complain_of(error)
         bad_input = isinstance(error, PatternError | DocumentError)
         raise typer.Exit(BAD_INPUT if bad_input else CANNOT_RUN) from None
+    except Exception as error:
+        if debug or hasattr(error, "exit_code"):  # errors of usage have one
+            raise
+        complain(f"error: {_unexpected(error)}")
+        raise typer.Exit(CANNOT_RUN) from None
+
+
+def _unexpected(error: Exception) -> str:
+    """A sentence about an error that no part of twigcast raises on purpose."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory (memory)"
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply (recursion)"
+    text = escaped(" ".join(str(error).split()))[:LONGEST]
+    return f"{type(error).__name__}: {text} (internal); twigcast --debug shows where, please report it"
 
 
 class CommandGroup(TyperGroup):
@@ -103,15 +123,42 @@ def main() -> None:
 
 def _print_version(value: bool) -> None:
     if value:
-        typer.echo(f"twigcast {__version__}")
+        typer.echo(_versions())
         raise typer.Exit
+
+
+def _versions() -> str:
+    """The versions of twigcast and of what it depends on most; expat reads every document."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as version_of
+    from pyexpat import EXPAT_VERSION
+
+    from twigcast.filtering import expat_version
+
+    try:
+        pyspark = version_of("pyspark")
+    except PackageNotFoundError:
+        pyspark = "not installed"
+    lines = {
+        "twigcast": __version__,
+        "Python": platform.python_version(),
+        "expat (kernel)": expat_version(),
+        "expat (Python)": EXPAT_VERSION.removeprefix("expat_"),
+        "PySpark": pyspark,
+    }
+    return "\n".join(f"{name} {version}" for name, version in lines.items())
 
 
 @app.callback()
 def _program(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help=VERSIONS_HELP,
+        ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.terminal import complain, progress, stdout
+from twigcast.cli.terminal import complain, escaped, progress, stdout
 from twigcast.errors import ExtraError
 
 if TYPE_CHECKING:
@@ -153,8 +153,9 @@ def _show(scenario: Scenario, reports: list[Report]) -> None:
 
 def _table(scenario: Scenario, reports: list[Report]) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
-    title = f"{scenario.name}: {len(scenario.network.routers):,} routers"
+    title = Text(f"{escaped(scenario.name)}: {len(scenario.network.routers):,} routers")
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     table.add_column("strategy", no_wrap=True)
     columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
@@ -164,7 +165,7 @@ def _table(scenario: Scenario, reports: list[Report]) -> Table:
     for report in reports:
         kinds = report.messages
         table.add_row(
-            report.name,
+            Text(escaped(report.name)),
             f"{report.total:,}",
             f"{kinds.get('advertisement', 0) + kinds.get('unadvertisement', 0):,}",
             f"{kinds.get('subscription', 0):,}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -57,14 +57,14 @@ def open_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
     """Open the subscription store to change it; it is created if it does not exist."""
     from twigcast.subscriptions import SubscriptionStore
 
-    return _opened(SubscriptionStore, _store_path(store, pipeline))
+    return SubscriptionStore(_store_path(store, pipeline))
 
 
 def open_known_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
     """Open an existing subscription store; raises ``SourceError`` if it does not exist."""
     from twigcast.subscriptions import SubscriptionStore
 
-    return _opened(SubscriptionStore.open, _store_path(store, pipeline))
+    return SubscriptionStore.open(_store_path(store, pipeline))
 
 
 def check_store(plan: Pipeline, pipeline: Path) -> None:
@@ -84,16 +84,6 @@ def check_store(plan: Pipeline, pipeline: Path) -> None:
         raise SourceError(message, code=error.code, path=error.path) from None
     if not len(store):
         complain(f"{store.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")
-
-
-def _opened(find: Callable[[Path], SubscriptionStore], path: Path) -> SubscriptionStore:
-    import sqlite3
-
-    try:
-        return find(path)
-    except sqlite3.Error as error:
-        message = f"not a subscription store: {error}"
-        raise SourceError(message, code="unreadable", path=str(path)) from None
 
 
 def _store_path(store: Path | None, pipeline: Path | None) -> Path:

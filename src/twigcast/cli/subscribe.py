@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -19,10 +19,10 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.stores import StoreFile, open_store, split_pipeline
-from twigcast.cli.terminal import complain, complain_of, progress
-from twigcast.errors import SourceError, TwigcastError
-from twigcast.pattern import Subscription
-from twigcast.subscriptions import Format, read_subscriptions
+from twigcast.cli.subscription_lines import SubscriptionLines
+from twigcast.cli.terminal import complain
+from twigcast.pattern import Content
+from twigcast.subscriptions import Format
 
 if TYPE_CHECKING:
     from twigcast.subscriptions import SubscriptionStore
@@ -33,7 +33,6 @@ EXAMPLES = examples(
     "twigcast subscribe news.toml --id quotes --deliver part //q",
     "twigcast subscribe --store subscriptions.db --file news.tsv",
 )
-COMPLAINTS = 20  # bad lines of a file that are reported; the rest is only counted
 
 
 class DeliveredContent(StrEnum):
@@ -116,31 +115,16 @@ def _subscribe_all(
     deliver: DeliveredContent | None,
 ) -> None:
     """Add the good lines of a file to the store in one change, and report the others."""
-    lines: dict[Hashable, int] = {}
-    bad: list[tuple[int, TwigcastError]] = []
-
-    def subscriptions() -> Iterator[Subscription]:
-        for line, entry in entries:
-            if isinstance(entry, SourceError):
-                bad.append((line, entry))
-                continue
-            lines[str(entry.id)] = line
-            yield entry if isinstance(entry.id, str) else replace(entry, id=str(entry.id))
-
-    numbered = read_subscriptions(
-        file,
-        format,
-        namespaces=namespaces,
-        subscriber=subscriber or "",
-        deliver=(deliver or DeliveredContent.document).value,
+    content: Content = "part" if deliver is DeliveredContent.part else "document"
+    lines = SubscriptionLines(file, format, namespaces, subscriber=subscriber or "", deliver=content)
+    named = (
+        each if isinstance(each.id, str) else replace(each, id=str(each.id)) for each in lines.good("Reading")
     )
-    with progress(f"Reading {file}", numbered) as entries:
-        done = store.import_all(subscriptions())
-    bad += [(lines[refused.id], refused.error) for refused in done.refused]
-    for number, error in sorted(bad, key=lambda pair: pair[0])[:COMPLAINTS]:
-        complain_of(error, f"{file}:{number}")
-    refused = f", {len(bad):,} lines refused" if bad else ""
+    done = store.import_all(named)
+    lines.refuse(done.refused)
+    rest = lines.report()
+    refused = f", {len(lines.bad):,} lines refused{rest}" if lines.bad else ""
     complain(f"{store.path}: {done.added:,} subscribed or changed{refused}")
     typer.echo(done.version)
-    if bad:
+    if lines.bad:
         raise typer.Exit(1)

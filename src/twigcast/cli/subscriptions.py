@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,7 @@ import typer
 
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import StoreFile, open_known_store
-from twigcast.cli.terminal import stdout
+from twigcast.cli.terminal import complain, escaped, json_line, stdout
 
 if TYPE_CHECKING:
     from twigcast.pattern import Subscription
@@ -63,6 +62,9 @@ def command(
     elif json or not sys.stdout.isatty():
         for row in rows:
             sys.stdout.write((_json_line(row) if json else _tab_line(row)) + "\n")
+        unlike = 0 if json else sum(escaped(row.text) != row.text for row in rows)
+        if unlike:
+            complain(f"{unlike:,} expressions have control characters, shown as escapes: --json keeps them")
     else:
         _print_table(rows)
 
@@ -75,11 +77,11 @@ def _json_line(row: Subscription) -> str:
         "subscriber": row.subscriber,
         "deliver": row.deliver,
     }
-    return json_text.dumps(fields, ensure_ascii=False)
+    return json_line(fields)
 
 
 def _tab_line(row: Subscription) -> str:
-    return "\t".join((str(row.id), row.text, _bindings(row), row.subscriber, row.deliver))
+    return "\t".join(map(escaped, (row.id, row.text, _bindings(row), row.subscriber, row.deliver)))
 
 
 def _bindings(row: Subscription) -> str:
@@ -95,6 +97,6 @@ def _print_table(rows: list[Subscription]) -> None:
         table.add_column(name, overflow="fold")
     for row in rows:
         bindings = f"  ({_bindings(row)})" if row.namespaces else ""
-        expression = Text(row.text).append(bindings, style="dim")
-        table.add_row(Text(str(row.id)), Text(row.subscriber), row.deliver, expression)
+        expression = Text(escaped(row.text)).append(escaped(bindings), style="dim")
+        table.add_row(Text(escaped(row.id)), Text(escaped(row.subscriber)), row.deliver, expression)
     stdout().print(table)

@@ -6,6 +6,10 @@ progress bar do not overwrite each other.
 
 from __future__ import annotations
 
+import errno
+import json
+import os
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator
@@ -40,9 +44,41 @@ def stdout() -> Console:
     return Console(highlight=False)
 
 
+def escaped(text: object) -> str:
+    r"""The text in one line, with control characters written as ``\n``, ``\x1b`` or ``\u202e``.
+
+    Names, ids, paths and values come from others: printed as they are, a tab or a line end would break the
+    columns, and an escape sequence could rewrite the terminal.  Bytes of a path that are not UTF-8 are
+    written as ``\xff``.
+    """
+    return _CONTROL.sub(lambda found: _SHORT.get(found[0]) or _escape(ord(found[0])), str(text))
+
+
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)  # control characters, separators of lines, marks of writing direction, lone surrogates
+_SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def _escape(point: int) -> str:
+    if 0xDC80 <= point <= 0xDCFF:  # how Python writes a byte of a path that is not UTF-8
+        point -= 0xDC00
+    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}"
+
+
+def json_line(fields: object) -> str:
+    """A value as one line of JSON; what is not JSON is written as its ``str``."""
+    line = json.dumps(fields, ensure_ascii=False, default=str)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which a path can have
+        return json.dumps(fields, default=str)
+    return line
+
+
 def complain(message: str) -> None:
     """Print a message on stderr, without markup or wrapping."""
-    stderr().print(message, markup=False)
+    stderr().print("\n".join(map(escaped, message.split("\n"))), markup=False)
 
 
 def complain_of(error: Exception, where: str = "") -> None:
@@ -51,17 +87,27 @@ def complain_of(error: Exception, where: str = "") -> None:
 
 
 def sentence(error: Exception, where: str = "") -> str:
-    """An error for people: ``error: where: what``; for a pattern also the text, with a caret below it."""
+    """An error for people: ``error: where: what (code)``; for a pattern also the text and a caret."""
     prefix = f"{where}: " if where else ""
-    if isinstance(error, PatternError):
-        return f"error: {prefix}{error}\n{pointed(error)}"
     if isinstance(error, SourceError):
         line = f":{error.line}" if error.line else ""
-        return f"error: {error.path}{line}: {error.message}"
-    if isinstance(error, OSError):
-        name = f"{error.filename}: " if error.filename else prefix
-        return f"error: {name}{error.strerror or error}"
-    return f"error: {prefix}{error}"
+        what = f"{error.path}{line}: {error.message}"
+    elif isinstance(error, OSError):
+        name = f"{os.fsdecode(error.filename)}: " if error.filename else prefix
+        what = f"{name}{error.strerror or error}"
+    else:
+        what = f"{prefix}{error}"
+    code = error_code(error)
+    return f"error: {escaped(what)}{f' ({code})' if code else ''}" + (
+        f"\n{pointed(error)}" if isinstance(error, PatternError) else ""
+    )
+
+
+def error_code(error: Exception) -> str:
+    """The code of an error: its own, or the name that the operating system has for it; may be empty."""
+    if isinstance(error, TwigcastError):
+        return error.code
+    return errno.errorcode.get(error.errno or 0, "") if isinstance(error, OSError) else ""
 
 
 def as_json(error: TwigcastError | None) -> dict[str, object] | None:
@@ -102,7 +148,7 @@ def progress(description: str, items: Iterable[Item], total: int | None = None) 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:,.0f}") if total is None else MofNCompleteColumn(),
         TimeRemainingColumn(),
@@ -111,7 +157,7 @@ def progress(description: str, items: Iterable[Item], total: int | None = None) 
         redirect_stdout=sys.stdout.isatty(),
         redirect_stderr=False,
     )
-    task = bar.add_task(description, total=total)
+    task = bar.add_task(escaped(description), total=total)
     shown = threading.Event()
 
     def show() -> None:

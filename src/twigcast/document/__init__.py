@@ -1,10 +1,11 @@
-"""Documents: reading one into a tree, splitting a large file into records, limits and errors."""
+"""Documents: reading one into a tree, cutting parts out of it, splitting a file into records, limits."""
 
 from __future__ import annotations
 
 from twigcast.document.encodings import code_points, codec_name
 from twigcast.document.faults import document_error
 from twigcast.document.limits import DocumentLimits
+from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
 from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
@@ -21,12 +22,15 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
+    "PART_FORMS",
     "RECORD_LIMIT",
     "Attribute",
     "Document",
     "DocumentLimits",
     "Element",
     "Node",
+    "PartCutter",
+    "PartForm",
     "Record",
     "RecordSplitter",
     "Shift",

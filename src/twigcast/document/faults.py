@@ -39,6 +39,7 @@ _OWN = {
     1005: ("empty", "no element found: the document is empty", None),
     1006: ("entity-expansion", "entities refer to entities too deep, or to themselves", "entity_depth"),
     1007: ("entity-expansion", "entities and namespaces expand the document too much", "amplification"),
+    1008: ("too-costly", "matching the document takes too many steps per byte", "matching_work"),
 }
 _NO_ELEMENTS = 3
 _INVALID_TOKEN = 4

@@ -12,7 +12,11 @@ class DocumentLimits:
     ``attributes`` limits the attributes of one element.  ``amplification`` limits how many times its own size
     a document may grow by expanding entities and namespaces, once it has grown to ``amplification_threshold``
     bytes; ``entity_depth`` limits how deep entities refer to entities.  ``work`` limits the steps per byte of
-    the document that may be spent on evaluating one subscription, once it has taken ``work_threshold`` steps.
+    the document that may be spent on evaluating one subscription, once it has taken ``work_threshold`` steps;
+    ``matching_work`` and ``matching_work_threshold`` limit likewise the steps, of a few nanoseconds each,
+    that an index may spend on matching the document with all its subscriptions.
+    ``part_amplification`` limits how many times the size of a document the parts may have together that one
+    subscription selects, once they have ``part_threshold`` bytes: parts may be nested in each other.
     """
 
     bytes: int = 256 << 20
@@ -23,6 +27,10 @@ class DocumentLimits:
     entity_depth: int = 64
     work: float = 16.0
     work_threshold: int = 1_000_000
+    part_amplification: float = 16.0
+    part_threshold: int = 1 << 20
+    matching_work: float = 5000.0
+    matching_work_threshold: int = 1 << 28
 
     def steps(self, size: int) -> int:
         """How many steps may be spent on one subscription in a document of ``size`` bytes."""

@@ -40,8 +40,29 @@ def make_prolog(
 
 def declaration(prefix: str, uri: str) -> str:
     """The ``xmlns`` attribute that binds ``prefix`` to ``uri``; an empty prefix is the default namespace."""
-    value = escape(uri, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
-    return f'xmlns:{prefix}="{value}"' if prefix else f'xmlns="{value}"'
+    return f"xmlns:{prefix}={quoted(uri)}" if prefix else f"xmlns={quoted(uri)}"
+
+
+def attribute_type(element: str, name: str, kind: str, default: str | None, required: bool) -> str:
+    """The declaration of an attribute as expat reports it: its type, its default, whether that is fixed."""
+    if default is None:
+        return f"<!ATTLIST {element} {name} {kind} {'#REQUIRED' if required else '#IMPLIED'}>"
+    return f"<!ATTLIST {element} {name} {kind} {'#FIXED ' if required else ''}{quoted(default)}>"
+
+
+def entity_declaration(name: str, value: str) -> str:
+    """The declaration of an entity with this replacement text."""
+    return f'<!ENTITY {name} "{value.translate(_IN_ENTITY)}">'
+
+
+# These signs would be read in the declaration already; as references they get into the replacement text.
+_IN_ENTITY = {ord(sign): f"&#{ord(sign)};" for sign in '&%"\r'}
+
+
+def quoted(value: str) -> str:
+    """The value as it is written for an attribute, with quotes."""
+    text = escape(value, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
+    return f'"{text}"'
 
 
 def joined(prolog: bytes | None, body: bytes) -> bytes:

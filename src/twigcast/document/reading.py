@@ -25,6 +25,7 @@ from twigcast.document.faults import (
     document_error,
 )
 from twigcast.document.limits import DocumentLimits
+from twigcast.document.prolog import attribute_type
 from twigcast.document.tree import Attribute, Document, Element, Text
 from twigcast.errors import DocumentError
 
@@ -43,6 +44,7 @@ def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
 _SEPARATOR = "\x01"  # between the namespace and the local name; no document can contain it
 _TAG_NAME = re.compile(rb"<[^ \t\r\n/>]+")
 _ATTRIBUTE = re.compile(rb"""[ \t\r\n]+([^ \t\r\n=/>]+)[ \t\r\n]*=[ \t\r\n]*("[^"]*"|'[^']*')""")
+_LITTLE_ENDIAN = (b"\xff\xfe", b"<\x00")
 
 
 class _Reader:
@@ -66,7 +68,9 @@ class _Reader:
         self.text_at = 0
         self.cdata_at: int | None = None
         self.entities = EntityTable(limits.entity_depth)
-        self.signs, self.width, self.encoding = _signs(body)
+        self.signs, self.width, self.codec = _signs(body)
+        if self.width > 1:
+            self.document.encoding = self.codec.replace("_", "-")
         self.parser = parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         parser.ordered_attributes = True
         parser.buffer_text = False
@@ -77,6 +81,8 @@ class _Reader:
         parser.EndCdataSectionHandler = self._end_cdata
         parser.CommentHandler = self._apart
         parser.ProcessingInstructionHandler = self._apart
+        parser.StartNamespaceDeclHandler = self._start_namespace
+        parser.EndNamespaceDeclHandler = self._end_namespace
         parser.XmlDeclHandler = self._declares_encoding
         parser.EntityDeclHandler = self._declares_entity
         parser.AttlistDeclHandler = self._declares_attribute
@@ -150,6 +156,14 @@ class _Reader:
     def _apart(self, *_: str) -> None:
         self._end_text()
 
+    def _start_namespace(self, prefix: str | None, uri: str | None) -> None:
+        if prefix != "xml":
+            self.document.namespaces.begin(prefix or "", uri or "", self.order + 1)
+
+    def _end_namespace(self, prefix: str | None) -> None:
+        if prefix != "xml":
+            self.document.namespaces.end(prefix or "", self.order + 1)
+
     def _declares_encoding(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding is None:
             return
@@ -157,18 +171,27 @@ class _Reader:
         if codec is None:
             raise LookupError(encoding)  # as pyexpat does; then ErrorByteIndex is that of the name
         if self.width == 1:
-            self.encoding = codec
+            self.codec = codec
+            self.document.encoding = encoding.lower()
 
     def _declares_entity(self, name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
-        if not is_parameter and not self.entities.declare(name, value):
+        if is_parameter:
+            return
+        if not self.entities.declare(name, value):
             raise self._error(ENTITY_DEPTH)
+        if value is not None:
+            self.document.entities.setdefault(name, value)
 
-    def _declares_attribute(self, *_: object) -> None:
-        """Check the default value of an attribute, which is the token that expat has just read."""
-        at = self.parser.CurrentByteIndex // self.width
+    def _declares_attribute(
+        self, element: str, name: str, kind: str, default: str | None, required: bool
+    ) -> None:
+        at = self.parser.CurrentByteIndex // self.width  # of the default value, which expat has just read
         quote = self.signs[at : at + 1]
         if quote in (b'"', b"'"):
             self._check_references(at, self.signs.index(quote, at + 1))
+        if default is not None or kind != "CDATA":
+            attributes = self.document.attribute_types.setdefault(element, {})
+            attributes.setdefault(name, attribute_type(element, name, kind, default, required))
 
     def _external(self, *_: str | None) -> int:
         raise self._error(EXTERNAL_ENTITY)
@@ -220,7 +243,7 @@ class _Reader:
 
     def _check_references(self, start: int, end: int) -> None:
         """Refuse an undeclared entity in an attribute value, which expat drops if it has not read the DTD."""
-        value = self.body[start * self.width : end * self.width].decode(self.encoding, "replace")
+        value = self.body[start * self.width : end * self.width].decode(self.codec, "replace")
         if undeclared := self.entities.undeclared(value):
             self._fail("undeclared-entity", f"undefined entity {undeclared!r}")
 
@@ -267,7 +290,7 @@ def _signs(body: bytes) -> tuple[bytes, int, str]:
 
     Of UTF-16, a character beyond ASCII is 0x80; any other encoding has the body's own bytes.
     """
-    if body[:2] in (b"\xff\xfe", b"<\x00"):
+    if body[:2] in _LITTLE_ENDIAN:
         high, low, codec = body[1::2], body[::2], "utf_16_le"
     elif body[:2] in (b"\xfe\xff", b"\x00<"):
         high, low, codec = body[::2], body[1::2], "utf_16_be"

@@ -10,18 +10,21 @@ that the records inherit.
 
 A broken record does not affect its neighbours: a record that has not ended at the end of the file, or within
 ``limit`` bytes, is reported as an error up to the next start tag of a record, where splitting continues.
+Records that are nested deeper than ``depth`` are only counted, and splitting does not continue at them.
+
+Cost: linear in the length of the file, whatever it contains; memory for ``limit`` bytes and their records.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
-from xml.parsers import expat
 
-from twigcast.document.faults import UNKNOWN_ENCODING, document_error
-from twigcast.document.prolog import declaration, make_prolog
+from twigcast.document.limits import DocumentLimits
+from twigcast.document.record_outside import RecordOutside
 from twigcast.errors import DocumentError
 
 RECORD_LIMIT = 64 << 20
@@ -46,20 +49,31 @@ class RecordSplitter:
     """
 
     def __init__(
-        self, record: str, *, limit: int = RECORD_LIMIT, start: int = 0, preamble: bytes = b""
+        self,
+        record: str,
+        *,
+        limit: int = RECORD_LIMIT,
+        depth: int = DocumentLimits().depth,
+        start: int = 0,
+        preamble: bytes = b"",
     ) -> None:
         self._name = record.encode()
         self._limit = limit
+        self._depth = depth
         name = re.escape(self._name)
         self._token = re.compile(rb"<(?:!--|!\[CDATA\[|!DOCTYPE|\?|/?" + name + rb"(?=[ \t\r\n/>]))")
         self._tag = re.compile(rb"</?" + name + rb"(?=[ \t\r\n/>])")
         self._longest = max(len(b"<![CDATA["), len(self._name) + 3)
-        self._outside = _Outside(self._name)
-        self._buffer = preamble
+        self._outside = RecordOutside(self._name, depth=depth)
+        self._buffer = bytearray(preamble)
         self._base = start - len(preamble)  # offset of the buffer in the file
         self._at = 0  # offset in the buffer where the search continues
         self._told = 0  # offset in the buffer up to which expat has the outside
-        self._open: list[_Open] = []
+        self._open: deque[_Open] = deque()
+        self._deeper = 0  # records that are open below those in ``_open``
+        self._resume = 0  # offset in the file up to which more must be fed before a search can succeed
+        self._whole_resume = 0
+        self._endless: set[bytes] = set()  # what ends a hiding construct and does not occur up to the end
         self._hiding: _Hiding | None = None
         self._too_large: int | None = None  # where the record began that is too large to be kept
         self._unreadable = False
@@ -77,8 +91,9 @@ class RecordSplitter:
             return
         self._blank = self._blank and not data.removeprefix(_MARK).strip()
         self._buffer += data
-        yield from self._scan(final=False)
-        self._drop()
+        if self._base + len(self._buffer) >= self._resume:
+            yield from self._scan(final=False)
+            self._drop()
 
     def finish(self) -> Iterator[Record]:
         """Yield what is left at the end of the file."""
@@ -108,6 +123,8 @@ class RecordSplitter:
             if self._hiding is not None:
                 if self._reveal():
                     continue
+                if final:
+                    self._endless.add(self._hiding.end)
                 if not (final and self._look_behind()):
                     break
                 continue
@@ -118,12 +135,15 @@ class RecordSplitter:
                 self._at = max(self._at, len(self._buffer) - (0 if final else self._longest - 1))
                 break
             token = found[0]
-            if token in _HIDING:
+            if token in _HIDING and _HIDING[token] in self._endless:
+                self._at = found.end()
+            elif token in _HIDING:
                 self._hiding = _Hiding(_HIDING[token], self._base + found.start())
                 self._at = found.end()
             elif token == b"<!DOCTYPE":
                 end = self._doctype_end(found, final)
                 if end is None:
+                    self._wait(found.start())
                     break
                 self._at = end
             elif token.startswith(b"</"):
@@ -135,6 +155,7 @@ class RecordSplitter:
             else:
                 place = self._start_tag(found, final)
                 if place is None:
+                    self._wait(found.start())
                     break
                 end, empty = place
                 yield from self._began(found.start())
@@ -146,9 +167,18 @@ class RecordSplitter:
                 yield from self._recover(final=False)
         if self._open and (final or self._base + self._at - self._open[0].start > self._limit):
             yield from self._recover(final=final)
-        if not self._open:
-            self._tell(self._at if final else self._whole(self._at))
+        if not self._open and (final or self._base + self._at >= self._whole_resume):
+            whole = self._at if final else self._whole(self._at)
+            self._whole_resume = self._base + min(2 * self._at - whole, whole + self._limit)
+            self._tell(whole)
             yield from self._outside_error()
+
+    def _wait(self, place: int) -> None:
+        """Do not search again for the end of the tag at ``place`` before twice as much has been fed.
+
+        So a tag that is fed in many pieces costs time in proportion to its length.
+        """
+        self._resume = self._base + place + min(2 * (len(self._buffer) - place), self._limit + 1)
 
     def _skip_plain(self, record: _Open) -> None:
         """Skip to the next tag of a record if nothing before it can hide a tag.
@@ -210,8 +240,8 @@ class RecordSplitter:
         doctype = _DOCTYPE.match(self._buffer, found.end())
         if doctype is None:
             return found.end() if final or self._exceeds(found.start()) else None
-        self._outside.doctype = self._buffer[found.start() : doctype.end()]
-        self._outside.subset = doctype[1] or b""
+        self._outside.doctype = bytes(self._buffer[found.start() : doctype.end()])
+        self._outside.subset = bytes(doctype[1] or b"")
         return doctype.end()
 
     def _exceeds(self, place: int) -> bool:
@@ -226,13 +256,18 @@ class RecordSplitter:
         if not self._open:
             self._tell(place)
             yield from self._outside_error()
-        self._open.append(_Open(self._base + place))
+        if self._deeper or len(self._open) >= self._depth:
+            self._deeper += 1
+        else:
+            self._open.append(_Open(self._base + place))
 
     def _ended(self, place: int, end: int) -> Iterator[Record]:
-        if self._open:
+        if self._deeper:
+            self._deeper -= 1
+        elif self._open:
             record = self._open.pop()
             if self._open:
-                self._open[-1].ended.append((record.start, self._base + end))
+                self._open[-1].ended.extend((record.start, self._base + end))
             elif self._base + end - record.start > self._limit:
                 self._pass(end)
                 yield self._too_large_record(self._base + end, record.start)
@@ -247,7 +282,7 @@ class RecordSplitter:
             self._told = self._at = end
             message = "an end tag of a record, and no record has begun"
             error = DocumentError(message, code="malformed")
-            yield Record(self._base + place, self._base + end, self._buffer[place:end], None, error)
+            yield Record(self._base + place, self._base + end, bytes(self._buffer[place:end]), None, error)
 
     def _pass(self, end: int) -> None:
         self._told = self._at = end
@@ -256,18 +291,21 @@ class RecordSplitter:
     def _recover(self, *, final: bool) -> Iterator[Record]:
         """Report the outermost records as broken until none is too large; at the end, until none is open."""
         while self._open and (final or self._base + self._at - self._open[0].start > self._limit):
-            broken = self._open.pop(0)
-            starts = [start for start, _ in broken.ended] + [each.start for each in self._open]
-            if not starts and not final:  # no later record begins in it: too large to be kept
+            broken = self._open.popleft()
+            following = broken.ended[0] if broken.ended else self._open[0].start if self._open else None
+            if following is None and not final:  # no later record begins in it: too large to be kept
                 self._too_large = broken.start
                 self._told = self._at
+                self._deeper = 0
                 return
-            end = starts[0] if starts else self._base + len(self._buffer)
-            message = "the next record begins before the record ends" if starts else "the record does not end"
+            end = self._base + len(self._buffer) if following is None else following
+            message = "the record does not end"
+            if following is not None:
+                message = "the next record begins before the record ends"
             body = self._slice(broken.start, end)
             error = DocumentError(message, code="truncated", line=body.count(b"\n") + 1, offset=len(body))
             yield Record(broken.start, end, body, self._prolog(body), error)
-            for start, ending in broken.ended:
+            for start, ending in zip(broken.ended[::2], broken.ended[1::2], strict=True):
                 self._outside.tell(self._slice(end, start))
                 self._outside.pass_record()
                 yield self._record(start, ending)
@@ -282,11 +320,11 @@ class RecordSplitter:
         start = self._too_large if start is None else start
         assert start is not None
         self._too_large = None
-        message = f"the record has more than {self._limit} bytes"
+        message = f"the record has more than {self._limit} bytes (limits.bytes)"
         return Record(start, end, None, None, DocumentError(message, code="too-large", offset=self._limit))
 
     def _slice(self, start: int, end: int) -> bytes:
-        return self._buffer[start - self._base : end - self._base]
+        return bytes(self._buffer[start - self._base : end - self._base])
 
     def _prolog(self, body: bytes) -> bytes | None:
         return self._outside.prolog(body)
@@ -296,7 +334,7 @@ class RecordSplitter:
     def _tell(self, place: int) -> None:
         if place > self._told:
             if self._too_large is None:
-                self._outside.tell(self._buffer[self._told : place])
+                self._outside.tell(bytes(self._buffer[self._told : place]))
             self._told = place
 
     def _whole(self, place: int) -> int:
@@ -313,7 +351,11 @@ class RecordSplitter:
             start = self._buffer.rfind(b"<", start, place)
             if start < 0 or _TAG_END.match(self._buffer, start + 1, place):
                 return place
-        return start if place - start <= self._limit else place
+        if place - start <= self._limit:
+            return start
+        message = f"markup of more than {self._limit} bytes (limits.bytes)"
+        self._outside.fail(DocumentError(message, code="too-large"))
+        return place
 
     def _outside_error(self) -> Iterator[Record]:
         error = self._outside.take_error()
@@ -333,7 +375,7 @@ class RecordSplitter:
             if start >= 0 and len(self._buffer) - start <= self._limit:
                 keep = min(keep, start)
         if keep > 0:
-            self._buffer = self._buffer[keep:]
+            del self._buffer[:keep]
             self._base += keep
             self._at -= keep
             self._told = max(self._told - keep, 0)
@@ -344,7 +386,7 @@ class _Open:
     """A record that has begun, and the nested records in it that have ended."""
 
     start: int
-    ended: list[tuple[int, int]] = field(default_factory=list)
+    ended: array[int] = field(default_factory=lambda: array("q"))  # start and end, in turn
     plain: bool = True  # nothing was seen in it that may hide tags
 
 
@@ -363,11 +405,6 @@ _SPACE = rb"[ \t\r\n]"
 _QUOTED = rb"""(?:"[^"<]*+"|'[^'<]*+')"""
 _TAG_END = re.compile(rb"""[^"'<>]*+(?:%s[^"'<>]*+)*>""" % _QUOTED)
 _SPACE_END = re.compile(_SPACE + rb"*+>")
-_ATTRIBUTE = re.compile(
-    _SPACE + rb"++([^ \t\r\n=/>\"'<]++)" + _SPACE + rb"*+=" + _SPACE + rb"*+(?:\"[^\"]*+\"|'[^']*+')"
-)
-_TAG_NAME = re.compile(rb"<[^ \t\r\n/>]++")
-_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);|#)")
 _DECLARED = (
     rb"""(?:"[^"]*+"|'[^']*+'|<!--[^-]*+(?:-(?!-)[^-]*+)*-->|<\?[^?]*+(?:\?(?!>)[^?]*+)*\?>"""
     rb"""|<(?![?]|!--)|[^]"'<]++)*"""
@@ -382,119 +419,3 @@ _WIDE_MESSAGE = (
     " make it UTF-8"
 )
 _MARK = b"\xef\xbb\xbf"
-
-
-class _Outside:
-    """Parses what lies around the records, for their open elements, namespaces, entities and encoding."""
-
-    def __init__(self, record: bytes) -> None:
-        self._record = record
-        self._elements: list[str] = []  # the start tags of what is open
-        self._declaring: list[tuple[str, str]] = []
-        self._bound: dict[str, list[str]] = {}
-        self._defaulted: set[str] = set()  # prefixes that the document type binds on records
-        self._prologs: dict[tuple[frozenset[str], bool], bytes | None] = {}
-        self._encoding: str | None = None
-        self._untold: DocumentError | None = None
-        self.doctype: bytes | None = None
-        self.subset = b""
-        self.error = False
-        self._parser = parser = expat.ParserCreate(namespace_separator="\x01")
-        parser.namespace_prefixes = True
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.StartNamespaceDeclHandler = self._bind
-        parser.EndNamespaceDeclHandler = self._unbind
-        parser.XmlDeclHandler = self._declared
-        parser.AttlistDeclHandler = self._attribute
-
-    def tell(self, data: bytes) -> None:
-        self._parse(data, final=False)
-
-    def pass_record(self) -> None:
-        """Account for a record; if it is the root element, expat is given an empty element in its place."""
-        if not self._elements:
-            self._parse(b"<_/>", final=False)
-
-    def end(self) -> None:
-        self._parse(b"", final=True)
-
-    def take_error(self) -> DocumentError | None:
-        """Return the error that made the outside unreadable, the first time only."""
-        error, self._untold = self._untold, None
-        return error
-
-    def prolog(self, body: bytes) -> bytes | None:
-        """The prolog of the record ``body`` at this point of the file."""
-        own = frozenset(_own_prefixes(body)) if b"xmlns" in body else frozenset()
-        typed = bool(self.subset) and (b"<!ATTLIST" in self.subset or bool(_ENTITY.search(body)))
-        if (own, typed) not in self._prologs:
-            inherited = {
-                prefix: uris[-1]
-                for prefix, uris in self._bound.items()
-                if uris and uris[-1] and prefix not in own and prefix not in self._defaulted
-            }
-            self._prologs[own, typed] = make_prolog(
-                self._record,
-                encoding=self._encoding,
-                subset=self.subset if typed else b"",
-                namespaces=inherited,
-            )
-        return self._prologs[own, typed]
-
-    def preamble(self) -> bytes:
-        encoding = self._encoding or "utf-8"
-        declaration = f'<?xml version="1.0" encoding="{encoding}"?>'.encode()
-        tags = "".join(self._elements).encode(encoding, "xmlcharrefreplace")
-        return declaration + (self.doctype or b"") + tags
-
-    def _parse(self, data: bytes, *, final: bool) -> None:
-        if self.error:
-            return
-        try:
-            self._parser.Parse(data, final)
-        except expat.ExpatError as error:
-            self._fail(document_error(error.code, 1, 0, 0))
-        except (LookupError, ValueError):
-            self._fail(document_error(UNKNOWN_ENCODING, 1, 0, 0))
-
-    def _fail(self, error: DocumentError) -> None:
-        self.error, self._untold = True, error
-
-    def _start(self, name: str, attributes: Any) -> None:
-        _, local, prefix = [*name.split("\x01"), "", ""][:3] if "\x01" in name else ("", name, "")
-        tag = f"{prefix}:{local}" if prefix else local
-        for bound, uri in self._declaring:
-            tag += f" {declaration(bound, uri)}"
-        self._declaring = []
-        self._elements.append(f"<{tag}>")
-
-    def _end(self, name: str) -> None:
-        self._elements.pop()
-
-    def _bind(self, prefix: str | None, uri: str | None) -> None:
-        self._declaring.append((prefix or "", uri or ""))
-        self._bound.setdefault(prefix or "", []).append(uri or "")
-        self._prologs.clear()
-
-    def _unbind(self, prefix: str | None) -> None:
-        self._bound[prefix or ""].pop()
-        self._prologs.clear()
-
-    def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding is not None and encoding.lower() != "utf-8":
-            self._encoding = encoding
-
-    def _attribute(self, element: str, name: str, kind: str, default: str | None, required: bool) -> None:
-        if element.encode() == self._record and default is not None and name.split(":")[0] == "xmlns":
-            self._defaulted.add(name.partition(":")[2])
-
-
-def _own_prefixes(body: bytes) -> Iterator[str]:
-    """The prefixes that the start tag of ``body`` declares itself."""
-    name = _TAG_NAME.match(body)
-    place = name.end() if name else 0
-    while found := _ATTRIBUTE.match(body, place):
-        place = found.end()
-        if found[1] == b"xmlns" or found[1].startswith(b"xmlns:"):
-            yield found[1][len(b"xmlns:") :].decode("utf-8", "replace")

@@ -18,13 +18,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from twigcast.document.namespace_scopes import NamespaceScopes
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class Document:
-    """A document: its bytes and its root element; as a node, the parent of the root."""
+    """A document: its bytes and its root element; as a node, the parent of the root.
+
+    The other fields are what a part of it needs to be read by itself.  ``encoding`` is a codec of Python.
+    ``entities`` has the replacement texts of the entities of the internal DTD subset, and ``attribute_types``
+    its attribute declarations, as text, by the names of element and attribute as they are written.
+    """
 
     body: bytes
     children: list[Element] = field(default_factory=list)
+    encoding: str = "utf-8"
+    namespaces: NamespaceScopes = field(default_factory=NamespaceScopes)
+    entities: dict[str, str] = field(default_factory=dict)
+    attribute_types: dict[str, dict[str, str]] = field(default_factory=dict)
 
     order = 0
     start = 0

@@ -6,6 +6,7 @@ and teaching.
 
 from twigcast.filtering.engine import Engine, duplicate_id, unknown_id
 from twigcast.filtering.index import Index, SubscriptionWarning
+from twigcast.filtering.kernel._kernel import expat_version
 from twigcast.filtering.reference import OneByOne, XTrie, YFilter
 from twigcast.filtering.results import (
     BatchMatch,
@@ -38,6 +39,7 @@ __all__ = [
     "XTrie",
     "YFilter",
     "duplicate_id",
+    "expat_version",
     "read_segment",
     "unknown_id",
 ]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.errors import PatternError, SubscriptionError
+from twigcast.errors import IndexFileError, PatternError, SubscriptionError
 from twigcast.filtering.compiling import Compiler
 from twigcast.filtering.engine import duplicate_id, unknown_id
 from twigcast.filtering.kernel._kernel import Vocabulary, build
@@ -44,7 +44,19 @@ from twigcast.filtering.segment_file import (
     segment_name,
     write_segment,
 )
-from twigcast.pattern import Content, Pattern, PatternLimits, Subscription, parse, render
+from twigcast.pattern import (
+    Content,
+    Pattern,
+    PatternLimits,
+    Subscription,
+    check_content,
+    check_names,
+    check_size,
+    check_text,
+    parse,
+    printed_id,
+    render,
+)
 from twigcast.system import garbage_collection_paused
 
 COMPILED_AT_ONCE = 256  # expressions that are compiled while the lock is held: a few milliseconds
@@ -87,11 +99,24 @@ class SubscriptionCollection:
 
     @classmethod
     def open(cls, segments: Sequence[StoredSegment], limits: PatternLimits) -> SubscriptionCollection:
-        """The collection of all subscriptions in these segment files, which together are an index version."""
+        """The collection of all subscriptions in these segment files, which together are an index version.
+
+        Raises ``IndexFileError`` if the files do not follow one another.
+        """
         collection = cls({}, limits)
+        end = 0
+        for segment in segments:
+            if segment.first != end:
+                raise IndexFileError(
+                    f"{segment.file.path} begins at position {segment.first}, but {end} was expected: "
+                    "it is only a part of an index, or parts are missing",
+                    code="altered",
+                )
+            end = segment.stop
         gone, inexact = bytearray(), bytearray()
         removed = sorted({position for segment in segments for position in segment.removed})
-        roster = Roster([segment.rows for segment in segments], removed)
+        files = [segment.file for segment in segments]
+        roster = Roster([segment.rows for segment in segments], removed, files)
         levels = []
         for segment in segments:
             for position in segment.inexact:
@@ -118,48 +143,55 @@ class SubscriptionCollection:
     def add(self, item: Subscription | tuple[Any, ...]) -> None:
         """Add one subscription; raises ``PatternError`` or ``SubscriptionError``."""
         with self.lock:
-            snapshot = self.snapshot
-            if snapshot.roster.find(_id(item)) is not None:
-                raise duplicate_id(_id(item))
-            new = self._compiled(item)
-            position = snapshot.roster.append(new.id, new.text, new.subscriber, new.part)
-            levels = with_added(snapshot.levels, self._compiler.vocabulary, {position: new.words})
-            inexact = snapshot.inexact
-            if new.pattern is not None:
-                snapshot.roster.keep_pattern(position, new.pattern)
-                inexact = with_bit(inexact, position)
-            self.snapshot = replace(snapshot, levels=levels, size=position + 1, inexact=inexact)
-            self._merge()
+            id = _id(item)
+            _check_hashable(id)
+            if self.snapshot.roster.find(id) is not None:
+                raise duplicate_id(id)
+            self._append([self._compiled(item)])
 
     def add_all(self, items: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
-        """Add many subscriptions in one change; returns those that are refused, with their errors."""
+        """Add many subscriptions in one change; returns those that are refused, with their errors.
+
+        If ``items`` raises, or the call is interrupted, nothing is added.
+        """
         refused: list[RefusedSubscription] = []
+        given = list(items)  # before the lock is taken, since it may take long, or use this collection
         with self.lock, garbage_collection_paused():
-            snapshot = self.snapshot
-            roster = snapshot.roster
+            roster = self.snapshot.roster
             cache = self._program_cache()
             added: dict[Hashable, _New] = {}
-            for item in list(items):
+            for item in given:
                 id = _id(item)
                 try:
+                    _check_hashable(id)
                     if id in added or roster.find(id) is not None:
                         raise duplicate_id(id)
                     added[id] = self._compiled(item, cache)
                 except (PatternError, SubscriptionError) as error:
                     refused.append(RefusedSubscription(id, error))
             if added:
-                inexact = bytearray(snapshot.inexact)
-                programs: dict[int, bytes] = {}
-                for new in added.values():
-                    position = roster.append(new.id, new.text, new.subscriber, new.part)
-                    programs[position] = new.words
-                    if new.pattern is not None:
-                        roster.keep_pattern(position, new.pattern)
-                        set_bit(inexact, position)
-                levels = with_added(snapshot.levels, self._compiler.vocabulary, programs)
-                self.snapshot = replace(snapshot, levels=levels, size=len(roster), inexact=bytes(inexact))
-                self._merge()
+                self._append(list(added.values()))
         return refused
+
+    def _append(self, added: Sequence[_New]) -> None:
+        """Publish compiled subscriptions as a new snapshot, all of them or none."""
+        snapshot = self.snapshot
+        roster = snapshot.roster
+        try:
+            inexact = bytearray(snapshot.inexact)
+            programs: dict[int, bytes] = {}
+            for new in added:
+                position = roster.append(new.id, new.text, new.subscriber, new.part)
+                programs[position] = new.words
+                if new.pattern is not None:
+                    roster.keep_pattern(position, new.pattern)
+                    set_bit(inexact, position)
+            levels = with_added(snapshot.levels, self._compiler.vocabulary, programs)
+            self.snapshot = replace(snapshot, levels=levels, size=len(roster), inexact=bytes(inexact))
+        except BaseException:  # out of memory, or interrupted
+            roster.truncate(self.snapshot.size)
+            raise
+        self._merge()
 
     def remove(self, id: Hashable) -> None:
         """Remove a subscription; raises ``SubscriptionError`` if the id is unknown."""
@@ -230,29 +262,39 @@ class SubscriptionCollection:
 
     def _compiled(self, item: Subscription | tuple[Any, ...], cache: ProgramCache | None = None) -> _New:
         """Compile a subscription, or its short form (id, xpath[, namespaces])."""
+        usual = self.limits == PatternLimits()
+        text: Any
         if isinstance(item, Subscription):
             id, text, subscriber, part = item.id, item.text, item.subscriber, item.deliver == "part"
-            source: Any = item.pattern if item.is_parsed else text
+            # A pattern that was parsed under the usual limits may exceed those of this collection.
+            source: Any = item.pattern if item.is_parsed and usual else text
             namespaces: Mapping[str, str] | None = item.namespaces or None
+            check_content(id, item.deliver)
         else:
             id, source, *rest = item
             namespaces = rest[0] if rest else None
-            subscriber, part, text = str(id), False, source
+            subscriber, part, text = printed_id(id), False, source
+        check_names(id, subscriber)
         if cache is not None and not namespaces and isinstance(source, str):
             words = cache.assembled(source)
             if words is not None:
+                check_size(id, source, subscriber, None, self.limits)
                 return _New(id, text, subscriber, part, words, None)
-        if isinstance(item, Subscription) and not self.namespaces and self.limits == PatternLimits():
+        if isinstance(item, Subscription) and not self.namespaces and usual:
             pattern: Pattern | SchemaAutomaton = item.pattern
         else:
             pattern = self._parsed(source, namespaces)
-        program = self._compiler.compile(pattern)
         if isinstance(pattern, SchemaAutomaton):
             kept = json.dumps(pattern.to_json(), separators=(",", ":"))
         elif isinstance(text, str) and not namespaces and not self.namespaces:
             kept = text
         else:
             kept = render(pattern)
+        if isinstance(text, str):
+            check_size(id, text, subscriber, namespaces, self.limits)
+        elif isinstance(pattern, Pattern):
+            check_text(kept)
+        program = self._compiler.compile(pattern)
         return _New(id, kept, subscriber, part, program.words, None if program.exact else pattern)
 
     def _parsed(
@@ -341,6 +383,14 @@ class SubscriptionCollection:
 def _id(item: Subscription | tuple[Any, ...]) -> Hashable:
     id: Hashable = item.id if isinstance(item, Subscription) else item[0]
     return id
+
+
+def _check_hashable(id: Hashable) -> None:
+    try:
+        hash(id)
+    except TypeError as error:
+        message = f"the id, of type {type(id).__name__}, cannot be used: {error}"
+        raise SubscriptionError(message, code="unsavable-id", id=None) from error
 
 
 def _stored(roster: Roster, limits: PatternLimits) -> Iterator[Subscription | tuple[Any, ...]]:

@@ -85,7 +85,7 @@ class Compiler:
         self._tests: dict[NameTest, int] = {}
         self._keys: tuple[dict[NameTest, int], dict[NameTest, int]] = ({}, {})  # child, descendant
         self._predicates: dict[tuple[int, int, int, str | float], int] = {}
-        self._kinds: list[int] = []  # the kind of each predicate, by its number
+        self._kinds: dict[int, int] = {}  # the kind of each predicate, by its number
         self._known: dict[int, tuple[Predicate, Condition, bool]] = {}  # by id(): patterns share predicates
         self._exact = True
 
@@ -309,8 +309,8 @@ class Compiler:
         if known is None:
             text, numeric = (value, 0.0) if isinstance(value, str) else ("", value)
             known = self.vocabulary.add_predicate(kind, operator, test, text, numeric)
+            self._kinds[known] = kind
             self._predicates[key] = known
-            self._kinds.append(kind)
         return 0, 1, known
 
     def _test(self, test: NameTest) -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.document import DocumentLimits, document_error, read
+from twigcast.document import DocumentLimits, PartCutter, PartForm, document_error, read
 from twigcast.errors import DocumentError, SubscriptionError
 from twigcast.filtering.batches import Bodies, PositionLists
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
@@ -154,6 +154,17 @@ class Index:
         """
         found = select(self.pattern(id), read(body, self.limits), self.limits.steps(len(body)))
         return [Selected(node.start, node.end, type(node).__name__.lower()) for node in found]
+
+    def parts(self, body: bytes, id: Hashable, form: PartForm = "document") -> Iterator[bytes]:
+        """The nodes that a subscription selects in the document, each as a document of its own.
+
+        An element gets the namespaces that it uses, and the encoding and entities of its document; with the
+        ``form`` ``"range"`` it is the bare range of bytes.  Raises ``DocumentError``, also if the parts are
+        larger together than the limits allow; they are copied one after the other.
+        """
+        document = read(body, self.limits)
+        found = select(self.pattern(id), document, self.limits.steps(len(body)))
+        return PartCutter(document, form, self.limits).cut(found)
 
     def explain(self, body: bytes, id: Hashable) -> Explanation:
         """Explain why a subscription matches the document, or where it fails.
@@ -305,6 +316,7 @@ class Index:
             path_nodes=sum(each["path_nodes"] for each in learnt),
             memo_hit_rate=sum(each["memo_hits"] for each in learnt) / tries if tries else 0.0,
             flushes=sum(each["flushes"] for each in learnt),
+            steps=sum(each["work"] for each in learnt),
             undecided=sum(engine.confirmations()[1] for engine in engines),
             costliest=self._costliest(snapshot, engines),
         )
@@ -314,6 +326,7 @@ class Index:
     @contextmanager
     def _engine(self) -> Iterator[tuple[SegmentMatcher, Snapshot]]:
         snapshot = self._collection.snapshot
+        snapshot.roster.check_files()
         try:
             engine = self._engines.pop()
         except IndexError:
@@ -328,8 +341,10 @@ class Index:
                 limits.amplification,
                 limits.amplification_threshold,
                 limits.entity_depth,
-                work=limits.work,
-                work_threshold=limits.work_threshold,
+                limits.matching_work,
+                limits.matching_work_threshold,
+                limits.work,
+                limits.work_threshold,
             )
             self._every_engine.add(engine)
         if engine.version is not snapshot:

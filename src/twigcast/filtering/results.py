@@ -114,6 +114,8 @@ class Stats:
     path_nodes: int
     memo_hit_rate: float
     flushes: int
+    steps: int
+    """The steps that matching has taken so far, as ``DocumentLimits.matching_work`` counts them."""
     undecided: int
     """How often a subscription took too many steps to decide on a document."""
     costliest: tuple[CostlySubscription, ...]

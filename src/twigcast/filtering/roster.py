@@ -19,7 +19,9 @@ from typing import Any, overload
 import pyarrow as pa
 
 from twigcast.analysis import SchemaAutomaton
+from twigcast.errors import IndexFileError, SchemaError
 from twigcast.filtering.levels import has_bit, set_bit
+from twigcast.filtering.mapped_file import MappedFile
 from twigcast.filtering.segment_file import HOLE, Row
 from twigcast.filtering.stored_rows import ROW_SCHEMA, StoredRows
 from twigcast.pattern import Pattern, PatternLimits, parse
@@ -32,9 +34,15 @@ SCHEMA = "{"  # the text of a schema is a JSON object; no expression begins like
 class Roster(Sequence[Hashable]):
     """The ids as a sequence by position; other methods return text, subscriber or pattern of a position."""
 
-    def __init__(self, blocks: Sequence[StoredRows] = (), gone: Iterable[int] = ()) -> None:
-        """``blocks`` are the rows of consecutive segment files; ``gone`` are removed positions."""
+    def __init__(
+        self,
+        blocks: Sequence[StoredRows] = (),
+        gone: Iterable[int] = (),
+        files: Sequence[MappedFile] = (),
+    ) -> None:
+        """``blocks`` are the rows of consecutive segment ``files``; ``gone`` are removed positions."""
         self._blocks = blocks
+        self._files = tuple(file for file in files if file.is_mapped)
         self._starts = list(accumulate(map(len, blocks), initial=0))
         self._stored = self._starts[-1]
         self._ids: list[Hashable] = []
@@ -70,16 +78,23 @@ class Roster(Sequence[Hashable]):
             return block.ids[row]
         return self._ids[position - self._stored]
 
+    def check_files(self) -> None:
+        """Raise ``IndexFileError`` if a mapped file was changed in place: it must not be touched then."""
+        for file in self._files:
+            file.check()
+
     def take(self, positions: Iterable[int]) -> list[Hashable]:
         """The ids at many positions."""
         if not self._stored:
             ids = self._ids
             return [ids[position] for position in positions]
+        self.check_files()
         return [self[position] for position in positions]
 
     def text(self, position: int) -> str:
         """The expression at a position."""
         if position < self._stored:
+            self.check_files()
             block, row = self._stored_row(position)
             return block.texts[row]
         return self._texts[position - self._stored]
@@ -105,7 +120,12 @@ class Roster(Sequence[Hashable]):
             return known
         text = self.text(position)
         if text.startswith(SCHEMA):
-            return SchemaAutomaton.from_json(json.loads(text))
+            try:
+                return SchemaAutomaton.from_json(json.loads(text))
+            except (SchemaError, ValueError, KeyError, TypeError, RecursionError) as error:
+                raise IndexFileError(
+                    f"a schema of the index cannot be read: {error}", code="altered"
+                ) from error
         return parse(text, None, limits)
 
     def keep_pattern(self, position: int, pattern: Pattern | SchemaAutomaton) -> None:
@@ -120,6 +140,7 @@ class Roster(Sequence[Hashable]):
 
     def table(self) -> Any:
         """All rows, in the order of positions, as an Arrow table with the columns of ``ROW_SCHEMA``."""
+        self.check_files()
         if self._tables_of_blocks is None:
             self._tables_of_blocks = [block.table for block in self._blocks]
         tables = list(self._tables_of_blocks)
@@ -148,6 +169,7 @@ class Roster(Sequence[Hashable]):
 
         Each scan moves some more ids into a hash table, so that many changes do not cost as many scans.
         """
+        self.check_files()
         for table in self._tables:
             if id in table:
                 return table[id]
@@ -166,14 +188,27 @@ class Roster(Sequence[Hashable]):
     def append(self, id: Hashable, text: str, subscriber: str, part: bool) -> int:
         """Assign the next position to an id that is not in use, and return it."""
         position = len(self)
-        self._positions[id] = position
         self._ids.append(id)
         self._texts.append(text)
         self._subscribers.append(subscriber)
+        self._positions[id] = position
         if part:
             self._parts.add(position)
         self._living += 1
         return position
+
+    def truncate(self, size: int) -> None:
+        """Drop the positions from ``size`` on, which were appended by a change that failed."""
+        kept = size - self._stored
+        for row in range(kept, len(self._ids)):
+            position = self._stored + row
+            if self._positions.get(self._ids[row]) == position:
+                del self._positions[self._ids[row]]
+            self._parts.discard(position)
+            self._patterns.pop(position, None)
+        for rows in (self._ids, self._texts, self._subscribers):
+            del rows[kept:]
+        self._living = self._stored - sum(byte.bit_count() for byte in self._gone) + len(self._positions)
 
     def forget(self, id: Hashable) -> int:
         """Remove an id; the row of its position stays readable for results that are still held."""
@@ -196,6 +231,7 @@ class Roster(Sequence[Hashable]):
 
     def living(self) -> Iterator[tuple[Hashable, int]]:
         """The ids that were not removed, with their positions, in order."""
+        self.check_files()
         for start, block in zip(self._starts, self._blocks, strict=False):
             for position, id in enumerate(block.ids, start):
                 if not has_bit(self._gone, position):

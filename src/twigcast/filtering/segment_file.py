@@ -10,16 +10,16 @@ An index that is saved as one file is one segment that begins at position 0.  An
 segments; each segment also lists the positions of earlier segments that were removed since (tombstones).
 
 The head has the version of the format, the length and a checksum.  A file that was truncated, altered, or
-written in another format is refused, and the kernel then checks the tables of its segment, so that no file
-can crash a process.
+written in another format is refused.  A checksum can be forged, so every number is checked as well, before
+memory is allocated for it: the kernel checks the tables of its segment, and a block of expressions is not
+decompressed beyond the size that the table of contents declares, at most ``TEXT_BYTES``.  So no file can
+crash a process, or make it allocate much more than the size of the file and one such block.
 """
 
 from __future__ import annotations
 
 import bz2
 import json
-import mmap
-import os
 import struct
 import zlib
 from array import array
@@ -33,8 +33,10 @@ from typing import Any
 
 from twigcast.errors import IndexFileError
 from twigcast.filtering.kernel._kernel import Segment
+from twigcast.filtering.mapped_file import MappedFile
 from twigcast.filtering.stored_rows import (
     BLOCK,
+    TEXT_BYTES,
     StoredRows,
     StoredTexts,
     StoredWords,
@@ -45,7 +47,7 @@ from twigcast.filtering.stored_rows import (
 from twigcast.system import atomic_file
 
 MAGIC = b"twigcast"
-VERSION = 3
+VERSION = 4
 SUFFIX = ".tci"
 _HEAD = struct.Struct("<8sIIQQQ24x")  # magic, version, checksum, length, offset and length of the contents
 _COMPRESSORS = 2  # threads; one thread takes half a second for 100,000 expressions
@@ -74,6 +76,7 @@ class StoredSegment:
     rows: StoredRows
     inexact: list[int]
     removed: list[int]
+    file: MappedFile
 
     @property
     def stop(self) -> int:
@@ -107,9 +110,10 @@ def encode_segment(
     blocks = [[row.text for row in rows[start : start + BLOCK]] for start in starts]
     if len(blocks) > 1:
         with ThreadPoolExecutor(_COMPRESSORS) as pool:
-            texts = list(pool.map(_encode_block, blocks))
+            encoded = list(pool.map(_encode_block, blocks))
     else:
-        texts = list(map(_encode_block, blocks))
+        encoded = list(map(_encode_block, blocks))
+    texts = [block for block, _ in encoded]
     groups = {
         "segment": [segment],
         "ids": id_parts,
@@ -128,6 +132,7 @@ def encode_segment(
             at += len(part) + -len(part) % 8
     contents = {
         **extents,
+        "text_bytes": [size for _, size in encoded],
         "kind": kind,
         "first": first,
         "count": len(rows),
@@ -159,14 +164,10 @@ def segment_name(pieces: Iterable[bytes]) -> str:
 
 def read_segment(path: Path) -> StoredSegment:
     """Map a segment file and validate it; raises ``IndexFileError``."""
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < _HEAD.size:
-                raise IndexFileError(f"{path} is too short to be an index", code="truncated")
-            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except OSError as error:
-        raise IndexFileError(f"cannot read the index {path}: {error.strerror}", code="unreadable") from error
+    file = MappedFile(path)
+    mapped, size = file.view, len(file.view)
+    if size < _HEAD.size:
+        raise IndexFileError(f"{path} is too short to be an index", code="truncated")
     magic, version, checksum, length, at, table_length = _HEAD.unpack(mapped[: _HEAD.size])
     if magic != MAGIC:
         raise IndexFileError(f"{path} is not a twigcast index", code="not-an-index")
@@ -186,46 +187,57 @@ def read_segment(path: Path) -> StoredSegment:
             f"{path} was altered after it was written: its checksum is wrong", code="altered"
         )
     try:
-        return _decoded(path.name, mapped, json.loads(bytes(mapped[at : at + table_length])))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+        return _decoded(file, json.loads(bytes(_part(mapped, (at, table_length)))))
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
         raise IndexFileError(f"{path} is not a valid index: {error}", code="altered") from error
 
 
-def _decoded(name: str, mapped: memoryview, contents: dict[str, Any]) -> StoredSegment:
-    def parts(group: str) -> list[memoryview]:
-        return [_part(mapped, extent) for extent in contents[group]]
+def _decoded(file: MappedFile, contents: dict[str, Any]) -> StoredSegment:
+    def parts(group: str, *numbers: int) -> list[memoryview]:
+        extents = contents[group]
+        if len(extents) not in numbers:
+            raise ValueError(f"the number of parts of {group} is wrong")
+        return [_part(file.view, extent) for extent in extents]
 
-    (kernel,) = parts("segment")
+    (kernel,) = parts("segment", 1)
     segment = Segment(kernel)
-    first, count = int(contents["first"]), int(contents["count"])
+    first, count = _whole(contents["first"]), _whole(contents["count"])
     if not 0 <= first <= first + count < 1 << 32:
         raise ValueError("its range of positions is out of bounds")
-    if segment.end > first + count:
+    if segment.end > segment.start and not first <= segment.start <= segment.end <= first + count:
         raise ValueError("the segment has positions without a row")
-    ids = decode_ids(contents["kind"], parts("ids"), count)
-    subscribers = parts("subscribers")
-    texts = parts("texts")
-    if len(texts) != (count + BLOCK - 1) // BLOCK:
-        raise ValueError("the number of blocks of expressions is wrong")
-    holes = b"".join(parts("holes"))
+    ids = decode_ids(contents["kind"], parts("ids", 1, 2), count)
+    subscribers = parts("subscribers", 0, 2)
+    texts = parts("texts", (count + BLOCK - 1) // BLOCK)
+    holes = b"".join(parts("holes", 0, 1))
     if holes and len(holes) != (count + 7) // 8:
         raise ValueError("the bitmap of holes has a wrong length")
+    sizes = [_whole(size) for size in contents["text_bytes"]]
+    if len(sizes) != len(texts) or not all(0 <= size <= TEXT_BYTES for size in sizes):
+        raise ValueError("a block of expressions is too large")
     rows = StoredRows(
         ids,
-        StoredTexts(texts, count),
+        StoredTexts(texts, sizes, count),
         StoredWords(subscribers[0], subscribers[1], count) if subscribers else None,
         _positions(contents["parts"], count),
         holes,
     )
     inexact = _positions(contents["inexact"], first + count)
-    return StoredSegment(name, segment, first, rows, inexact, _positions(contents["removed"], first + count))
+    removed = _positions(contents["removed"], first + count)
+    return StoredSegment(file.path.name, segment, first, rows, inexact, removed, file)
 
 
 def _positions(numbers: Iterable[Any], end: int) -> list[int]:
-    positions = [int(number) for number in numbers]
+    positions = [_whole(number) for number in numbers]
     if any(not 0 <= position < end for position in positions):
         raise ValueError("a position is out of range")
     return positions
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int:
+        raise ValueError("a number is not a whole number")
+    return number
 
 
 def _head(checksum: int, length: int, at: int, table_length: int) -> bytes:
@@ -233,17 +245,24 @@ def _head(checksum: int, length: int, at: int, table_length: int) -> bytes:
     return _HEAD.pack(MAGIC, VERSION, checksum, length, at, table_length)
 
 
-def _encode_block(texts: list[str]) -> bytes:
-    """A compressed block of expressions: the end offset of each, then their text.
+def _encode_block(texts: list[str]) -> tuple[bytes, int]:
+    """A compressed block of expressions (the end offset of each, then their text), and its size before.
 
     Offsets are used because any separator could occur in an expression.
     """
     encoded = [text.encode() for text in texts]
-    return bz2.compress(array("I", accumulate(map(len, encoded))).tobytes() + b"".join(encoded))
+    content = array("I", accumulate(map(len, encoded))).tobytes() + b"".join(encoded)
+    if len(content) > TEXT_BYTES:
+        raise IndexFileError(
+            f"{len(texts):,} expressions have {len(content):,} bytes, but a file can have at most "
+            f"{TEXT_BYTES:,} in one block: add smaller expressions or schemas",
+            code="too-large",
+        )
+    return bz2.compress(content), len(content)
 
 
 def _part(mapped: memoryview, extent: Iterable[int]) -> memoryview:
-    at, length = extent
+    at, length = map(_whole, extent)
     if not 0 <= at <= at + length <= len(mapped):
         raise ValueError("a part lies outside the file")
     return mapped[at : at + length]

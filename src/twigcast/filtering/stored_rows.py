@@ -24,6 +24,7 @@ import pyarrow as pa
 from twigcast.errors import IndexFileError, SubscriptionError
 
 BLOCK = 1024  # expressions in a compressed block; with many values bz2 needs 12.5 bytes for each, zlib 17.8
+TEXT_BYTES = 128 << 20  # of a block before compression: all subscriptions within the default limits fit
 
 ROW_SCHEMA = pa.schema(
     [
@@ -89,10 +90,13 @@ class StoredRows:
 class StoredTexts(Sequence[str]):
     """Expressions in compressed blocks; the block that was used last stays decompressed."""
 
-    def __init__(self, blocks: list[memoryview], count: int) -> None:
+    def __init__(self, blocks: list[memoryview], sizes: list[int], count: int) -> None:
+        """``sizes`` are the declared sizes of the blocks after decompression."""
         self._blocks = blocks
+        self._sizes = sizes
         self._count = count
         self._open: tuple[int, list[str]] = (-1, [])
+        self._damaged: dict[int, str] = {}  # blocks that cannot be decompressed are not tried again
 
     def __len__(self) -> int:
         return self._count
@@ -106,21 +110,37 @@ class StoredTexts(Sequence[str]):
             return [self[i] for i in range(*position.indices(len(self)))]
         number, within = divmod(position, BLOCK)
         open_number, texts = self._open
-        try:
-            if open_number != number:
-                texts = _decoded_block(bz2.decompress(self._blocks[number]), self._in_block(number))
-                self._open = (number, texts)
-            return texts[within]
-        except (OSError, ValueError, IndexError) as error:
-            raise IndexFileError(
-                f"the expressions of the index cannot be read: {error}", code="altered"
-            ) from error
+        if open_number != number:
+            texts = self._read(number)
+            self._open = (number, texts)
+        return texts[within]
+
+    def _read(self, number: int) -> list[str]:
+        if number not in self._damaged:
+            try:
+                content = _decompressed(self._blocks[number], self._sizes[number])
+                return _decoded_block(content, self._in_block(number))
+            except (OSError, ValueError, EOFError) as error:
+                self._damaged[number] = str(error)
+        reason = self._damaged[number]
+        raise IndexFileError(f"the expressions of the index cannot be read: {reason}", code="altered")
 
     def _in_block(self, number: int) -> int:
         return min(BLOCK, self._count - number * BLOCK)
 
 
+def _decompressed(block: memoryview, size: int) -> bytes:
+    """Decompress a block to exactly its declared size; raises an error before it takes more memory."""
+    decompressor = bz2.BZ2Decompressor()
+    content = decompressor.decompress(block, max_length=size + 1)
+    if len(content) != size or not (decompressor.eof or size == 0):
+        raise ValueError("a block of expressions has another size than declared")
+    return content
+
+
 def _decoded_block(content: bytes, count: int) -> list[str]:
+    if len(content) < 4 * count:
+        raise ValueError("an expression lies outside its block")
     ends = memoryview(content[: 4 * count]).cast("I")
     text = content[4 * count :]
     start = 0
@@ -174,8 +194,15 @@ class StoredWords(Sequence[Hashable]):
         self._starts = starts.cast("q")
         self._text = text
         self._packed = packed
-        if len(self._starts) != count + 1 or (count >= 0 and self._starts[count] != len(text)):
+        if len(self._starts) != count + 1 or self._starts[count] != len(text):
             raise ValueError("the offsets of a text column do not fit its rows")
+        self._words = pa.Array.from_buffers(
+            pa.large_string(), count, [None, pa.py_buffer(self._starts), pa.py_buffer(text)]
+        )
+        try:
+            self._words.validate(full=True)  # Arrow trusts offsets, but those of a file may be forged
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"a text column is not valid: {error}") from error
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -188,7 +215,12 @@ class StoredWords(Sequence[Hashable]):
         if isinstance(position, slice):
             return [self[i] for i in range(*position.indices(len(self)))]
         word = str(self._text[self._starts[position] : self._starts[position + 1]], "utf-8")
-        return _unpacked(json.loads(word)) if self._packed and word else word
+        if not self._packed or not word:
+            return word
+        try:
+            return _unpacked(json.loads(word))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise IndexFileError(f"an id of the index cannot be read: {error}", code="altered") from error
 
     def find(self, id: Hashable) -> Iterator[int]:
         """The rows that have the id, found by looking at all of them."""
@@ -210,10 +242,7 @@ class StoredWords(Sequence[Hashable]):
         """The words as an Arrow array of text; a packed id becomes the ``str`` of its value."""
         if self._packed:
             return pa.array([str(word) for word in self], pa.large_string())
-        buffers = [None, pa.py_buffer(self._starts), pa.py_buffer(self._text)]
-        words = pa.Array.from_buffers(pa.large_string(), len(self), buffers)
-        words.validate(full=True)  # Arrow trusts offsets, but those of a file may be forged
-        return words
+        return self._words
 
 
 def encode_ids(ids: Sequence[Hashable]) -> tuple[str, list[bytes]]:
@@ -234,8 +263,10 @@ def text_buffers(texts: list[bytes]) -> list[bytes]:
 
 def decode_ids(kind: str, parts: Sequence[memoryview], count: int) -> StoredIds:
     """The ids in the parts of a file; raises ``ValueError`` if the parts are not valid."""
-    if kind != "int":
+    if kind in ("str", "packed"):
         return StoredWords(parts[0], parts[1], count, packed=kind == "packed")
+    if kind != "int":
+        raise ValueError("the kind of ids is unknown")
     ids = StoredNumbers(parts[0])
     if len(ids) != count:
         raise ValueError("the number of ids is wrong")
@@ -262,5 +293,7 @@ def _unpacked(value: Any) -> Hashable:
         if "tuple" in value:
             return tuple(_unpacked(part) for part in value["tuple"])
         return base64.b64decode(value["bytes"])
+    if isinstance(value, list):
+        raise ValueError("a list is no id")
     scalar: Hashable = value
     return scalar

@@ -10,8 +10,9 @@ class Tuning:
     """The memory that an engine may use for its caches, and the optimisations that it may use.
 
     ``cache_bytes`` is the limit for each thread and segment; a full cache is emptied, even in the middle of a
-    document.  ``programs`` indexes the rows of frequent automaton states by their rarest literal; ``memo``
-    caches the rows that small sets of literals complete.
+    document, but for the label paths that recent documents had in common.  ``programs`` indexes the rows of
+    frequent automaton states by their rarest literal; ``memo`` caches the rows that small sets of literals
+    complete.
     """
 
     cache_bytes: int = 512 << 20

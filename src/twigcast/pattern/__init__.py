@@ -36,8 +36,25 @@ from twigcast.pattern.expression import (
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
-from twigcast.pattern.subscription import CONTENTS, Content, Subscription
-from twigcast.pattern.syntax import LENGTH, cut, parse, parse_alone, part_conditions, part_step
+from twigcast.pattern.subscription import (
+    CONTENTS,
+    Content,
+    Subscription,
+    check_content,
+    check_names,
+    check_size,
+    printed_id,
+)
+from twigcast.pattern.syntax import (
+    LENGTH,
+    check_text,
+    cut,
+    parse,
+    parse_alone,
+    part_conditions,
+    part_step,
+    shortened,
+)
 from twigcast.pattern.tree import (
     ANY,
     TEXT,
@@ -114,6 +131,10 @@ __all__ = [
     "Test",
     "TextTail",
     "Union",
+    "check_content",
+    "check_names",
+    "check_size",
+    "check_text",
     "compare",
     "conjuncts",
     "cut",
@@ -126,12 +147,14 @@ __all__ = [
     "parse_alone",
     "part_conditions",
     "part_step",
+    "printed_id",
     "render",
     "render_absolute",
     "render_name",
     "render_path",
     "render_predicate",
     "select",
+    "shortened",
     "too_costly",
     "union",
 ]

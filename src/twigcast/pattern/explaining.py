@@ -67,7 +67,11 @@ class Explanation:
     alternatives: tuple[AlternativeExplanation, ...]
 
     def __str__(self) -> str:
-        return "\n".join([line for alternative in self.alternatives for line in _lines(alternative)])
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The lines for people; a line may have a line end of a literal in it."""
+        return [line for alternative in self.alternatives for line in _lines(alternative)]
 
     def to_dict(self) -> dict[str, object]:
         return asdict(self)

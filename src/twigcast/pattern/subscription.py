@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from twigcast.characters import describe_character, illegal_character
+from twigcast.errors import SubscriptionError
+from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.rendering import render
-from twigcast.pattern.syntax import parse
+from twigcast.pattern.syntax import parse, shortened, total_length
 from twigcast.pattern.tree import Pattern
 
 Content: TypeAlias = Literal["document", "part"]
@@ -29,6 +32,9 @@ _NO_NAMESPACES: Mapping[str, str] = {}
 class Subscription:
     """A subscription; ``subscriber`` is the id by default.
 
+    Raises ``SubscriptionError`` if the id or the subscriber has a character that XML does not allow; such a
+    character in the text or in ``namespaces`` is an error of the pattern.
+
     Two subscriptions are equal if their fields are, so two texts of the same pattern are different values.
     """
 
@@ -40,9 +46,10 @@ class Subscription:
 
     def __post_init__(self) -> None:
         if not self.subscriber:
-            object.__setattr__(self, "subscriber", str(self.id))
+            object.__setattr__(self, "subscriber", printed_id(self.id))
+        check_names(self.id, self.subscriber)
         if self.deliver not in CONTENTS:
-            raise ValueError(f"expected deliver to be {' or '.join(CONTENTS)}, got {self.deliver!r}")
+            raise ValueError(_expected_content(self.deliver))
 
     @cached_property
     def pattern(self) -> Pattern:
@@ -60,6 +67,17 @@ class Subscription:
         return render(self.pattern) if self.namespaces else self.text
 
     @classmethod
+    def unchecked(
+        cls, id: Hashable, text: str, subscriber: str, deliver: Content, namespaces: Mapping[str, str]
+    ) -> Subscription:
+        """A row of a table that others write, without any check: an index refuses it alone if it is bad."""
+        made = cls.__new__(cls)
+        made.__dict__.update(
+            id=id, text=text, subscriber=subscriber, deliver=deliver, namespaces=namespaces or _NO_NAMESPACES
+        )
+        return made
+
+    @classmethod
     def of_pattern(
         cls, id: Hashable, pattern: Pattern, subscriber: str = "", deliver: Content = "document"
     ) -> Subscription:
@@ -67,3 +85,47 @@ class Subscription:
         made = cls(id, render(pattern), subscriber, deliver)
         made.__dict__["pattern"] = pattern
         return made
+
+
+def printed_id(id: Hashable) -> str:
+    """The id as text, which names the subscriber by default; raises ``SubscriptionError`` if it has none."""
+    try:
+        return str(id)
+    except Exception as error:  # of a class of the caller, or an integer with more digits than Python prints
+        message = f"the id, of type {type(id).__name__}, cannot be printed: {error}"
+        raise SubscriptionError(message, code="unsavable-id", id=id) from error
+
+
+def check_names(id: Hashable, subscriber: str) -> None:
+    """Raise ``SubscriptionError`` if the id or the subscriber has a character that XML does not allow."""
+    for kind, name in (("id", id), ("subscriber", subscriber)):
+        at = illegal_character(name) if isinstance(name, str) else None
+        if at is not None and isinstance(name, str):
+            message = (
+                f"the {kind} {shortened(name)} has the character {describe_character(name[at])} at position "
+                f"{at + 1}, which XML does not allow"
+            )
+            raise SubscriptionError(message, code="character", id=id)
+
+
+def check_content(id: Hashable, deliver: str) -> None:
+    """Raise ``SubscriptionError`` if a subscription asks for a delivery that does not exist."""
+    if deliver not in CONTENTS:
+        raise SubscriptionError(_expected_content(deliver), code="delivery", id=id)
+
+
+def _expected_content(deliver: str) -> str:
+    return f"expected deliver to be {' or '.join(CONTENTS)}, got {deliver!r}"
+
+
+def check_size(
+    id: Hashable, text: str, subscriber: str, namespaces: Mapping[str, str] | None, limits: PatternLimits
+) -> None:
+    """Raise ``SubscriptionError`` if a subscription as a whole has more characters than the limit."""
+    name = id if isinstance(id, str) else printed_id(id)
+    if len(name) + len(subscriber) + total_length(text, namespaces) > limits.size:
+        message = (
+            f"the id {shortened(name)}, its subscriber, expression and namespaces have more than "
+            f"{limits.size} characters together (PatternLimits.size)"
+        )
+        raise SubscriptionError(message, code="too-complex", id=id)

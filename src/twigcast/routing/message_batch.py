@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
-from twigcast.errors import RoutingError
-from twigcast.pattern import Pattern
+from twigcast.characters import describe_character, illegal_character
+from twigcast.errors import PatternError, RoutingError
+from twigcast.pattern import Pattern, PatternLimits, check_text, render, shortened
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.messages import (
     Advertise,
@@ -66,6 +67,7 @@ def in_parts(
         elif isinstance(message, Subscribe):
             if present.get(message.id, message.id in subscribed):
                 raise duplicate("subscription", message.id, link)
+            _check_subscription(message)
             present[message.id] = True
             _part_for_change(parts).subscriptions[message.id] = message.pattern
         elif isinstance(message, Unsubscribe):
@@ -78,6 +80,7 @@ def in_parts(
             origin = announced.origin(id)
             if known.get(id, origin is not None):
                 raise duplicate("advertisement", id, origin or link)
+            _check_id("advertisement", id)
             known[id] = True
             _part_for_change(parts).advertisements[id] = message.advertisement
         elif isinstance(message, Unadvertise):
@@ -111,6 +114,32 @@ def duplicate(what: str, id: str, link: str) -> RoutingError:
 def unknown(what: str, id: str, link: str) -> RoutingError:
     """Make the error for an id that a link does not have."""
     return RoutingError(f"{link!r} has no {what} {id!r}", code="unknown-id", name=id)
+
+
+def _check_subscription(message: Subscribe) -> None:
+    """Refuse a pattern that no index accepts: later it would stop the documents of all subscribers."""
+    _check_id("subscription", message.id)
+    try:
+        check_text(render(message.pattern))
+    except (PatternError, ValueError) as error:
+        raise RoutingError(
+            f"the pattern of the subscription {shortened(message.id)} has no valid text: {error}",
+            code="character",
+            name=message.id,
+        ) from error
+
+
+def _check_id(what: str, id: str) -> None:
+    at = illegal_character(id)
+    if at is not None:
+        message = (
+            f"the id of the {what} {shortened(id)} has the character {describe_character(id[at])} at "
+            f"position {at + 1}, which XML does not allow"
+        )
+        raise RoutingError(message, code="character", name=id)
+    if len(id) > PatternLimits().size:
+        message = f"the id of the {what} {shortened(id)} has more than {PatternLimits().size} characters"
+        raise RoutingError(message, code="too-complex", name=id)
 
 
 def _part_for_change(parts: list[BatchPart]) -> BatchPart:

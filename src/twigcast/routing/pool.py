@@ -144,7 +144,10 @@ class Pool:
         match = self._index.match(body)
         if match.error is not None:
             return match.error
-        numbers = self._number_at.take(np.asarray(match.positions, dtype=np.uint32))
+        positions = np.asarray(match.positions, dtype=np.uint32)
+        if match.undecided:  # a router forwards a document in vain rather than lose it
+            positions = np.union1d(positions, [each.position for each in match.undecided]).astype(np.uint32)
+        numbers = self._number_at.take(positions)
         return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
 
     def _update(self) -> None:
@@ -155,7 +158,13 @@ class Pool:
             self._indexed = 0
             self._new = dict.fromkeys(self._entries)
         entries = [self._entries[number] for number in self._new]
-        self._index.add_all(enumerate(entries, self._indexed))  # the index assigns positions in this order
+        # The index assigns positions in this order.  A refusal would shift them, so routers check before.
+        refused = self._index.add_all(enumerate(entries, self._indexed))
+        if refused:
+            self._index, self._indexed = Index(), 0
+            self._position_of.clear()
+            self._new = dict.fromkeys(self._entries)
+            raise refused[0].error
         size = self._indexed + len(self._new)
         if size > len(self._number_at):
             self._number_at = np.concatenate([self._number_at, np.zeros(size, dtype=np.int32)])

@@ -25,6 +25,7 @@ from twigcast.schema.graph import (
     particle_height,
 )
 from twigcast.schema.label_paths import count_label_paths, label_children, label_path_counts, label_paths
+from twigcast.schema.limits import SchemaLimits
 from twigcast.schema.xsd import read_xsd
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "ElementGraph",
     "Particle",
     "Presence",
+    "SchemaLimits",
     "Sequence",
     "count_label_paths",
     "element_graph",

@@ -2,11 +2,13 @@
 
 lxml parses the declarations and expands parameter entities; this module flattens its binary content models
 (``(a, (b, c))``) and translates its terms.
-Nothing external is read: a DTD that refers to another file is refused.
+Nothing external is read: a DTD that refers to another file is refused.  libxml2 bounds the expansion of
+entities and the depth of content models, ``SchemaLimits`` their number.
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +28,32 @@ from twigcast.schema.graph import (
     Sequence,
     element_graph,
 )
+from twigcast.schema.limits import DEFAULT, SchemaLimits
 from twigcast.schema.source import read_source
 
 
-def read_dtd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
+def read_dtd(
+    source: Path | str | bytes, root: str | None = None, limits: SchemaLimits = DEFAULT
+) -> ElementGraph:
     """The element graph of a DTD, given as the path of its file or as its bytes.
 
     Without a ``root``, the root is the declared element that occurs in no other element; of several, the one
     with the most elements below it.
     """
-    body, name = read_source(source, "the DTD")
-    declarations = list(_parse(body, name).iterelements())
+    body, name = read_source(source, "the DTD", limits)
+    document = _parse(body, name)
+    declarations = list(islice(document.iterelements(), limits.elements + 1))
     if not declarations:
         raise SchemaError(f"{name} declares no element")
+    limits.check("elements", len(declarations), name)
     names = _Names([_name(declaration) for declaration in declarations])
-    return element_graph([_element(declaration, names) for declaration in declarations], root)
+    particles = 0
+    elements = []
+    for declaration in declarations:
+        particles += _size(declaration.content, limits.particles - particles)
+        limits.check("particles", particles, name)
+        elements.append(_element(declaration, names))
+    return element_graph(elements, root)
 
 
 _OURS = "twigcast:dtd"
@@ -165,6 +178,18 @@ def _particle(node: Any, names: _Names, parent: str) -> Particle:
         return Child(names.full(node.name, parent), least, most)
     parts = tuple(_particle(part, names, parent) for part in _operands(node))
     return Sequence(parts, least, most) if node.type == "seq" else Choice(parts, least, most)
+
+
+def _size(node: Any, most: int) -> int:
+    """The number of particles of a content model; counting ends one beyond ``most``."""
+    size, waiting = 0, [node]
+    while waiting and size <= most:
+        node = waiting.pop()
+        if node is not None:
+            size += 1
+            if node.type in ("seq", "or"):
+                waiting += (node.left, node.right)
+    return size
 
 
 def _operands(node: Any) -> list[Any]:

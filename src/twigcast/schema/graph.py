@@ -14,6 +14,7 @@ Names are written as in documents, with their prefixes; ``namespaces`` binds the
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -190,9 +191,14 @@ class ElementGraph:
         return {element.name: frozenset(self._reach(element.name)) for element in self.elements}
 
     @cached_property
+    def reach(self) -> dict[str, int]:
+        """For each element, the number of elements that can occur below it at any depth."""
+        return {name: below.bit_count() for name, below in self._below.items()}
+
+    @cached_property
     def recursive(self) -> frozenset[str]:
         """The elements that can contain themselves, directly or further down."""
-        return frozenset(name for name, below in self.descendants.items() if name in below)
+        return frozenset(name for name, below in self._below.items() if below >> self._numbers[name] & 1)
 
     @cached_property
     def heights(self) -> dict[str, int]:
@@ -200,17 +206,24 @@ class ElementGraph:
 
         An element without a valid tree, since it requires itself or an undeclared element, is left out.
         """
+        parents: dict[str, list[str]] = {}
+        for element in self.elements:
+            if element.content is not ContentKind.ANY:
+                for child in self._children[element.name]:
+                    parents.setdefault(child.name, []).append(element.name)
         heights: dict[str, int] = {}
-        while True:  # round n finds exactly the elements of height n
+        waiting = [element.name for element in self.elements]
+        while waiting:  # round n finds exactly the elements of height n, among the parents of those before
             found = {}
-            for element in self.elements:
-                if element.name not in heights:
-                    below = 0 if element.model is None else particle_height(element.model, heights)
-                    if below is not None:
-                        found[element.name] = below + 1
-            if not found:
-                return heights
+            for name in waiting:
+                model = self._by_name[name].model
+                below = 0 if model is None else particle_height(model, heights)
+                if below is not None:
+                    found[name] = below + 1
             heights.update(found)
+            above = dict.fromkeys(parent for name in found for parent in parents.get(name, ()))
+            waiting = [name for name in above if name not in heights]
+        return heights
 
     @cached_property
     def _bound(self) -> dict[str, str | None]:
@@ -244,6 +257,41 @@ class ElementGraph:
                 )
         return children
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {element.name: number for number, element in enumerate(self.elements)}
+
+    @cached_property
+    def _below(self) -> dict[str, int]:
+        """For each element, the set of elements below it at any depth, as a bitmap of their numbers.
+
+        Sets grow until nothing changes; an element is looked at again when a child's set has grown.
+        """
+        numbers, everything = self._numbers, (1 << len(self.elements)) - 1
+        below: dict[str, int] = {}
+        parents: dict[str, list[str]] = {}
+        for element in self.elements:
+            own = 0
+            if element.content is ContentKind.ANY:
+                own = everything
+            else:
+                for child in self._children[element.name]:
+                    own |= 1 << numbers[child.name]
+                    parents.setdefault(child.name, []).append(element.name)
+            below[element.name] = own
+        waiting = deque(dict.fromkeys(reversed(self._numbers)))
+        queued = set(waiting)
+        while waiting:
+            name = waiting.popleft()
+            queued.discard(name)
+            for parent in parents.get(name, ()):
+                if below[name] & ~below[parent]:
+                    below[parent] |= below[name]
+                    if parent not in queued:
+                        queued.add(parent)
+                        waiting.append(parent)
+        return below
+
     def _reach(self, start: str) -> set[str]:
         reached: set[str] = set()
         waiting = [start]
@@ -269,7 +317,7 @@ def element_graph(
         # An element with content ANY reaches everything, so it is no candidate for the root.
         roots = [name for name in graph.roots if graph[name].content is not ContentKind.ANY] or graph.roots
         if roots:
-            graph = graph.rooted(max(roots, key=lambda name: len(graph.descendants[name])))
+            graph = graph.rooted(max(roots, key=graph.reach.__getitem__) if len(roots) > 1 else roots[0])
     return graph
 
 

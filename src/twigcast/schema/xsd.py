@@ -8,13 +8,14 @@ Nothing external is read: a schema that includes another file is refused.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from twigcast.errors import ExtraError, SchemaError
+from twigcast.errors import ExtraError, SchemaError, TwigcastError
 from twigcast.schema.graph import (
     AttributeDeclaration,
     AttributeKind,
@@ -28,21 +29,38 @@ from twigcast.schema.graph import (
     Sequence,
     element_graph,
 )
+from twigcast.schema.limits import DEFAULT, SchemaLimits
 from twigcast.schema.source import read_source
+from twigcast.schema.xsd_size import check_size
 
 if TYPE_CHECKING:
     from xmlschema import XMLSchema10
 
 
-def read_xsd(source: Path | str | bytes, root: str | None = None) -> ElementGraph:
+def read_xsd(
+    source: Path | str | bytes, root: str | None = None, limits: SchemaLimits = DEFAULT
+) -> ElementGraph:
     """The element graph of an XML Schema, given as the path of its file or as its bytes.
 
     Names are written with the schema's own prefixes, or without a prefix if all elements are in one
     namespace.  Without a ``root``, the root is the global element that occurs in no other element; of
     several, the one with the most elements below it.
     """
-    body, name = read_source(source, "the schema")
-    schema = _parse(body, name)
+    body, name = read_source(source, "the schema", limits)
+    try:
+        return _read(body, name, root, limits)
+    except TwigcastError:
+        raise
+    except Exception as error:  # the library raises many kinds, and more with each of its versions
+        reason = next(iter(str(error).strip().splitlines()), "").rstrip(":") or type(error).__name__
+        raise SchemaError(f"{name} is not an XML Schema that can be read: {reason[:REASON]}") from error
+
+
+REASON = 300  # characters of the library's message that are shown
+
+
+def _read(body: bytes, name: str, root: str | None, limits: SchemaLimits) -> ElementGraph:
+    schema = _parse(body, name, limits)
     declarations = _declarations(schema)
     if not declarations:
         raise SchemaError(f"{name} declares no element")
@@ -52,7 +70,7 @@ def read_xsd(source: Path | str | bytes, root: str | None = None) -> ElementGrap
         starts = {names.full(each.name) for each in schema.elements.values()}
         graph = element_graph(elements, namespaces=names.bound())
         if graph.root not in starts:
-            root = max(sorted(starts), key=lambda each: len(graph.descendants[each]))
+            root = max(sorted(starts), key=graph.reach.__getitem__)
     return element_graph(elements, root, names.bound())
 
 
@@ -70,7 +88,7 @@ _KINDS = {
 _BREADTH = (ContentKind.EMPTY, ContentKind.ELEMENTS, ContentKind.MIXED, ContentKind.ANY)
 
 
-def _parse(body: bytes, name: str) -> XMLSchema10:
+def _parse(body: bytes, name: str, limits: SchemaLimits) -> XMLSchema10:
     try:
         import xmlschema
     except ImportError as error:
@@ -89,11 +107,14 @@ def _parse(body: bytes, name: str) -> XMLSchema10:
                 raise SchemaError(
                     f"{name} refers to {location}: other files are not read, give it as one file"
                 )
+    check_size(document, name, limits)
     try:
-        return xmlschema.XMLSchema10(body, allow="none", defuse="always")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a model that it cannot verify is an error below
+            return xmlschema.XMLSchema10(body, allow="none", defuse="always")
     except (xmlschema.XMLSchemaException, ValueError, TypeError, KeyError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(":")
-        raise SchemaError(f"{name} is not an XML Schema: {reason}") from error
+        raise SchemaError(f"{name} is not an XML Schema: {reason[:REASON]}") from error
 
 
 class _Names:

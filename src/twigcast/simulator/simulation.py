@@ -15,10 +15,9 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import simpy
-
 from twigcast.analysis import Selectivity
 from twigcast.document import read
+from twigcast.errors import ExtraError
 from twigcast.routing import (
     Advertise,
     Deliver,
@@ -39,6 +38,11 @@ from twigcast.simulator.cost import CostModel, LinkModel, Sizes
 from twigcast.simulator.load import Load
 from twigcast.simulator.report import Delay, Report
 from twigcast.simulator.truth import ANSWERS, Truth
+
+try:
+    import simpy
+except ModuleNotFoundError as error:
+    raise ExtraError("simpy", extra="simulator") from error
 
 KINDS: dict[type[Message], str] = {
     Advertise: "advertisement",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.stream import stream
     from twigcast.spark.sources.documents import Documents
     from twigcast.spark.sources.reading import read
-    from twigcast.spark.stages.delivering import dead_letters, deliveries
+    from twigcast.spark.stages.delivering import dead_letters, deliveries, refused_deliveries
     from twigcast.spark.stages.matching import match, measures
     from twigcast.subscriptions import IndexVersion, SubscriptionStore
 
@@ -57,6 +57,7 @@ __all__ = [
     "match",
     "measures",
     "read",
+    "refused_deliveries",
     "retry",
     "run",
     "session",
@@ -82,11 +83,12 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.stream": ["stream"],
         "twigcast.spark.sources.documents": ["Documents"],
         "twigcast.spark.sources.reading": ["read"],
-        "twigcast.spark.stages.delivering": ["dead_letters", "deliveries"],
+        "twigcast.spark.stages.delivering": ["dead_letters", "deliveries", "refused_deliveries"],
         "twigcast.spark.stages.matching": ["match", "measures"],
         "twigcast.pattern": ["Subscription"],
         "twigcast.subscriptions": ["IndexVersion", "SubscriptionStore"],
     },
+    extra="spark",
 )
 
 

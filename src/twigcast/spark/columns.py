@@ -3,10 +3,14 @@
 documents   doc_id, body, and the other columns of the source; from some sources also
             prolog  the namespaces and entities that a record inherits, see ``document.prolog``
             error   why there is no body
-hits        documents with matches, index_version and error; with a network also
+hits        documents with matches, index_version, error, and
+            undecided          the subscriptions that took too much work to decide, by position, or null
+            with a network also
             hops               the numbers of the links that the document took
             false_positives    the numbers of those among them behind which no subscriber received it
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
+attempts    deliveries with
+            refusal  why a subscription gets no parts of a document, which is then the content
 """
 
 from __future__ import annotations
@@ -43,6 +47,8 @@ ERROR = StructType(
 
 ERRORS = StructField("error", ERROR)
 PROLOG = StructField("prolog", BinaryType())
+ONLY = StructField("twigcast_subscription", StringType())
+"""The column of the only subscription to deliver a document to; null for all that match."""
 
 SOURCED = StructType(
     [
@@ -55,8 +61,8 @@ SOURCED = StructType(
 """The columns of documents that workers have read: each row has a body or an error."""
 
 NUMBERS = ArrayType(IntegerType(), containsNull=False)  # saves the null checks: 1 µs for each document
-MATCHES, HOPS, FALSE_POSITIVES = (
-    StructField(name, NUMBERS) for name in ("matches", "hops", "false_positives")
+MATCHES, UNDECIDED, HOPS, FALSE_POSITIVES = (
+    StructField(name, NUMBERS) for name in ("matches", "undecided", "hops", "false_positives")
 )
 INDEX_VERSION = StructField("index_version", StringType())
 SECONDS = DoubleType()
@@ -73,19 +79,22 @@ DELIVERIES = StructType(
     ]
 )
 
-ARROW_ERROR = pa.struct(
-    [
-        ("code", pa.string()),
-        ("message", pa.string()),
-        ("line", pa.int32()),
-        ("column", pa.int32()),
-        ("offset", pa.int64()),
-    ]
-)
+REFUSAL = StructType([*ERROR.fields, PROLOG])
+ATTEMPTS = StructType([*DELIVERIES.fields, StructField("refusal", REFUSAL)])
+
+_ARROW_ERROR_FIELDS = [
+    ("code", pa.string()),
+    ("message", pa.string()),
+    ("line", pa.int32()),
+    ("column", pa.int32()),
+    ("offset", pa.int64()),
+]
+ARROW_ERROR = pa.struct(_ARROW_ERROR_FIELDS)
+ARROW_REFUSAL = pa.struct([*_ARROW_ERROR_FIELDS, ("prolog", pa.binary())])
 ARROW_SOURCED = pa.schema(
     [("doc_id", pa.string()), ("body", pa.binary()), ("prolog", pa.binary()), ("error", ARROW_ERROR)]
 )
-ARROW_DELIVERIES = pa.schema(
+ARROW_ATTEMPTS = pa.schema(
     [
         ("delivery_id", pa.string()),
         ("subscriber", pa.string()),
@@ -94,6 +103,7 @@ ARROW_DELIVERIES = pa.schema(
         ("part", pa.int32()),
         ("content", pa.binary()),
         ("index_version", pa.string()),
+        ("refusal", ARROW_REFUSAL),
     ]
 )
 
@@ -127,7 +137,7 @@ def batched(rows: Iterable[SourcedRow]) -> Iterator[pa.RecordBatch]:
     size = 0
     for row in rows:
         waiting.append(row)
-        size += len(row[1] or b"")
+        size += len(row[0]) + len(row[1] or b"") + len(row[2] or b"")
         if size >= DOCUMENT_BATCH_BYTES or len(waiting) >= DOCUMENT_BATCH_ROWS:
             yield _batch(waiting)
             waiting, size = [], 0

@@ -17,14 +17,15 @@ import json
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
-from twigcast.errors import SourceError
-from twigcast.pattern import CONTENTS, Content, Subscription
+from twigcast.errors import SourceError, SubscriptionError
+from twigcast.pattern import CONTENTS, Content, Subscription, printed_id, shortened
+from twigcast.subscriptions.names import check_line
 
 STDIN = Path("-")
 
@@ -37,8 +38,11 @@ class Format(StrEnum):
     jsonl = "jsonl"
 
 
-Numbered: TypeAlias = tuple[int, Subscription | SourceError]
+Numbered: TypeAlias = tuple[int, Subscription | SourceError | SubscriptionError]
 """A line number, counted from 1, with the subscription on that line or the error in it."""
+
+LONGEST = 1 << 20
+"""The most bytes of a line, several times as many as a subscription within the default limits needs."""
 
 
 def read_subscriptions(
@@ -52,6 +56,8 @@ def read_subscriptions(
     """Yield the subscriptions of a file in order; a malformed line is yielded as an error.
 
     ``namespaces``, ``subscriber`` and ``deliver`` are the defaults for lines without these fields.
+    An id or subscriber that a line cannot have is an error, and so is an id that an earlier line has, also if
+    one is a number and the other its text.
     Expressions are not parsed here: ``Subscription.pattern`` does that, once.
     """
     defaults = _Defaults(dict(namespaces or {}), subscriber, deliver)
@@ -61,9 +67,14 @@ def read_subscriptions(
         head = _head(numbered)
         format = _sniffed(head[-1][1]) if head else Format.lines
         numbered = chain(head, numbered)
+    seen: dict[str, int] = {}
     for number, raw in numbered:
         try:
             subscription = _read_line(format, number, raw, defaults)
+            if subscription is not None:
+                _check(subscription, number, seen)
+        except SubscriptionError as error:
+            yield number, error
         except UnicodeDecodeError as error:
             message = f"not UTF-8 at byte {error.start + 1}"
             yield number, SourceError(message, code="encoding", path=str(path), line=number)
@@ -72,6 +83,15 @@ def read_subscriptions(
         else:
             if subscription is not None:
                 yield number, subscription
+
+
+def _check(subscription: Subscription, number: int, seen: dict[str, int]) -> None:
+    """Check the names of a subscription; ``seen`` has the line of each id so far."""
+    id = printed_id(subscription.id)
+    check_line(subscription if subscription.id is id else replace(subscription, id=id))
+    if seen.setdefault(id, number) != number:
+        message = f"the id {shortened(id)} is already used on line {seen[id]}"
+        raise SubscriptionError(message, code="duplicate-id", id=subscription.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +135,8 @@ def _sniffed(raw: bytes) -> Format:
 
 
 def _read_line(format: Format, number: int, raw: bytes, defaults: _Defaults) -> Subscription | None:
+    if len(raw) > LONGEST:
+        raise ValueError(f"the line is longer than {LONGEST:,} bytes")
     text = raw.decode("utf-8")
     if format is Format.jsonl:
         return _read_object(text, defaults)
@@ -189,7 +211,7 @@ def _content_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, with their numbers from 1; a byte order mark is dropped."""
     try:
         with _opened(path) as file:
-            for number, raw in enumerate(_unmarked(file), start=1):
+            for number, raw in enumerate(_unmarked(_lines(file)), start=1):
                 stripped = raw.strip(b"\r\n")
                 if stripped.strip():
                     yield number, stripped
@@ -198,6 +220,15 @@ def _content_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"cannot be read: {reason}", code="unreadable", path=str(path)) from None
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines; of one that is too long, only the beginning, which is one byte too long."""
+    while raw := file.readline(LONGEST + 2):
+        rest = raw
+        while len(rest) == LONGEST + 2 and not rest.endswith(b"\n"):
+            rest = file.readline(LONGEST + 2)
+        yield raw
 
 
 def _unmarked(file: Iterable[bytes]) -> Iterator[bytes]:

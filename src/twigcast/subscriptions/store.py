@@ -28,11 +28,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-from unicodedata import category
 
+from twigcast.characters import illegal_character
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
 from twigcast.pattern import Content, Subscription
+from twigcast.subscriptions.names import check_line
 
 BUSY_SECONDS = 60.0
 READER_SECONDS = 30 * 86_400.0
@@ -77,8 +78,9 @@ class SubscriptionStore:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._opened = threading.local()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        _make(self.path)
+        with _source_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            _make(self.path)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> SubscriptionStore:
@@ -117,6 +119,8 @@ class SubscriptionStore:
 
     def unsubscribe(self, id: str) -> int:
         """Remove a subscription; return the new version.  Raises ``SubscriptionError`` if it is unknown."""
+        if illegal_character(id) is not None:  # SQLite could not take it
+            raise SubscriptionError(f"there is no subscription {id!r}", code="unknown-id", id=id)
         with self._changing() as (connection, version):
             if not connection.execute(
                 "UPDATE subscriptions SET until = ? WHERE id = ? AND until IS NULL", (version, id)
@@ -126,15 +130,24 @@ class SubscriptionStore:
             return version
 
     def import_all(self, subscriptions: Iterable[Subscription]) -> Imported:
-        """Add many subscriptions in one change; refused ones are returned with their errors."""
+        """Add many subscriptions in one change; refused ones are returned with their errors.
+
+        If ``subscriptions`` raises, nothing is added.  Of several with the same id, the last is added.
+        """
         added = 0
         refused: list[RefusedSubscription] = []
+        good: list[Subscription] = []
+        for subscription in subscriptions:  # before the store is locked, since they may be slow to come
+            try:
+                _check(subscription)
+                good.append(subscription)
+            except (PatternError, SubscriptionError) as error:
+                refused.append(RefusedSubscription(subscription.id, error))
         with self._changing() as (connection, version):
-            for subscription in subscriptions:
+            for subscription in good:
                 try:
-                    _check(subscription)
                     added += self._put(connection, subscription, version)
-                except (PatternError, SubscriptionError) as error:
+                except SubscriptionError as error:
                     refused.append(RefusedSubscription(subscription.id, error))
             if not added:
                 return Imported(version - 1, 0, refused)
@@ -214,24 +227,26 @@ class SubscriptionStore:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Open a read transaction, which sees one state of the store."""
-        connection = self._connection()
-        connection.execute("BEGIN")
-        try:
-            yield connection
-        finally:
-            connection.execute("ROLLBACK")
+        with _source_errors(self.path):
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                _roll_back(connection)
 
     @contextmanager
     def _changing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
         """Open a write transaction; yield its connection and the version that the change will have."""
-        connection = self._connection()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection, _version(connection) + 1
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+        with _source_errors(self.path):
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection, _version(connection) + 1
+                connection.execute("COMMIT")
+            except BaseException:
+                _roll_back(connection)
+                raise
 
     def _connection(self) -> sqlite3.Connection:
         """Return the connection of this thread and process; it is opened again if the file was replaced.
@@ -278,9 +293,16 @@ class SubscriptionStore:
             _written.popitem(last=False)
         return True
 
+    def _damaged(self, message: str) -> SourceError:
+        return SourceError(f"the store is damaged: {message}", code="unreadable", path=str(self.path))
+
     def _value(self, found: tuple[int, str, str, str, str, Content]) -> Subscription:
         number, id, subscriber, xpath, namespaces, deliver = found
-        read = Subscription(id, xpath, subscriber, deliver, json.loads(namespaces))
+        try:
+            bound = json.loads(namespaces)
+        except (ValueError, RecursionError):
+            raise self._damaged(f"the namespaces of the subscription {id!r} are not JSON") from None
+        read = Subscription.unchecked(id, xpath, subscriber, deliver, bound)
         known = _written.get((self.path.absolute(), number))
         return known if known == read else read
 
@@ -314,6 +336,42 @@ INSERT INTO changes SELECT value, lower(hex(randomblob(16))) FROM state WHERE na
 """
 
 
+@contextmanager
+def _source_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and of the file system into ``SourceError``."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "")
+        code, sentence = "unreadable", "the store is damaged"
+        for beginning, known in _SQLITE_CODES.items():
+            if name.startswith(beginning):
+                code, sentence = known
+        raise SourceError(f"{sentence}: {error}", code=code, path=str(path)) from error
+    except FileNotFoundError as error:
+        message = "there is no such subscription store"
+        raise SourceError(message, code="not-found", path=str(path)) from error
+    except OSError as error:
+        message = f"the store cannot be opened: {error.strerror or error}"
+        raise SourceError(message, code="unreadable", path=str(path)) from error
+
+
+_SQLITE_CODES = {
+    "SQLITE_BUSY": ("locked", "another process keeps the store locked"),
+    "SQLITE_LOCKED": ("locked", "another process keeps the store locked"),
+    "SQLITE_READONLY": ("unwritable", "the store cannot be written"),
+    "SQLITE_NOTADB": ("unreadable", "not a subscription store"),
+    "SQLITE_FULL": ("unwritable", "the store cannot be written"),
+    "SQLITE_CANTOPEN": ("unreadable", "the store cannot be opened"),
+    "SQLITE_IOERR": ("unreadable", "the store cannot be read or written"),
+}
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:  # otherwise SQLite has done it, after an error
+        connection.execute("ROLLBACK")
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     """Open a connection with synced commits, so that an acknowledged change survives a power failure."""
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
@@ -343,9 +401,17 @@ def _make(path: Path) -> None:
             connection.close()
 
 
+def _check(subscription: Subscription) -> None:
+    """Raise an error if an index would refuse the subscription, or if its names cannot be lines of text."""
+    check_line(subscription)
+    _ = subscription.pattern
+
+
 def _version(connection: sqlite3.Connection) -> int:
-    (version,) = connection.execute("SELECT value FROM state WHERE name = 'version'").fetchone()
-    return int(version)
+    found = connection.execute("SELECT value FROM state WHERE name = 'version'").fetchone()
+    if found is None or not isinstance(found[0], int):
+        raise sqlite3.DatabaseError("it has no version")
+    return found[0]
 
 
 def _set_version(connection: sqlite3.Connection, version: int) -> None:
@@ -363,29 +429,6 @@ def _kept(connection: sqlite3.Connection, version: int | None, path: Path) -> in
         message = f"there is no version {version}: the oldest is {oldest}, the newest {newest}"
         raise SourceError(message, code="unknown-version", path=str(path))
     return version
-
-
-def _check(subscription: Subscription) -> None:
-    """Raise an error if an index would refuse the subscription, or if its names cannot be lines of text."""
-    for kind, name in (("id", subscription.id), ("subscriber", subscription.subscriber)):
-        wrong = _wrong_with(name) if isinstance(name, str) else "is not a string"
-        if wrong:
-            raise SubscriptionError(f"the {kind} {name!r} {wrong}", code="unsavable-id", id=subscription.id)
-    _ = subscription.pattern
-
-
-def _wrong_with(name: str) -> str | None:
-    """Return why a name could not be read back from a line of text; None if it could."""
-    if not name:
-        return "needs at least one character"
-    kinds = {category(character) for character in name}
-    if "Cc" in kinds:
-        return "has a control character, such as a tab or a line end"
-    if "Cs" in kinds:
-        return "has a lone surrogate, which cannot be encoded"
-    if name != name.strip():
-        return "begins or ends with white space"
-    return "begins with #, as a comment does" if name.startswith("#") else None
 
 
 def _prune(connection: sqlite3.Connection, before: int) -> int:

@@ -4,18 +4,21 @@
                                           │
     VersionBuilder   Index at 33  ──►  Index at 36  ──►  <root>/36.json    and the segments that are new
 
-Manifests are a cache of the store: a manifest that is lost, or was made from another store, is rebuilt from
-the rows of its version.  A plain ``SubscriptionSource`` cannot list past versions; for these the manifest is
-the only copy.  A version is kept for as long as a batch may be replayed against it.
+Manifests and segments are a cache of the store: what is lost or damaged, or was made from another store, is
+rebuilt from the rows of its version, and a warning is logged.  A plain ``SubscriptionSource`` cannot list
+past versions; for these the files are the only copy.  A version is kept for as long as a batch may be
+replayed against it.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 from zlib import crc32
@@ -37,6 +40,8 @@ GRACE_SECONDS = 60.0
 """Younger files are never deleted, because another process may be about to use them."""
 
 SWEEP_EVERY = 16  # versions
+
+_log = logging.getLogger("twigcast")
 
 
 class Extension(Protocol):
@@ -74,6 +79,7 @@ class VersionBuilder:
         self._built: str | None = None  # the version of the indexes in memory
         self._built_token: str | None = None
         self._released = 0
+        self._sound: dict[tuple[str, int, int, int], int] = {}  # files that were checked, and their end
         self.refused: tuple[RefusedSubscription, ...] = ()
 
     def newest(self) -> str:
@@ -152,7 +158,10 @@ class VersionBuilder:
             return [], source.subscriptions(int(version)), True
         wanted = {str(each.id): each for each in source.subscriptions()}
         if str(source.version()) != version:
-            raise StageError(f"index version {version} does not exist any more", code="index-version")
+            raise StageError(
+                f"index version {version} is gone or damaged, and its subscriptions are not listed any more",
+                code="index-version",
+            )
         known, self._rows = self._rows, wanted
         if self._built is None or known is None:
             self._indexes = [Index() for _ in self._indexes]
@@ -175,18 +184,61 @@ class VersionBuilder:
     # Files
 
     def _opened(self, version: str) -> tuple[IndexVersion, ...] | None:
-        """Return the version on disk; None if it is incomplete or was made from another source."""
+        """Return the version on disk; None if it is incomplete, damaged, or was made from another source."""
+        manifest = manifest_path(self._root, version)
+        token = self._token(version)
+        if token is None and isinstance(self._source, SubscriptionStore):
+            return None
         try:
-            token = self._token(version)
-            if token is None and isinstance(self._source, SubscriptionStore):
-                return None
-            found = open_version(manifest_path(self._root, version), store=token)
-        except StageError:
+            found = open_version(manifest, store=token)
+        except StageError as error:
+            if manifest.exists():
+                _log.warning("%s: it is rebuilt", error)
             return None
         if len(found) != len(self._indexes):
             return None
         kept = found[0].extension
-        return found if (self._extension.fits(kept) if self._extension is not None else not kept) else None
+        if not (self._extension.fits(kept) if self._extension is not None else not kept):
+            return None
+        damage = self._damage(found)
+        if damage is None:
+            return found
+        _log.warning("index version %s is damaged and is rebuilt: %s", version, damage)
+        manifest.unlink(missing_ok=True)
+        self._built = None  # what is in memory may be mapped from the damaged file
+        return None
+
+    def _damage(self, shards: Iterable[IndexVersion]) -> str | None:
+        """What is wrong with the files of a version; a damaged file is removed, so that it is written again.
+
+        A file is read once in the life of this builder, unless it is replaced.
+        """
+        damage = None
+        for shard in shards:
+            stop = 0
+            for path in shard.paths:
+                try:
+                    key = _identity(path)
+                    if key not in self._sound:
+                        self._sound[key] = read_segment(path).stop
+                    stop = self._sound[key]
+                except (IndexFileError, OSError) as error:
+                    damage = str(error)
+                    path.unlink(missing_ok=True)
+            if damage is None and stop != shard.size:
+                damage = f"its manifest says {shard.size} positions, but its segments have {stop}"
+            for path in shard.extension_paths:
+                try:
+                    key = _identity(path)
+                    if key in self._sound:
+                        continue
+                    if blake2b(path.read_bytes(), digest_size=16).hexdigest() != path.stem:
+                        raise OSError(f"{path} was altered after it was written")
+                    self._sound[key] = 0
+                except OSError as error:
+                    damage = str(error)
+                    path.unlink(missing_ok=True)
+        return damage
 
     def _resume(self) -> None:
         """Load the newest version on disk, so that only the changes since must be compiled.
@@ -240,6 +292,12 @@ def _files_of(manifest: Path) -> set[str]:
         return files | {str(name) for name in content["extension"].get("files", ())}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return set()
+
+
+def _identity(file: Path) -> tuple[str, int, int, int]:
+    """A key that changes if a file is replaced or written to."""
+    found = file.stat()
+    return file.name, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _is_older(file: Path, horizon: float) -> bool:

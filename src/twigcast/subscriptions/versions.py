@@ -27,7 +27,7 @@ from twigcast.filtering import Index, RefusedSubscription, StoredSegment, read_s
 from twigcast.pattern import Subscription
 from twigcast.system import write_atomically
 
-FORMAT = 1
+FORMAT = 2
 SEGMENTS = "segments"
 MANIFEST_SUFFIX = ".json"
 
@@ -134,12 +134,14 @@ def open_version(manifest: Path, *, store: str | None = None) -> tuple[IndexVers
             raise ValueError(f"it has format {content['format']}, but this twigcast reads format {FORMAT}")
         if store is not None and content["store"] != store:
             raise ValueError("it was made from another subscription store")
+        if manifest_path(manifest.parent, content["version"]).name != manifest.name:
+            raise ValueError(f"it says that it is version {content['version']}")
         shards = _shards(manifest.absolute(), content, ())
         needed = [path for shard in shards for path in (*shard.paths, *shard.extension_paths)]
         missing = [path for path in needed if not path.is_file()]
         if missing:
             raise ValueError(f"{missing[0].name} is missing")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StageError(f"{manifest} is not a valid index version: {error}", code="index-version") from None
     return shards
 

@@ -1,7 +1,23 @@
-"""Services of the interpreter and the operating system: atomic files, lazy imports, garbage collection."""
+"""Services of the interpreter and the operating system: files, names, lazy imports, garbage collection."""
 
 from twigcast.system.files import atomic_file, sync_folder, write_atomically
+from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below, open_regular
 from twigcast.system.garbage import garbage_collection_paused
 from twigcast.system.lazy_names import lazy_names
+from twigcast.system.name_text import name_bytes, name_text, path_of
 
-__all__ = ["atomic_file", "garbage_collection_paused", "lazy_names", "sync_folder", "write_atomically"]
+__all__ = [
+    "FoundFile",
+    "Links",
+    "Refusal",
+    "atomic_file",
+    "files_below",
+    "garbage_collection_paused",
+    "lazy_names",
+    "name_bytes",
+    "name_text",
+    "open_regular",
+    "path_of",
+    "sync_folder",
+    "write_atomically",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path as File
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from twigcast.pattern import (
     PatternLimits,
     Step,
     parse,
+    parse_alone,
     render,
 )
 
@@ -267,3 +269,77 @@ def test_a_subscription_that_grows_by_cleaning_is_refused_in_time(text: str) -> 
     with pytest.raises(PatternError) as caught:
         parse(text)
     assert caught.value.code == "too-complex"
+
+
+BAD = ["\0", "\x1b", "\ud800", "\uffff"]
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize(
+    "text",
+    ["/a{}", "/a[b='x{}y']", "/a[@b='{}']", '/a[contains(b, "{}")]', "//Q{{u{}}}a", "/{}", "/a[b='{}'] | /c"],
+)
+def test_a_character_that_xml_does_not_allow_is_refused(text: str, bad: str) -> None:
+    """In names, literals and URIs, with and without the cache; the column is that of the character."""
+    text = text.format(bad)
+    for parser in (parse, parse_alone):
+        with pytest.raises(PatternError, match=f"U.{ord(bad):04X}") as error:
+            parser(text)
+        assert (error.value.code, error.value.column) == ("character", text.index(bad) + 1)
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize(
+    ("prefix", "uri"), [("p{}", "urn:p"), ("p", "urn:{}"), ("", "{}"), ("unused", "u{}")]
+)
+def test_a_namespace_with_such_a_character_is_refused(prefix: str, uri: str, bad: str) -> None:
+    """Whether the expression uses the prefix or not."""
+    with pytest.raises(PatternError, match="at position") as error:
+        parse("//a", {prefix.format(bad): uri.format(bad)})
+    assert error.value.code == "character"
+
+
+@pytest.mark.parametrize(
+    ("text", "namespaces"), [(None, None), (7, None), ("//a", {"p": None}), ("//a", {None: "u"})]
+)
+def test_what_is_no_text_is_refused(text: Any, namespaces: Any) -> None:
+    """A null of a table is a refusal like any other, not an exception that stops the rest."""
+    with pytest.raises(PatternError, match="got ") as error:
+        parse(text, namespaces)
+    assert error.value.code == "syntax"
+
+
+def test_namespaces_count_towards_the_size() -> None:
+    """A short expression with long URIs is refused; the message names the limit."""
+    for namespaces in ({"p": "u" * 40_000}, {"p" * 40_000: "u"}, {f"p{n}": "u" * 100 for n in range(400)}):
+        with pytest.raises(PatternError, match=r"PatternLimits\.size") as error:
+            parse("//a", namespaces)
+        assert error.value.code == "too-complex"
+    assert parse("//a", {"p": "u" * 40_000}, PatternLimits(size=50_000)) == parse("//a")
+
+
+def test_the_canonical_text_counts_towards_the_size() -> None:
+    """The canonical text repeats the URI of every name, so that it can be much longer than the text."""
+    with pytest.raises(PatternError, match=r"PatternLimits\.size") as error:
+        parse("/p:a" * 20, {"p": "u" * 2_000})
+    assert error.value.code == "too-complex"
+    assert len(render(parse("/p:a" * 10, {"p": "u" * 2_000}))) > 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("/a" * 5000, "length"),
+        ("/a" * 300, "steps"),
+        ("/a" + "[@b]" * 300, "predicates"),
+        ("/a" + "[b" * 40 + "]" * 40, "nesting"),
+        (" | ".join(f"/a{n}" for n in range(70)), "alternatives"),
+        ("/a[" + " | ".join(f"b{n}" for n in range(70)) + "]", "alternatives"),
+        ("/a/b" + "/.." * 40, "nesting"),
+    ],
+)
+def test_a_refusal_names_the_limit_that_was_exceeded(text: str, limit: str) -> None:
+    """The message says which field of ``PatternLimits`` to raise."""
+    with pytest.raises(PatternError, match=rf"PatternLimits\.{limit}\b") as error:
+        parse(text)
+    assert error.value.code == "too-complex"

@@ -11,8 +11,8 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.spark.jvm import private_api
 from twigcast.spark.jvm.empty_files import empty_files
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
-from twigcast.spark.sources.file_listing import FileListing
+from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.reading import source_of
 
 NO_SUCH = "; isDirectory=false; length=0; .xml"  # a name that looks like the description of a file status
@@ -48,7 +48,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.usefixtures("way")
 def test_they_are_listed_once(spark: SparkSession, feed: Path) -> None:
     """Empty files are listed beside the others, without bytes, and without files of Spark itself."""
-    files = FileListing(str(feed)).list(spark, streaming=False)
+    files = FileListing(str(feed)).listed_by_spark(spark, streaming=False)
     found = files.select("path", "length", "content").collect()
     assert sorted(
         (row.path.removeprefix("file:").removeprefix("//").removeprefix(f"{feed}/"), row.length, row.content)
@@ -69,6 +69,7 @@ def test_a_folder_without_them_has_none(spark: SparkSession, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("lister", ["driver", "spark"])
 @pytest.mark.parametrize(
     ("format", "options", "codes"),
     [
@@ -78,19 +79,28 @@ def test_a_folder_without_them_has_none(spark: SparkSession, tmp_path: Path) -> 
     ],
 )
 def test_each_is_a_dead_letter(
-    spark: SparkSession, feed: Path, format: str, options: dict[str, str], codes: dict[str, str]
+    spark: SparkSession,
+    feed: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lister: str,
+    format: str,
+    options: dict[str, str],
+    codes: dict[str, str],
 ) -> None:
-    """Each empty file is exactly one dead letter, in a batch and in a stream."""
+    """Each empty file is exactly one dead letter, in a batch and in a stream, whoever lists the files."""
+    if lister == "spark":
+        monkeypatch.setattr(FileListing, "local", lambda listing, spark: None)
     assert letters(tc.read(spark, str(feed), format=format, options=options), feed) == codes
     source = source_of(str(feed), format=format, options=options)
-    log = EmptyFileLog(feed.parent / "empty-files.json")
+    places = source.stream(spark, feed.parent)
     found: list[dict[str, str]] = []
 
     def take(batch: DataFrame, number: int) -> None:
-        found.append(letters(source.open(source.complete(spark, batch, number, log)), feed))
+        found.append(letters(source.open(places.places(batch, number)), feed))
 
     def run() -> None:
-        stream = source.list(spark, streaming=True).writeStream.foreachBatch(take)
+        places.look()
+        stream = places.frame.writeStream.foreachBatch(take)
         stream = stream.option("checkpointLocation", str(feed.parent / "checkpoint"))
         stream.trigger(availableNow=True).start().awaitTermination()
 

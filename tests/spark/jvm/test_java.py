@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,30 @@ def test_the_shim_drops_one_flag(bare: Path) -> None:
     arguments = ["-a b", "--add-modules=jdk.incubator.vector", "", "*", "c'd"]
     answer = subprocess.run([shim, *arguments], capture_output=True, text=True, check=True)
     assert answer.stdout == "-a b||*|c'd|"
+
+
+def test_the_shim_is_where_nobody_else_can_write(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache folder that others can write to or replace, or that cannot be made, is not used."""
+    echo = bare / "java"
+    echo.touch()
+    cache = bare / "cache" / "twigcast"
+    assert java._shimmed(echo).is_relative_to(cache)
+    monkeypatch.setattr(tempfile, "tempdir", str(bare))
+    planted = bare / f"twigcast-{os.getuid()}"  # a name that could be guessed
+    planted.mkdir()
+    for spoil in (
+        lambda: cache.chmod(0o777),
+        lambda: (cache.chmod(0o700), cache.parent.chmod(0o777)),
+        lambda: (cache.parent.chmod(0o700), monkeypatch.setenv("XDG_CACHE_HOME", str(echo))),
+        lambda: (cache.rename(bare / "moved"), cache.symlink_to(bare / "moved")),
+        lambda: (cache.unlink(), cache.mkdir(), monkeypatch.setattr(os, "getuid", lambda: 12345)),
+    ):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(bare / "cache"))
+        spoil()
+        shim = java._shimmed(echo)
+        assert not shim.is_relative_to(cache)
+        assert not shim.is_relative_to(planted)
+        assert shim.parent.stat().st_mode & 0o777 == 0o700
 
 
 SCRIPT = """

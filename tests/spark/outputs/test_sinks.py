@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.errors import RunError
 from twigcast.spark.outputs.batch_folders import remove_batch
-from twigcast.spark.outputs.sinks import as_messages, subscriber_folder, write_deliveries
+from twigcast.spark.outputs.sinks import as_messages, write_deliveries
 from twigcast.spark.pipeline import SinkSection
 
 SCHEMA = (
@@ -186,19 +186,3 @@ def test_a_function_that_fails_is_named_with_its_batch_and_cause(
     one = deliveries(spark, ("1", "ada", b"<a/>")).coalesce(1)
     with pytest.raises(RunError, match=f"^the function {function} failed in batch 7: {cause}$"):
         write_deliveries(one, sink, 7)
-
-
-@pytest.mark.parametrize(
-    ("subscriber", "folder"),
-    [("ada", "ada"), ("a/b", "a%2Fb"), ("..", "%2E."), (".", "%2E"), (".unfinished", "%2Eunfinished")],
-)
-def test_a_subscriber_cannot_leave_the_folder(subscriber: str, folder: str) -> None:
-    """Names that would be another folder, or a hidden one, are escaped."""
-    assert subscriber_folder(subscriber) == folder
-
-
-def test_a_long_name_is_shortened_and_stays_its_own() -> None:
-    """File systems allow 255 bytes in a name."""
-    first, second = subscriber_folder("é" * 300 + "1"), subscriber_folder("é" * 300 + "2")
-    assert first != second
-    assert len(first.encode()) <= 255

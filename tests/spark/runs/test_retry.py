@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +67,13 @@ def test_letters_are_run_again_as_a_batch_of_their_own(
 
 
 def test_a_file_that_could_not_be_read_is_read_when_it_can_be(spark: SparkSession, tmp_path: Path) -> None:
-    """The file is a socket first, which not even root can open; the other file was delivered."""
+    """The file is first one of the kernel that not even root can read; the other file was delivered."""
     feed = tmp_path / "feed"
     feed.mkdir()
     (feed / "fine.xml").write_bytes(b"<a/>")
-    with socket.socket(socket.AF_UNIX) as unreadable:
-        unreadable.bind(str(feed / "other.xml"))
+    (feed / "other.xml").symlink_to("/proc/self/mem")
     SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
-    pipeline = pipeline_in(tmp_path)
+    pipeline = pipeline_in(tmp_path, source={"links": "follow"})
     run(spark, pipeline)
     (letter,) = open_letters(spark, pipeline).collect()
     assert (Path(letter.doc_id).name, letter.code, letter.body) == ("other.xml", "unreadable", None)
@@ -142,3 +141,38 @@ def test_without_a_subscription_table_there_is_no_retry(
         retry(spark, strict)
     assert not table.exists()
     assert opened(spark, strict) == [("broken", 0), ("deep", 0), ("long", 0)]
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["observed", "cached"])
+def test_parts_that_were_too_large_are_delivered_to_their_subscription(
+    spark: SparkSession, tmp_path: Path, several: bool
+) -> None:
+    """The others have their deliveries already and do not get them again."""
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "nested.xml").write_bytes(b"<a xmlns='urn:a'>" * 50 + b"</a>" * 50)
+    store = SubscriptionStore(tmp_path / "subscriptions.db")
+    store.subscribe("all", "//*", deliver="part")
+    store.subscribe("root", "/*", deliver="part")
+    store.subscribe("whole", "/*")
+    sinks = [{"path": "out/deliveries"}, {"kind": "files", "path": "out/files"}][: 2 if several else 1]
+
+    def pipeline(**limits: Any) -> Pipeline:
+        return Pipeline.of({"sink": sinks, "limits": limits}, folder=tmp_path)
+
+    def subscriptions() -> dict[tuple[str, int], int]:
+        rows = spark.read.parquet(str(tmp_path / "out" / "deliveries")).collect()
+        return dict(Counter((row.subscription, row.batch) for row in rows))
+
+    (figures,) = run(spark, pipeline(part_threshold=2000))
+    assert (figures.documents, figures.deliveries, figures.dead_letters) == (1, 2, 1)
+    assert subscriptions() == {("root", 0): 1, ("whole", 0): 1}
+    (letter,) = open_letters(spark, pipeline()).collect()
+    assert (letter.code, letter.subscription, letter.batch) == ("parts-too-large", "all", 0)
+    (figures,) = retry(spark, pipeline(depth=10))
+    assert (figures.deliveries, figures.dead_letters) == (0, 1)
+    (letter,) = open_letters(spark, pipeline()).collect()
+    assert (letter.code, letter.subscription, letter.batch) == ("too-deep", "all", -1)
+    (figures,) = retry(spark, pipeline())
+    assert (figures.documents, figures.deliveries, figures.dead_letters) == (1, 50, 0)
+    assert subscriptions() == {("root", 0): 1, ("whole", 0): 1, ("all", -2): 50}
+    assert opened(spark, pipeline()) == []

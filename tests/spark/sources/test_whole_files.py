@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import Index
 from twigcast import spark as tc
-from twigcast.spark.sources.file_listing import FileListing
-from twigcast.spark.sources.whole_files import opened_by_spark
+from twigcast.spark.sources.listing.file_listing import FileListing
+from twigcast.spark.sources.whole_files import _read, opened_by_spark
 
 INDEX = Index([("b", "//b")])
 NAMES = ["1.xml", "2 é%.xml", "{3}.xml", "4.txt"]
@@ -38,7 +39,7 @@ def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, option
     """Rows and errors are the same, whatever the names of the files."""
     documents = tc.read(spark, str(folder), options={"maxBytes": "100", **options})
     assert documents.worker_reading() is not None
-    by_spark = opened_by_spark(FileListing(str(folder), options).list(spark, streaming=False), 100)
+    by_spark = opened_by_spark(FileListing(str(folder), options).listed_by_spark(spark, streaming=False), 100)
     expected = rows(tc.match(by_spark, INDEX))
     assert len(expected) == len(NAMES) + 3 - bool(options)
     assert rows(tc.match(documents, INDEX)) == expected
@@ -60,11 +61,10 @@ def test_a_file_with_a_colon_in_its_name(spark: SparkSession, tmp_path: Path) ->
 
 def test_a_file_that_is_gone_is_an_error_of_its_own(spark: SparkSession, folder: Path) -> None:
     """The others are read; a file that has grown beyond the limit since it was listed is too large."""
-    reading = tc.read(spark, str(folder), options={"maxBytes": "100"}).worker_reading()
-    assert reading is not None
+    stage = partial(_read, limit=100, links="skip")
     paths = [str(folder / "below" / name) for name in ("gone.xml", "1.xml", "large.xml")]
-    listed = pa.RecordBatch.from_pydict({"path": paths, "length": [10, 11, 10]})
-    (batch,) = reading.stage(iter([listed]))
+    listed = pa.RecordBatch.from_pydict({"path": paths, "length": [10, 11, 10], "refusal": [None] * 3})
+    (batch,) = stage(iter([listed]))
     assert batch.column("body").to_pylist() == [None, b"<a><b/></a>", None]
     gone, fine, grown = batch.column("error").to_pylist()
     assert (gone["code"], gone["message"]) == (

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from twigcast import Index
+from twigcast import DocumentLimits, Index
 from twigcast import spark as tc
+from twigcast.errors import StageError
 from twigcast.spark.stages import delivering
 from twigcast.spark.stages.delivering import delivery_id
 from twigcast.subscriptions.versions import IndexVersion, Subscription
@@ -134,6 +135,71 @@ def test_an_index_delivers_to_its_ids(spark: SparkSession) -> None:
     index = Index([("s", "/a"), ("t", "/b")])
     (row,) = tc.deliveries(tc.match(documents(spark, [b"<b/>"]), index), index).collect()
     assert (row.subscriber, row.subscription, bytes(row.content)) == ("t", "t", b"<b/>")
+
+
+NAMESPACED = b"<o:order xmlns:o='urn:o' xmlns='urn:d'><o:line o:n='1'>x</o:line><note/></o:order>"
+
+
+def test_a_part_is_a_document_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    """Parts declare the namespaces that they use, and can be read; as a range they are what was written."""
+    from lxml import etree
+
+    namespaces = {"o": "urn:o", "d": "urn:d"}
+    rows = [
+        Subscription("s", "//o:line", "u", "part", namespaces),
+        Subscription("t", "//d:note", "v", "part", namespaces),
+        Subscription("n", "//o:line/@o:n", "v", "part", namespaces),
+    ]
+    version = IndexVersion.write(tmp_path, 1, rows)
+    hits = tc.match(documents(spark, [NAMESPACED]), version)
+    found = {row.subscription: bytes(row.content) for row in tc.deliveries(hits, version).collect()}
+    assert found == {
+        "s": b'<o:line xmlns="urn:d" xmlns:o="urn:o" o:n=\'1\'>x</o:line>',
+        "t": b'<note xmlns="urn:d"/>',
+        "n": b"o:n='1'",
+    }
+    assert etree.fromstring(found["t"]).tag == "{urn:d}note"
+    bare = tc.deliveries(hits, version, parts="range")
+    assert {row.subscription: bytes(row.content) for row in bare.collect()} == {
+        "s": b"<o:line o:n='1'>x</o:line>",
+        "t": b"<note/>",
+        "n": b"o:n='1'",
+    }
+    with pytest.raises(StageError, match="expected parts to be document or range"):
+        tc.deliveries(hits, version, parts="element")  # type: ignore[arg-type]
+
+
+def test_parts_that_are_too_large_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """A subscription to every nested element gets a dead letter, and the others get their deliveries."""
+    rows = [Subscription(id, xpath, "u", "part") for id, xpath in (("all", "//*"), ("one", "//b"))]
+    version = IndexVersion.write(tmp_path, 1, [*rows, Subscription("whole", "/a", "v")])
+    body = b"<a>" * 500 + b"<b/>" + b"</a>" * 500
+    limits = DocumentLimits(part_threshold=10_000)
+    hits = tc.match(documents(spark, [body]), version, limits=limits)
+    outs = tc.deliveries(hits, version, limits=limits).collect()
+    assert {row.subscription: bytes(row.content) for row in outs} == {"one": b"<b/>", "whole": body}
+    (letter,) = tc.refused_deliveries(hits, version, limits=limits).collect()
+    assert (letter.doc_id, bytes(letter.body), letter.code) == ("d0", body, "parts-too-large")
+    assert (letter.subscription, letter.index_version) == ("all", "1")
+    assert "'all'" in letter.message
+    assert "part_amplification" in letter.message
+    assert tc.deliveries(hits, version).count() == 503
+
+
+def test_a_subscription_that_takes_too_much_work_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """It gets a dead letter for that document, and the others get their deliveries."""
+    costly = "//*[count(.//*[count(.//*) = 7]) = 7]"
+    rows = [Subscription("costly", costly, "u"), Subscription("whole", "/a", "v")]
+    version = IndexVersion.write(tmp_path, 1, rows)
+    body = b"<a>" * 300 + b"</a>" * 300
+    limits = DocumentLimits(work=1, work_threshold=100)
+    hits = tc.match(documents(spark, [body, b"<a/>"]), version, limits=limits)
+    outs = tc.deliveries(hits, version, limits=limits).collect()
+    assert sorted((row.doc_id, row.subscription) for row in outs) == [("d0", "whole"), ("d1", "whole")]
+    (letter,) = tc.refused_deliveries(hits, version, limits=limits).collect()
+    assert (letter.doc_id, bytes(letter.body), letter.code) == ("d0", body, "too-costly")
+    assert letter.subscription == "costly"
+    assert "limit work" in letter.message
 
 
 def test_ids_tell_everything_apart() -> None:

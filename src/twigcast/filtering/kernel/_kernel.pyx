@@ -263,6 +263,11 @@ cdef class Segment:
         return self.buffer.len
 
     @property
+    def start(self):
+        """The least position, or 0 if there is none."""
+        return self.view.header.base
+
+    @property
     def end(self):
         """One more than the greatest position."""
         return self.view.header.base + self.view.header.positions
@@ -316,7 +321,7 @@ cdef class SegmentMatcher:
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
-                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 30,
+                  uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 28,
                   double work=16, uint64_t work_threshold=1000000):
         self.reader = new CReader(SALT)
         self.confirmation = new CConfirmation()

@@ -133,7 +133,6 @@ class Automaton {
         for (const Kept& each : kept) {
             if (bytes() > most_bytes) break;
             u32 id = child(made.find(each.parent), each.symbol);
-            work_ += nodes_[id].context_count;
             nodes_[id].visited = each.visited;
             nodes_[id].again = true;
             made.insert(each.node, id);
@@ -153,6 +152,7 @@ class Automaton {
 
   private:
     static constexpr std::size_t MOST_COMPONENTS = 24;  // of a state; more are united into one
+    static constexpr std::size_t MANY_STATES = 32;      // of a path node; more are split
 
     // `nodes` must be sorted and distinct.
     u32 make_component(const std::vector<u32>& nodes) {
@@ -260,6 +260,7 @@ class Automaton {
         u32 known = next_.find(key);
         if (known != NONE) return known;
         Span parts = state_sets_[state];
+        work_ += 16 + parts.size;
         std::vector<u32> all(parts.begin(), parts.end()), exact;
         u32 exact_count = all[0];
         std::vector<u32> pending(all.begin() + 1 + exact_count, all.end());
@@ -305,11 +306,13 @@ class Automaton {
         node.depth = nodes_[parent].depth + 1;
         made_.clear();
         ++steps_;
-        work_ += nodes_[parent].context_count;
+        work_ += 16 + 8 * nodes_[parent].context_count;
         for (u32 i = 0; i < nodes_[parent].context_count; ++i) {
             Context context = contexts_[nodes_[parent].contexts + i];
             if (u32 state = next(context.state, symbol)) add_context(context.origins, state);
         }
+        if (made_.size() > MANY_STATES) split_states(false);
+        if (made_.size() > MANY_STATES) split_states(true);
         node.pushes = static_cast<u32>(pushes_.size());
         node.accepts = static_cast<u32>(accepts_.size());
         node.joins = static_cast<u32>(joins_.size());
@@ -346,6 +349,50 @@ class Automaton {
         state.step = steps_;
         state.context = static_cast<u32>(made_.size());
         made_.push_back(Context{set, id});
+    }
+
+    // If the origins of a path are in many states, splits these into states of one component each, or of one trie node
+    // each, with all origins that are in it: there are as many of these as the patterns have, however deep the path is.
+    void split_states(bool by_nodes) {
+        std::vector<Context> contexts = made_;
+        std::vector<u32> parts, one(1);
+        if (by_nodes) {  // unless there are more trie nodes than states
+            for (const Context& context : contexts)
+                for (u32 component : components_of(context.state))
+                    parts.insert(parts.end(), component_sets_[component].begin(), component_sets_[component].end());
+            work_ += parts.size();
+            std::sort(parts.begin(), parts.end());
+            if (static_cast<std::size_t>(std::unique(parts.begin(), parts.end()) - parts.begin()) * 2 > contexts.size()) return;
+        }
+        made_.clear();
+        ++steps_;
+        for (const Context& context : contexts) {
+            if (context.origins == OriginSets::OF_RESULT) {
+                add_context(context.origins, context.state);
+                continue;
+            }
+            u32 exact_count = state_sets_[context.state].data[0], number = 0;
+            for (u32 component : components_of(context.state)) {
+                bool exact = number++ < exact_count;
+                parts.assign(1, component);
+                if (by_nodes) {
+                    Span nodes = component_sets_[component];
+                    parts.assign(nodes.begin(), nodes.end());
+                    for (u32& part : parts) one[0] = part, part = make_component(one);
+                }
+                work_ += parts.size();
+                for (u32 part : parts) {
+                    if (!exact && !components_[part].descendants) continue;
+                    std::vector<u32> in{part}, none;
+                    add_context(context.origins, exact ? make_state(in, none) : make_state(none, in));
+                }
+            }
+        }
+    }
+
+    std::vector<u32> components_of(u32 state) const {
+        Span parts = state_sets_[state];
+        return std::vector<u32>(parts.begin() + 1, parts.end());
     }
 
     void add_push(Node& node, u32 set, u32 block) {

@@ -187,6 +187,13 @@ class Bits {
   public:
     void resize(std::size_t bits) { words_.assign((bits + 63) / 64, 0); }
     bool test(u32 i) const { return words_[i >> 6] >> (i & 63) & 1; }
+    // Returns whether the bit was not set before.
+    bool set(u32 i) {
+        u64 &word = words_[i >> 6], bit = 1ull << (i & 63);
+        bool is_new = !(word & bit);
+        word |= bit;
+        return is_new;
+    }
     std::vector<u64>& words() { return words_; }
 
   private:

@@ -158,7 +158,7 @@ inline void Matcher::run(u32 id, bool pure, Receiver receiver) {
         for (const u32* word = words; word < last; ++word)
             if (u64 marked = marks[*word]) test_word<TO_RESULT>(program, static_cast<u32>(word - words), marked);
     }
-    work_ += (head.end - head.always) / 4;
+    work_ += (head.end - head.always) / 3;
     for (u32 at = head.always; at < head.end;) at = test_row<TO_RESULT>(program, at);
     if (head.alone_words) run_alone<TO_RESULT>(program, receiver);
 }
@@ -210,7 +210,7 @@ inline void Matcher::test_key(const u32* program, const u32* keys) {
     const Key &from = reinterpret_cast<const Key*>(keys)[0], &to = reinterpret_cast<const Key*>(keys)[1];
     const u64* marks = marks_.words().data();
     const u32 *pair = program + from.pair, *end = program + to.pair;
-    work_ += (to.pair - from.pair) / 4 + (to.row - from.row) / 4;
+    work_ += (to.pair - from.pair) / 2 + (to.row - from.row) / 3;
     // Whether the literal of a pair holds is unpredictable, so the code does not branch on it.
     if (TO_RESULT) {
         for (; pair < end; pair += 2) {

@@ -60,6 +60,7 @@ class Matcher {
         : segment_(segment), automaton_(segment), conformance_(segment, tuning.cache_bytes / 8),
           predicates_(segment, automaton_.names), text_(predicates_.on_string()), tuning_(tuning) {
         marks_.resize(segment.literals());
+        noted_.resize(segment.atoms());
         seen_.assign(segment.literals(), 0);
         frames_.resize(64);
         single_ = segment.header->positions;
@@ -377,7 +378,11 @@ class Matcher {
     void limit_atoms(Frame& frame) {
         if (frame.atoms.size() <= frame.most_atoms) return;
         work_ += frame.atoms.size();
-        unique(frame.atoms);
+        std::size_t kept = 0;
+        for (u32 atom : frame.atoms)
+            if (noted_.set(atom)) frame.atoms[kept++] = atom;
+        frame.atoms.resize(kept);
+        for (u32 atom : frame.atoms) noted_.words()[atom >> 6] = 0;
         frame.most_atoms = std::max(16 * COMPACTION, 2 * frame.atoms.size());
     }
 
@@ -471,7 +476,7 @@ class Matcher {
     u32 program_at_ = 0;     // where the last one begins
     std::vector<Keyed> keyed_[2];   // while programs are made
     std::vector<u32> parts_[9];
-    Bits marks_;
+    Bits marks_, noted_;  // noted_: while duplicates are removed
     std::vector<u32> touched_, accepted_, accepted_in_, completed_in_, seen_, split_;
     LiteralSet found_, closing_;  // closing_: the predicates on the string-value of the element that ends
     Output emitted_;

@@ -20,7 +20,7 @@ struct Limits {
     u64 amplification_threshold = 8ull << 20;
     u32 entity_depth = 64;
     double matching_work = 5000.0;  // steps per byte of the document, for all matchers together
-    u64 matching_work_threshold = 1ull << 30;
+    u64 matching_work_threshold = 1ull << 28;
 };
 
 // Beside expat's own codes (below 1000).

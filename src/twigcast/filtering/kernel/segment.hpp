@@ -24,6 +24,9 @@
 // the position of the schema (conformance.hpp).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "flat.hpp"
 
 namespace twigcast {
@@ -141,9 +144,14 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
 
     const u64* count = header->count;
     u32 n = header->nodes, slots = header->slots;
+    // Numbers of the file are u32, so no section may have more elements than these can count.
+    for (u32 s = 0; s < SECTIONS; ++s)
+        if (count[s] >= LITERAL && s != STRINGS) return "a section is too large";
     if (n == 0 || count[KEYS] != n || count[FIRST_CHILD] != u64(n) + 1 || count[END] != n || count[FLAGS] != n)
         return "inconsistent tries";
     if (count[ROW_START] != u64(n) + 1 || count[ROOTS] != u64(1) + count[TESTS]) return "inconsistent tries";
+    // Each atom is the end of a node or the payload of a row: a matcher allocates memory for as many as there are.
+    if (header->atoms > u64(n) + count[ROWS] / 2) return "more atoms than nodes and rows";
     if (u64(header->atoms) + count[PREDICATES] >= LITERAL) return "too many literals";
     if (u64(header->base) + header->positions >= NONE) return "positions out of range";
     if (slots < header->positions || count[SLOT_START] != u64(slots) - header->positions + 1)
@@ -151,26 +159,42 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     for (u64 i = 0; i < count[POSITIONS]; ++i)
         if (positions[i] < header->base || positions[i] - header->base >= header->positions)
             return "a position out of range";
-    for (u64 i = 0; i < count[SLOT_START]; ++i)
-        if (slot_start[i] > count[POSITIONS] || (i && slot_start[i] < slot_start[i - 1])) return "inconsistent slots";
-    u64 text = count[STRINGS];
+    if (slot_start[0] != 0 || slot_start[count[SLOT_START] - 1] != count[POSITIONS]) return "inconsistent slots";
+    for (u64 i = 1; i < count[SLOT_START]; ++i)
+        if (slot_start[i] <= slot_start[i - 1]) return "inconsistent slots";
+    // Names and texts are copied by each matcher; since none share bytes, all copies are not larger than the section.
+    u64 text = count[STRINGS], copied = 0;
     for (u64 t = 0; t < count[TESTS]; ++t) {
         const NameTest& test = tests[t];
         if (test.space != NONE && u64(test.space) + test.space_length > text) return "a name out of range";
         if (test.local != NONE && u64(test.local) + test.local_length > text) return "a name out of range";
+        copied += u64(test.space == NONE ? 0 : test.space_length) + (test.local == NONE ? 0 : test.local_length);
     }
     for (u64 p = 0; p < count[PREDICATES]; ++p) {
         const Predicate& predicate = predicates[p];
         if (predicate.kind > ON_STRING || predicate.op >= OPERATORS) return "an unknown predicate";
         if (predicate.kind == ON_ATTRIBUTE && predicate.test >= count[TESTS]) return "a predicate out of range";
         if (u64(predicate.text) + predicate.text_length > text) return "a predicate out of range";
+        if (!std::isfinite(predicate.number)) return "a predicate with a number that is not finite";
+        copied += predicate.text_length;
     }
-    for (u64 r = 0; r < count[ROOTS]; ++r)
-        if (roots[r] != NONE && (roots[r] == 0 || roots[r] >= n)) return "a root out of range";
-    // Only the document's trie may have slots.  Node 0 is its root, and tries are disjoint, so the walk goes by ranges.
+    if (copied > text) return "names that overlap";
+    // Nodes are numbered by tries and parents: the document, the roots of the other tries, then the children of each
+    // node in turn.  So every other node has exactly one parent, which has a smaller number.
+    u64 trees = 1;
     std::vector<u8> document(n, 0);
+    for (u64 r = 0; r < count[ROOTS]; ++r) {
+        if (roots[r] == NONE) continue;
+        if (roots[r] == 0 || roots[r] >= n || document[roots[r]]) return "a root out of range";
+        document[roots[r]] = 1;
+        ++trees;
+    }
+    if (first_child[0] != trees || first_child[n] != n) return "inconsistent tries";
+    for (u64 i = 1; i < trees; ++i)
+        if (!document[i]) return "a root out of range";
+    // Only the document's trie, whose root is node 0, may have slots.
+    std::fill(document.begin(), document.end(), 0);
     document[0] = 1;
-    if (first_child[n] > n) return "a child out of range";
     for (u32 i = 0; i < n; ++i) {
         if (first_child[i + 1] > n || first_child[i] > first_child[i + 1] || first_child[i] <= i)
             return "inconsistent tries";
@@ -185,18 +209,29 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
         if (end[i] != NONE && end[i] >= payloads) return "an end out of range";
         u32 from = row_start[i], to = row_start[i + 1];
         if (from > to || to > count[ROWS]) return "inconsistent rows";
+        u32 expected = 0;
         while (from < to) {
             if (rows[from++] >= payloads) return "a payload out of range";
+            bool pure = true, positive = false, positive_predicate = false;
             for (;;) {
                 if (from >= to) return "a row without an end";
-                u32 literal = rows[from++];
-                if ((literal & LITERAL) >= literals()) return "a literal out of range";
+                u32 literal = rows[from++], number = literal & LITERAL;
+                if (number >= literals()) return "a literal out of range";
+                positive = positive || !(literal & NEGATIVE);
+                if (number >= header->atoms) {
+                    u32 kind = predicates[number - header->atoms].kind;
+                    pure = false;
+                    positive_predicate = positive_predicate || !(literal & NEGATIVE);
+                    expected |= kind == ON_ATTRIBUTE ? NEEDS_ATTRIBUTES : kind == ON_STRING ? NEEDS_STRING : NEEDS_TEXT;
+                }
                 if (literal & LAST) break;
             }
+            expected |= pure ? HAS_PURE : HAS_PREDICATE;
+            if (pure && !positive) expected |= ALWAYS_PURE;
+            if (!pure && !positive_predicate) expected |= ALWAYS_PREDICATE;
         }
+        if (flags[i] != expected) return "flags that do not fit the rows";
     }
-    for (u64 r = 0; r < count[ROOTS]; ++r)
-        if (roots[r] != NONE && document[roots[r]]) return "a root in the document's trie";
     return check_schemas();
 }
 

@@ -4,7 +4,18 @@ text ──► tokens ──► paths, conditions ──► cleaning ──► P
   └── part_cache: most texts are assembled from steps and predicates that were parsed before
 """
 
+from twigcast.pattern.syntax.cursor import check_text, shortened, total_length
 from twigcast.pattern.syntax.parsing import parse, parse_alone
 from twigcast.pattern.syntax.part_cache import LENGTH, cut, part_conditions, part_step
 
-__all__ = ["LENGTH", "cut", "parse", "parse_alone", "part_conditions", "part_step"]
+__all__ = [
+    "LENGTH",
+    "check_text",
+    "cut",
+    "parse",
+    "parse_alone",
+    "part_conditions",
+    "part_step",
+    "shortened",
+    "total_length",
+]

@@ -207,7 +207,7 @@ class ConditionReader(PathReader):
             start = self.at
             operand = self._primary()
         if len(routes) > self.limits.alternatives:
-            self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", start)
+            self.too_many_alternatives(start)
         return routes
 
     def _primary(self) -> _Operand:

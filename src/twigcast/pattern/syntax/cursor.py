@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NoReturn
+from itertools import chain
+from typing import Any, NoReturn
 
+from twigcast.characters import describe_character, illegal_character
 from twigcast.errors import PatternError
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.syntax.tokens import END, column, is_name, length, tokenise
 from twigcast.pattern.tree import ANY, NameTest
 
 XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
+SHOWN = 64  # characters of a name in an error message
 COMPARISON = "a comparison with a string or a number"
 ARITHMETIC = frozenset({"+", "-", "*", "div", "mod"})
 NODE_TYPES = frozenset({"text", "node", "comment", "processing-instruction"})
@@ -48,13 +51,34 @@ class Cursor:
         self.cleaned = False
         self.dead: int | None = None
         if len(text) > limits.length and length(text) > limits.length:
-            raise PatternError(
-                f"the expression is longer than {limits.length} characters",
-                code="too-complex",
-                text=text,
-                column=limits.length + 1,
+            self._refuse_text(
+                f"the expression is longer than {limits.length} characters (PatternLimits.length)",
+                limits.length,
             )
+        if total_length(text, namespaces) > limits.size:
+            self._refuse_text(
+                f"the expression and its namespaces have more than {limits.size} characters"
+                " (PatternLimits.size)",
+                min(len(text), limits.size),
+            )
+        self._check_characters()
         self.tokens = tokenise(text)
+
+    def _refuse_text(self, message: str, at: int) -> NoReturn:
+        """Refuse a text before it is split into tokens; ``at`` is the index of a character."""
+        raise PatternError(message, code="too-complex", text=self.text, column=at + 1)
+
+    def _check_characters(self) -> None:
+        check_text(self.text)
+        for prefix, uri in (self.namespaces or {}).items():
+            for kind, name in (("prefix", prefix), ("namespace", uri)):
+                at = illegal_character(name)
+                if at is not None:
+                    message = (
+                        f"the {kind} {shortened(name)} has the character {describe_character(name[at])} at "
+                        f"position {at + 1}, which XML does not allow"
+                    )
+                    raise PatternError(message, code="character", text=self.text, column=1)
 
     def name_test(self, at: int, default: str) -> NameTest:
         token = self.tokens[at]
@@ -81,7 +105,9 @@ class Cursor:
         if uri is None:
             self.refuse("unbound-prefix", f"the prefix {prefix!r} is not bound to a namespace", at)
         if "{" in uri or "}" in uri:
-            self.refuse("unsupported", f"the namespace {uri!r} contains braces", at, "a URI without braces")
+            self.refuse(
+                "unsupported", f"the namespace {shortened(uri)} contains braces", at, "a URI without braces"
+            )
         return uri
 
     def at_function(self) -> bool:
@@ -92,7 +118,8 @@ class Cursor:
         self.at += 1
         self.depth += 1
         if self.depth > self.limits.nesting:
-            self.refuse("too-complex", f"nested more than {self.limits.nesting} deep", self.at - 1)
+            message = f"nested more than {self.limits.nesting} deep (PatternLimits.nesting)"
+            self.refuse("too-complex", message, self.at - 1)
 
     def close(self) -> None:
         if self.tokens[self.at] != ")":
@@ -115,11 +142,47 @@ class Cursor:
             )
         self.expected(sign)
 
+    def too_many_alternatives(self, at: int) -> NoReturn:
+        """Refuse an expression with more branches than the limit."""
+        message = f"there are more than {self.limits.alternatives} alternatives (PatternLimits.alternatives)"
+        self.refuse("too-complex", message, at)
+
     def refuse(self, code: str, message: str, at: int, expected: str | None = None) -> NoReturn:
         """Raise ``PatternError`` at the token with index ``at``."""
         raise PatternError(
             message, code=code, text=self.text, column=column(self.text, at), expected=expected
         ) from None
+
+
+def check_types(text: object, namespaces: Mapping[Any, Any] | None) -> None:
+    """Refuse values that are no strings: what a caller reads from a table may be null."""
+    if not isinstance(text, str):
+        message = f"expected the text of an expression, got {type(text).__name__}"
+        raise PatternError(message, code="syntax", text="", column=1, expected="text")
+    for name in chain(namespaces, namespaces.values()) if namespaces else ():
+        if not isinstance(name, str):
+            message = f"expected prefixes and URIs to be strings, got {type(name).__name__}"
+            raise PatternError(message, code="syntax", text=text, column=1, expected="a string")
+
+
+def check_text(text: str) -> None:
+    """Raise ``PatternError`` if an expression has a character that XML does not allow."""
+    at = illegal_character(text)
+    if at is not None:
+        message = f"XML does not allow the character {describe_character(text[at])}"
+        raise PatternError(message, code="character", text=text, column=at + 1)
+
+
+def total_length(text: str, namespaces: Mapping[str, str] | None) -> int:
+    """The number of characters of an expression with its namespace map."""
+    if not namespaces:
+        return len(text)
+    return len(text) + sum(map(len, namespaces)) + sum(map(len, namespaces.values()))
+
+
+def shortened(name: str) -> str:
+    """The ``repr`` of a name, of which a message shows at most the beginning."""
+    return repr(name) if len(name) <= SHOWN else f"{name[:SHOWN]!r}…"
 
 
 @lru_cache(maxsize=1 << 16)

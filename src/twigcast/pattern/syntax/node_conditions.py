@@ -178,5 +178,6 @@ def branches(condition: Condition) -> tuple[Branch, ...]:
 def bounded(alternatives: Value, limit: int) -> Value:
     """Return ``alternatives``; raises ``Refusal`` if there are more than ``limit``."""
     if len(alternatives) > limit:
-        raise Refusal("too-complex", f"written without '..', it has more than {limit} alternatives")
+        message = f"written without '..', it has more than {limit} alternatives (PatternLimits.alternatives)"
+        raise Refusal("too-complex", message)
     return alternatives

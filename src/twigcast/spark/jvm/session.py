@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twigcast.spark.jvm.java import cache_folder, java_home
+from twigcast.errors import ExtraError
+from twigcast.spark.jvm.java import java_home, private_folder
 from twigcast.spark.jvm.private_api import SUBMITTED_SETTINGS, WORKER_DAEMON, MissingApi, using
 from twigcast.spark.jvm.workers import import_path
 from twigcast.system import write_atomically
@@ -63,6 +64,8 @@ def session(
     The master is that of ``spark-submit``, else ``master``, else all cores of this machine.  Settings of
     ``spark-submit`` take precedence over ``conf``, and both over the defaults of this module.
     """
+    if find_spec("pyspark") is None:
+        raise ExtraError("pyspark", extra="spark")
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
@@ -125,13 +128,14 @@ def _worker_settings() -> dict[str, str]:
     return settings
 
 
+# Without the traces of Java: an error is raised in Python, and the exception has its trace.
 _LOGGING = """\
 status = error
 appender.console.type = Console
 appender.console.name = console
 appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
+appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{none}
 rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
@@ -141,10 +145,9 @@ logger.gateway.level = error
 
 def _quiet_logging() -> Path | None:
     """The path of a log4j configuration for errors only; none if it cannot be written."""
-    path = cache_folder() / "log4j2-quiet.properties"
     try:
-        if not path.is_file() or path.read_text() != _LOGGING:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = private_folder() / "log4j2-quiet.properties"
+        if path.is_symlink() or not path.is_file() or path.read_text() != _LOGGING:
             write_atomically(path, _LOGGING.encode())
     except OSError:
         return None

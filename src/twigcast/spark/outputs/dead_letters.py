@@ -1,5 +1,7 @@
 """The table of dead letters: documents that could not be read, with bytes, error, batch and time.
 
+A document whose parts are too large for one subscription is a letter with that ``subscription``, and a retry
+delivers it to that subscription only.
 A letter is open until a retry takes it; then it is settled.  If the retry fails too, the document becomes a
 new letter, in the batch of the retry; so a bad document has one open letter and a history of settled ones.
 """
@@ -22,13 +24,18 @@ from twigcast.spark.stages.delivering import dead_letters
 
 LETTERS = (
     "doc_id string, body binary, code string, message string, line int, column int, offset long,"
-    " index_version string, prolog binary, time timestamp, batch int"
+    " index_version string, prolog binary, subscription string, time timestamp, batch int"
 )
 SETTLED = "letter_batch int, doc_id string, batch int"
 
 
-def write_letters(hits: DataFrame, path: str, batch: int, time: datetime, count: int) -> None:
-    """Write the letters of a batch, ``count`` of them, replacing those of an earlier attempt."""
+def write_letters(
+    hits: DataFrame, path: str, batch: int, time: datetime, count: int, more: DataFrame | None = None
+) -> None:
+    """Write the letters of a batch, ``count`` of them, replacing those of an earlier attempt.
+
+    ``more`` are refused deliveries.
+    """
     if not count:  # writing an empty folder would take a Spark job for each batch
         with suppress(MissingApi):
             remove_batch(hits.sparkSession, path, batch)
@@ -36,6 +43,10 @@ def write_letters(hits: DataFrame, path: str, batch: int, time: datetime, count:
     letters = dead_letters(hits)
     if "prolog" not in letters.columns:
         letters = letters.withColumn("prolog", F.lit(None).cast("binary"))
+    if "subscription" not in letters.columns:
+        letters = letters.withColumn("subscription", F.lit(None).cast("string"))
+    if more is not None:
+        letters = letters.unionByName(more)
     write_batch(letters.withColumn("time", F.lit(time)), path, batch)
 
 

@@ -14,7 +14,6 @@ Executors write the content, which never comes to the driver; the driver only co
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import os
@@ -27,7 +26,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import quote
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -36,6 +34,7 @@ from pyspark.sql import functions as F
 
 from twigcast.errors import RunError
 from twigcast.spark.outputs.batch_folders import write_batch
+from twigcast.spark.outputs.subscriber_folders import subscriber_folder
 
 if TYPE_CHECKING:
     from twigcast.spark.pipeline import SinkSection
@@ -44,25 +43,12 @@ Batches: TypeAlias = Iterable[Any]  # Arrow record batches
 
 UNFINISHED = ".unfinished"
 COPY_BYTES = 1 << 20
-NAME_BYTES = 200
 CAUSE_LENGTH = 400  # characters of the message of an exception
 
 
 def write_deliveries(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
     """Write the deliveries of a batch, for the first time or again, and return their number."""
     return _WRITERS[sink.kind](deliveries, sink, batch)
-
-
-def subscriber_folder(subscriber: str) -> str:
-    """The name of a subscriber's folder: special characters are escaped, and long names are cut."""
-    name = quote(subscriber, safe=" @+,=~")
-    if name.strip(".") == "" or name.startswith("."):
-        name = "%2E" + name[1:]
-    if len(name) > NAME_BYTES:
-        name = (
-            name[: NAME_BYTES - 34] + "--" + hashlib.blake2b(subscriber.encode(), digest_size=16).hexdigest()
-        )
-    return name
 
 
 def reports_observations(sink: SinkSection) -> bool:

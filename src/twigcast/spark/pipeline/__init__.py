@@ -27,7 +27,9 @@ Nothing in this sub-room imports Spark: a file is validated before a session is 
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.pipeline import Pipeline
 from twigcast.spark.pipeline.sections import (
+    ArchivesSection,
     DeadLettersSection,
+    DeliveriesSection,
     LimitsSection,
     MetricsSection,
     SinkSection,
@@ -40,7 +42,9 @@ from twigcast.spark.pipeline.sections import (
 )
 
 __all__ = [
+    "ArchivesSection",
     "DeadLettersSection",
+    "DeliveriesSection",
     "LimitsSection",
     "MetricsSection",
     "NetworkSection",

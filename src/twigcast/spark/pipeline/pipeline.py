@@ -16,7 +16,9 @@ from twigcast.errors import PipelineError
 from twigcast.spark.pipeline.folder_conflicts import folder_conflict
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.sections import (
+    ArchivesSection,
     DeadLettersSection,
+    DeliveriesSection,
     LimitsSection,
     MetricsSection,
     SinkSection,
@@ -63,12 +65,14 @@ class Pipeline(ConfigSection):
     sink: Annotated[tuple[SinkSection, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]
     )
+    deliveries: DeliveriesSection = _default({})
     dead_letters: DeadLettersSection = _default({})
     metrics: MetricsSection = _default({})
     work: WorkSection = _default({})
     stream: StreamSection = _default({})
     spark: SparkSection = _default({})
     limits: Limits = _default({})
+    archives: ArchivesSection = _default({})
 
     @model_validator(mode="after")
     def _without_folder_conflicts(self) -> Self:

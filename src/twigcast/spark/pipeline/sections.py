@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from twigcast.config import ConfigSection, wrong
-from twigcast.document import DocumentLimits
+from twigcast.document import DocumentLimits, PartForm
 from twigcast.spark.pipeline.values import (
     AnyPath,
     ByteCount,
@@ -20,10 +20,16 @@ from twigcast.spark.pipeline.values import (
     Name,
     Options,
 )
+from twigcast.spark.sources.archive_limits import ArchiveLimits
 
 SourceKind = Literal["directory", "archives", "records", "table", "format"]
 SinkKind = Literal["format", "files", "jsonl", "callable"]
 _FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
+
+
+_MASTER = re.compile(
+    r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|(spark|k8s|mesos)://.+|yarn"
+)
 
 
 def is_file_format(format: str) -> bool:
@@ -41,6 +47,7 @@ class SourceSection(ConfigSection):
     ``.tar.gz`` or ``.gz``.  ``records``: each element ``record`` of each file.  ``table``: each row of a
     Parquet folder, of a folder in another ``format``, or of the ``table`` of the catalogue; its columns are
     ``doc_id`` and ``body``.  ``format``: each row of any format of Spark with its options.
+    ``links`` says which links in a local folder are followed: none, those to something in the folder, or all.
     """
 
     kind: SourceKind = "directory"
@@ -49,6 +56,7 @@ class SourceSection(ConfigSection):
     table: Name | None = None
     options: Options = Field(default_factory=dict)
     record: Name | None = None
+    links: Literal["skip", "inside", "follow"] = "skip"
     doc_id: Name = "doc_id"
     body: Name = "body"
     max_per_batch: PositiveInt = 10_000
@@ -72,7 +80,8 @@ class SourceSection(ConfigSection):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         columns = ("table", "format")
-        kinds = {"format": columns, "table": ("table",), "record": ("records",)}
+        files = ("directory", "archives", "records")
+        kinds = {"format": columns, "table": ("table",), "record": ("records",), "links": files}
         _refuse_keys_of_other_kinds(self, self.kind, kinds | {"doc_id": columns, "body": columns})
         if self.kind == "records" and not self.record:
             raise wrong(
@@ -137,6 +146,16 @@ class SinkSection(ConfigSection):
         return self
 
 
+class DeliveriesSection(ConfigSection):
+    """What is delivered to a subscription that asks for parts.
+
+    ``parts`` is ``document`` if a part is a document of its own, with the namespaces that it uses, or
+    ``range`` if it is the bare range of bytes.
+    """
+
+    parts: PartForm = "document"
+
+
 class DeadLettersSection(ConfigSection):
     """Where documents that cannot be read are written, with code, line and column of the error."""
 
@@ -187,6 +206,14 @@ class SparkSection(ConfigSection):
     master: str | None = None
     conf: Options = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _known_master(self) -> Self:
+        for key, master in (("master", self.master), ("conf", self.conf.get("spark.master"))):
+            if master is not None and not _MASTER.fullmatch(master):
+                expected = 'expected "local[*]", "spark://host:port", "yarn" or "k8s://…"'
+                raise wrong(key, f"{expected} as the master of Spark, got {master!r}")
+        return self
+
 
 class LimitsSection(ConfigSection):
     """The limits beyond which a document is a dead letter: the fields of ``DocumentLimits``."""
@@ -201,6 +228,25 @@ class LimitsSection(ConfigSection):
     entity_depth: KernelCount = DocumentLimits().entity_depth
     work: Annotated[float, Field(gt=0, le=1 << 32, allow_inf_nan=False)] = DocumentLimits().work
     work_threshold: ByteCount = DocumentLimits().work_threshold
+    matching_work: Annotated[float, Field(gt=0, le=1 << 32, allow_inf_nan=False)] = (
+        DocumentLimits().matching_work
+    )
+    matching_work_threshold: ByteCount = DocumentLimits().matching_work_threshold
+    part_amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
+        DocumentLimits().part_amplification
+    )
+    part_threshold: ByteCount = DocumentLimits().part_threshold
+
+
+class ArchivesSection(ConfigSection):
+    """The limits beyond which an archive is a dead letter: the fields of ``ArchiveLimits``.
+
+    ``bytes`` also bounds what a compressed file of records contains.
+    """
+
+    members: KernelCount = ArchiveLimits().members
+    bytes: ByteCount = ArchiveLimits().bytes
+    header_bytes: ByteCount = ArchiveLimits().header_bytes
 
 
 def _refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 
+from twigcast.spark.columns import NUMBERS
 from twigcast.spark.outputs.dead_letters import write_letters
 from twigcast.spark.outputs.link_metrics import hop_measures, hop_metrics, write_hops
 from twigcast.spark.outputs.metrics import BatchMetrics, write_metrics
@@ -27,9 +29,8 @@ from twigcast.spark.outputs.sinks import reports_observations, write_deliveries
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.sources.documents import Documents
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
-from twigcast.spark.stages.delivering import deliveries
+from twigcast.spark.stages.delivering import attempts, delivered, deliveries, delivers_parts, refused
 from twigcast.spark.stages.matching import match, measures
 from twigcast.subscriptions import SubscriptionSource, SubscriptionStore, VersionBuilder
 
@@ -64,11 +65,6 @@ class RunState:
         )
         return cls(pipeline, Journal(pipeline.work.journal), versions, network)
 
-    @property
-    def empty_files(self) -> EmptyFileLog:
-        """The empty files that batches of the stream took."""
-        return EmptyFileLog(self.pipeline.work.path / "empty-files.json")
-
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSource:
     """The subscriptions of a pipeline; raises ``SourceError`` if there is no such store."""
@@ -90,16 +86,33 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
     figures = [*measures(SECONDS), *hop_measures(links)]
     with cached(hits):
-        if reports_observations(pipeline.sink[0]):  # then the first write also computes the metrics
-            observation = Observation()
-            outgoing = deliveries(hits.observe(observation, *figures), index, ship=ship)
+        observing = reports_observations(pipeline.sink[0])  # then the first write also computes the metrics
+        on_hits, on_attempts = Observation(), Observation()
+        source = hits.observe(on_hits, *figures) if observing else hits
+        form, limits = pipeline.deliveries.parts, pipeline.limits
+        refusals = F.count("refusal").alias("refusals")
+        with_parts = delivers_parts(index)
+        if with_parts:
+            made = attempts(source, index, ship=ship, parts=form, limits=limits)
+            made = made.observe(on_attempts, refusals) if observing else made
+            outgoing = delivered(made)
         else:
-            observation = None
-            outgoing = deliveries(hits, index, ship=ship)
-        with cached(outgoing) if observation is None or len(pipeline.sink) > 1 else nullcontext():
+            made = outgoing = deliveries(source, index, ship=ship)
+        with nullcontext() if observing and len(pipeline.sink) == 1 else cached(made):
             counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
-        measured = hits.agg(*figures).collect()[0].asDict() if observation is None else observation.get
-        write_letters(hits, pipeline.dead_letters.path, batch, entry.time, measured["errors"])
+            measured = on_hits.get if observing else hits.agg(*figures).collect()[0].asDict()
+            letters, more = measured["errors"], None
+            if with_parts:
+                found = on_attempts.get if observing else made.agg(refusals).collect()[0].asDict()
+                letters += found["refusals"]
+                more = refused(made) if found["refusals"] else None
+            elif measured["undecided"]:
+                costly = hits.where(F.col("undecided").isNotNull()).withColumn(
+                    "matches", F.array().cast(NUMBERS)
+                )
+                more = refused(attempts(costly, index, ship=ship, limits=limits))
+                letters += more.count()
+            write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
     if network is not None:
         hops = hop_metrics(measured, links)
         write_hops(hits.sparkSession, hops, network.table.metrics, batch)
@@ -109,7 +122,7 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
         bytes=measured["bytes"],
         matches=measured["matches"],
         deliveries=counts[0],
-        dead_letters=measured["errors"],
+        dead_letters=letters,
         parse_and_match_seconds=measured["seconds"],
         seconds=time.monotonic() - began,
         index_version=entry.version,

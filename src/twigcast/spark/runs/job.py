@@ -14,7 +14,7 @@ from twigcast.spark.jvm.filesystem import exists
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.batch import run_batch
-from twigcast.spark.runs.pipeline_query import PipelineQuery
+from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
 from twigcast.spark.runs.stream import OnBatch, open_run, start_query
 from twigcast.spark.sources.pipeline_source import pipeline_source
 
@@ -67,6 +67,9 @@ def _run_whole(spark: SparkSession, pipeline: Pipeline) -> BatchMetrics:
         )
     last = max([-1, *state.journal.batches()])
     batch = last if last >= 0 and not state.journal.is_finished(last) else last + 1
-    metrics = run_batch(state, documents, batch)
-    state.journal.finish(batch)
+    try:
+        metrics = run_batch(state, documents, batch)
+        state.journal.finish(batch)
+    except Exception as error:
+        raise as_run_error(error) from error
     return metrics

@@ -16,15 +16,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from twigcast.errors import RunError
 from twigcast.system import write_atomically
 
 KEPT = 10_000
+
+_NUMBER = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,18 @@ class Journal:
         return entry
 
     def find(self, batch: int) -> Entry | None:
-        """The entry of a batch; none if it was never started."""
+        """The entry of a batch; none if it was never started.  Raises ``RunError`` if it is damaged."""
+        file = self._file(batch)
         try:
-            found = json.loads(self._file(batch).read_text(encoding="utf-8"))
+            found = json.loads(file.read_text(encoding="utf-8"))
+            return Entry(int(found["batch"]), str(found["version"]), datetime.fromisoformat(found["time"]))
         except FileNotFoundError:
             return None
-        return Entry(found["batch"], found["version"], datetime.fromisoformat(found["time"]))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(
+                f"{file}: the journal entry of batch {batch} cannot be read ({error}): restore the file, "
+                "because it has the index version that the batch was begun with"
+            ) from None
 
     def finish(self, batch: int) -> None:
         """Mark a batch as finished; for batches of a stream, Spark's checkpoint does that."""
@@ -73,7 +83,7 @@ class Journal:
 
     def batches(self) -> list[int]:
         """The numbers of the batches that have an entry, sorted."""
-        return sorted(int(file.stem) for file in self.folder.glob("*.json") if not file.name.startswith("."))
+        return sorted(int(file.stem) for file in self.folder.glob("*.json") if _NUMBER.fullmatch(file.stem))
 
     def entries(self) -> dict[int, Entry]:
         """The entries by batch."""

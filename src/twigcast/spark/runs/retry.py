@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from twigcast.spark.columns import ERROR
+from twigcast.spark.columns import ERROR, ONLY
 from twigcast.spark.jvm.lock import lock
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.batch_folders import write_batch
@@ -28,6 +28,7 @@ from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.batch import RunState, run_batch
 from twigcast.spark.sources.file_access import open_file, read_within
+from twigcast.system import Links
 
 
 def retry(
@@ -71,11 +72,12 @@ def _take(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, 
 def _finish(
     spark: SparkSession, state: RunState, batch: int, on_batch: Callable[[BatchMetrics], None] | None
 ) -> BatchMetrics:
-    letters = letters_of_retry(spark, state.pipeline, batch)
+    letters = letters_of_retry(spark, state.pipeline, batch).withColumnRenamed("subscription", ONLY.name)
     again = letters.where(F.col("body").isNotNull()).withColumn("error", F.lit(None).cast(ERROR))
     unread = letters.where(F.col("body").isNull()).withColumn("error", F.struct(*ERROR.names))
     again, unread = again.select(*_DOCUMENTS), unread.select(*_DOCUMENTS)
-    reread = unread.mapInArrow(partial(_read_again, limit=state.pipeline.limits.bytes), again.schema)
+    limits, links = state.pipeline.limits, state.pipeline.source.links
+    reread = unread.mapInArrow(partial(_read_again, limit=limits.bytes, links=links), again.schema)
     metrics = run_batch(state, again.unionByName(reread), batch)
     state.journal.finish(batch)
     if on_batch is not None:
@@ -83,7 +85,7 @@ def _finish(
     return metrics
 
 
-_DOCUMENTS = ("doc_id", "body", "prolog", "error")
+_DOCUMENTS = ("doc_id", "body", "prolog", "error", ONLY.name)
 
 
 def _is_file(pipeline: Pipeline) -> Column:
@@ -91,12 +93,12 @@ def _is_file(pipeline: Pipeline) -> Column:
     return F.lit(pipeline.source.kind == "directory") & F.col("code").isin("too-large", "unreadable")
 
 
-def _read_again(batches: Iterator[Any], *, limit: int) -> Iterator[Any]:
+def _read_again(batches: Iterator[Any], *, limit: int, links: Links) -> Iterator[Any]:
     """Read the files of letters without a body, one at a time; a letter keeps its error if that fails."""
     for batch in batches:
         for row in batch.to_pylist():
             try:
-                with open_file(row["doc_id"]) as file:
+                with open_file(row["doc_id"], links=links) as file:
                     body = read_within(file, limit)
             except OSError:
                 body = None

@@ -16,12 +16,10 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from twigcast.errors import RunError
-from twigcast.spark.jvm.error_text import complaint
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.session import session
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.pipeline_query import PipelineQuery
+from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
 
 POLL_SECONDS = 1
 BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has finished
@@ -38,7 +36,7 @@ def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
         spark = start_session(pipeline)
         yield spark
     except (PySparkException, JvmError) as error:
-        raise RunError(complaint(str(error))) from error
+        raise as_run_error(error) from error
     finally:
         if spark is not None:
             for query in spark.streams.active:
@@ -47,12 +45,18 @@ def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
 
 
 def start_session(pipeline: Pipeline) -> SparkSession:
-    """Start the session that a pipeline describes."""
+    """Start the session that a pipeline describes.
+
+    It logs nothing unless ``spark.log.level`` is set, because what Spark would log is in the errors of runs.
+    """
     name = f"twigcast {Path(pipeline.work.path).absolute().parent.name}"
     asked = pipeline.spark
     if asked.master is None:
-        return session(name, conf=asked.conf)
-    return session(name, asked.master, asked.conf)
+        spark = session(name, conf=asked.conf)
+    else:
+        spark = session(name, asked.master, asked.conf)
+    spark.sparkContext.setLogLevel(spark.sparkContext.getConf().get("spark.log.level", "OFF") or "OFF")
+    return spark
 
 
 def wait_until_stopped(query: PipelineQuery, on_stopping: Callable[[], None] | None = None) -> bool:

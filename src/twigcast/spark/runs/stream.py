@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.errors import PipelineError, RunError, StageError, TwigcastError
+from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.filesystem import exists
 from twigcast.spark.jvm.lock import lock
 from twigcast.spark.jvm.stream_log import restore_stream_log, silence_stream_log
@@ -19,7 +21,7 @@ from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.batch import RunState, run_batch
-from twigcast.spark.runs.pipeline_query import PipelineQuery
+from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
 from twigcast.spark.sources.pipeline_source import pipeline_source
 
 OnBatch = Callable[[BatchMetrics], None]
@@ -47,10 +49,19 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
 def start_query(
     spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None, **trigger: Any
 ) -> PipelineQuery:
-    """Start the query of a pipeline with a trigger of Spark."""
+    """Start the query of a pipeline with a trigger of Spark; raises a ``TwigcastError`` of one sentence."""
+    try:
+        return _started(spark, pipeline, on_batch, trigger)
+    except (PySparkException, JvmError, OSError) as error:
+        raise as_run_error(error) from error
+
+
+def _started(
+    spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None, trigger: dict[str, Any]
+) -> PipelineQuery:
     prepare_workers(spark)
     source = pipeline_source(pipeline)
-    places = source.list(spark, streaming=True)
+    places = source.stream(spark, pipeline.work.path)
     state = open_run(spark, pipeline)
     if state.journal.is_finished(0):
         raise RunError(
@@ -63,18 +74,23 @@ def start_query(
 
     def run_each(batch: DataFrame, number: int) -> None:
         try:
-            complete = source.complete(spark, batch, number, state.empty_files)
-            metrics = run_batch(state, source.open(complete), number)
-        except TwigcastError as error:
-            failures.append(error)
+            metrics = run_batch(state, source.open(places.places(batch, number)), number)
+        except Exception as error:  # Spark would log it at length, and lose its type
+            failure = as_run_error(error)
+            failure.__cause__ = None if failure is error else error
+            failures.append(failure)
             silence_stream_log(spark)
             raise
         if on_batch is not None:
             on_batch(metrics)
 
-    writer = places.writeStream.foreachBatch(run_each)
+    places.look()
+    writer = places.frame.writeStream.foreachBatch(run_each)
     writer = writer.option("checkpointLocation", pipeline.work.checkpoint).trigger(**trigger)
-    return PipelineQuery(writer.start(), failures)
+    query = PipelineQuery(writer.start(), failures, places.look)
+    if "availableNow" not in trigger:
+        query.keep_looking(pipeline.stream.interval_seconds / 2)
+    return query
 
 
 def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from twigcast.spark.sources.documents import Documents
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.listing.place_stream import PlaceStream
 
 
 class DocumentSource(Protocol):
     """Lists where documents are, and opens them.
 
         spark ── list ──► places ── open ──► documents            as a batch
-        spark ── list ──► stream of places
-                            └─ each micro-batch ── complete ──► places ── open ──► documents
+        spark ── stream ──► stream of places
+                              └─ each micro-batch ──► places ── open ──► documents
 
-    A place is a row that says where documents are, such as the path of a file.  If Spark must read them, as
-    from a table, the row already has the documents.
+    A place says where documents are, such as the path of a file.  If Spark must read them, as from a table,
+    it already has the documents.  What the places of a source are, only the source itself knows.
     """
 
-    def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
-        """The places of the source, as a batch or as a stream.
+    def list(self, spark: SparkSession, *, streaming: bool) -> Any:
+        """The places of the source, as a batch or as a stream without any state of twigcast.
 
         Raises ``StageError``, with the code ``no-stream`` for a source that can only be read as a batch.
         """
         ...
 
-    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """Add to a micro-batch the places that Spark leaves out; to be called in ``foreachBatch``."""
+    def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
+        """The places of the source as a stream of a pipeline; raises ``StageError`` as ``list`` does."""
         ...
 
-    def open(self, places: DataFrame) -> Documents:
+    def open(self, places: Any) -> Documents:
         """The documents at these places."""
         ...

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from twigcast.spark.pipeline import Pipeline, SourceSection, is_file_format
 from twigcast.spark.sources.document_source import DocumentSource
+from twigcast.spark.sources.listing.place_stream import UNLIMITED_FILE_AGE
 from twigcast.spark.sources.reading import source_of
 from twigcast.spark.sources.tables import CATALOGUE
 
-UNLIMITED_FILE_AGE = "36500d"
 MICRO_BATCH_BYTES = str(512 << 20)
 _FORMATS = {"directory": "binaryFile", "archives": "archives", "records": "records"}
 
@@ -17,9 +17,14 @@ def pipeline_source(pipeline: Pipeline) -> DocumentSource:
     section = pipeline.source
     options = dict(section.options)
     if section.kind in _FORMATS:
-        options = {"maxBytes": str(pipeline.limits.bytes), **options}
+        options = {"maxBytes": str(pipeline.limits.bytes), "links": section.links, **options}
+    if section.kind in ("archives", "records"):
+        options = {"maxArchiveBytes": str(pipeline.archives.bytes), **options}
+    if section.kind == "archives":
+        limits = {"maxMembers": pipeline.archives.members, "maxHeaderBytes": pipeline.archives.header_bytes}
+        options = {**{name: str(limit) for name, limit in limits.items()}, **options}
     if section.record:
-        options["record"] = section.record
+        options = {"maxDepth": str(pipeline.limits.depth), **options, "record": section.record}
     return source_of(
         section.table or section.path,
         format=CATALOGUE if section.table else _FORMATS.get(section.kind) or section.format or "parquet",

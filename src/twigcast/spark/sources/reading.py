@@ -13,19 +13,22 @@ which ends in the dead letters.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast, get_args
 
 from pyspark.sql import SparkSession
 
 from twigcast.document import RECORD_LIMIT, DocumentLimits
 from twigcast.errors import StageError
 from twigcast.spark.jvm.workers import prepare_workers
-from twigcast.spark.sources.archives import ArchivesSource
+from twigcast.spark.sources.archive_limits import ArchiveLimits
+from twigcast.spark.sources.archives import ArchivesSource, Unpacking
 from twigcast.spark.sources.document_source import DocumentSource
 from twigcast.spark.sources.documents import Documents
-from twigcast.spark.sources.file_listing import FileListing
+from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.records import PIECE_BYTES, RecordCut, RecordsSource
 from twigcast.spark.sources.tables import CATALOGUE, TableSource
 from twigcast.spark.sources.whole_files import FilesSource
+from twigcast.system import Links
 
 
 def read(
@@ -43,8 +46,9 @@ def read(
     The result can be used like a DataFrame.  ``doc_id`` and ``body`` name the columns of a table.  Without
     them, the body is its column ``body``, ``value`` or ``content``, or the only one that is binary or text,
     and the id is its column ``doc_id``, else topic, partition and offset of Kafka, else the hash of the body.
-    ``options`` go to Spark, except ``maxBytes`` of files, archives and records, ``memberGlobFilter`` of
-    archives, and ``record`` and ``pieceBytes`` of records.
+    ``options`` go to Spark, except ``maxBytes`` and ``links`` of files, archives and records,
+    ``memberGlobFilter``, ``maxMembers``, ``maxArchiveBytes`` and ``maxHeaderBytes`` of archives, and
+    ``record``, ``pieceBytes``, ``maxArchiveBytes`` and ``maxDepth`` of records.
     A stream does not contain empty files, because Spark leaves them out; ``run`` and ``stream`` add them.
     Raises ``StageError``, with the code ``no-stream`` for a source that can only be read as a batch.
     """
@@ -68,33 +72,49 @@ def source_of(
     if not path and format in ("binaryFile", "archives", "records", CATALOGUE):
         raise StageError(f"{format} needs a source: a path, or the name of a table", code="options")
     own = {name: given[name] for name in _OWN_OPTIONS.get(format, ()) if name in given}
+    links = own.get("links", "skip")
+    if links not in get_args(Links):
+        message = f"the option links must be one of {', '.join(get_args(Links))}, got {links!r}"
+        raise StageError(message, code="options")
     files = FileListing(
-        path or "", {name: value for name, value in given.items() if name not in own}, for_streams
+        path or "",
+        {name: value for name, value in given.items() if name not in own},
+        for_streams,
+        cast(Links, links),
     )
     if format == "binaryFile":
         return FilesSource(files, _number(own, "maxBytes", DocumentLimits().bytes))
     if format == "archives":
-        limit = _number(own, "maxBytes", DocumentLimits().bytes)
-        return ArchivesSource(files, own.get("memberGlobFilter", "*"), limit)
+        usual = ArchiveLimits()
+        limits = ArchiveLimits(
+            _number(own, "maxMembers", usual.members),
+            _number(own, "maxArchiveBytes", usual.bytes),
+            _number(own, "maxHeaderBytes", usual.header_bytes),
+        )
+        most = _number(own, "maxBytes", DocumentLimits().bytes)
+        return ArchivesSource(files, Unpacking(own.get("memberGlobFilter", "*"), most, limits))
     if format == "records":
         if not own.get("record"):
             message = 'records need the option "record": the name of the element that is one document'
             raise StageError(message, code="options")
         limit, piece = _number(own, "maxBytes", RECORD_LIMIT), _number(own, "pieceBytes", PIECE_BYTES)
-        return RecordsSource(files, RecordCut(own["record"], limit, piece))
+        unpacked = _number(own, "maxArchiveBytes", ArchiveLimits().bytes)
+        depth = _number(own, "maxDepth", DocumentLimits().depth)
+        return RecordsSource(files, RecordCut(own["record"], limit, piece, unpacked, depth))
     return TableSource(format, path, doc_id, body, given, for_streams)
 
 
 _OWN_OPTIONS = {
-    "binaryFile": ("maxBytes",),
-    "archives": ("maxBytes", "memberGlobFilter"),
-    "records": ("maxBytes", "record", "pieceBytes"),
+    "binaryFile": ("maxBytes", "links"),
+    "archives": ("maxBytes", "links", "memberGlobFilter", "maxMembers", "maxArchiveBytes", "maxHeaderBytes"),
+    "records": ("maxBytes", "links", "record", "pieceBytes", "maxArchiveBytes", "maxDepth"),
 }
 
 
 def _number(options: Mapping[str, str], name: str, default: int) -> int:
-    try:
-        return int(options.get(name, default))
-    except ValueError:
-        message = f"the option {name} must be a number of bytes, got {options[name]!r}"
-        raise StageError(message, code="options") from None
+    text = options.get(name)
+    if text is None:
+        return default
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise StageError(f"the option {name} must be a positive number, got {text!r}", code="options")
+    return int(text)

@@ -12,17 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
-from twigcast.document import RECORD_LIMIT, Record, RecordSplitter
+from twigcast.document import RECORD_LIMIT, DocumentLimits, Record, RecordSplitter
 from twigcast.spark.columns import SOURCED, SourcedRow, batched, error_row, error_without_position
+from twigcast.spark.sources.archive_limits import ArchiveLimits, TooMuch
 from twigcast.spark.sources.documents import Documents, WorkerReading
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
-from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file
-from twigcast.spark.sources.file_listing import PLACE_COLUMNS, FileListing, plain_path
+from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file, refused
+from twigcast.spark.sources.listing.file_listing import FileListing
+from twigcast.spark.sources.listing.place_stream import PlaceStream
+from twigcast.spark.sources.listing.places import FilePlaces
+from twigcast.system import Links
 
 PIECE_BYTES = 16 << 20
 _READ_BYTES = 1 << 20
@@ -35,6 +38,15 @@ class RecordCut:
     record: str
     max_bytes: int = RECORD_LIMIT
     piece_bytes: int = PIECE_BYTES
+    max_unpacked_bytes: int = ArchiveLimits().bytes
+    """Of a compressed file."""
+    max_depth: int = DocumentLimits().depth
+
+    def splitter(self, *, start: int = 0, preamble: bytes = b"") -> RecordSplitter:
+        """A splitter of a file, from ``start`` on."""
+        return RecordSplitter(
+            self.record, limit=self.max_bytes, depth=self.max_depth, start=start, preamble=preamble
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,50 +56,57 @@ class RecordsSource:
     files: FileListing
     cut: RecordCut
 
-    def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
+    def list(self, spark: SparkSession, *, streaming: bool) -> FilePlaces:
         """The paths of the files."""
-        return self.files.list(spark, streaming=streaming).select(*PLACE_COLUMNS)
+        return self.files.places(spark, streaming=streaming)
 
-    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """The micro-batch with its empty files added."""
-        return self.files.complete(spark, batch, number, log)
+    def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
+        """The paths of the files, as a stream."""
+        return self.files.stream(spark, work)
 
-    def open(self, places: DataFrame) -> Documents:
+    def open(self, places: FilePlaces) -> Documents:
         """One document for each record: ``doc_id`` is the path, ``#``, and the offset of its first byte."""
-        named = places.select(plain_path(F.col("path")).alias("path"), "length")
-        pieces = named.mapInArrow(partial(_plan, cut=self.cut), _PIECES)
-        spread = pieces.repartition(4 * places.sparkSession.sparkContext.defaultParallelism)
-        reading = WorkerReading(spread, partial(_split, cut=self.cut))
+        planning = places.reading(partial(_plan, cut=self.cut, links=self.files.links))
+        pieces = planning.places.mapInArrow(planning.stage, _PIECES)
+        spread = pieces.repartition(4 * pieces.sparkSession.sparkContext.defaultParallelism)
+        reading = WorkerReading(spread, partial(_split, cut=self.cut, links=self.files.links))
         return Documents(spread.mapInArrow(reading.stage, SOURCED), lambda: reading)
 
 
-_PIECES = "path string, start long, end long, preamble binary"
+_PIECES = "path string, start long, end long, preamble binary, refusal string"
 _ARROW_PIECES = pa.schema(
-    [("path", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("preamble", pa.binary())]
+    [
+        ("path", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("preamble", pa.binary()),
+        ("refusal", pa.string()),
+    ]
 )
 
 
-def _plan(batches: Iterator[pa.RecordBatch], *, cut: RecordCut) -> Iterator[pa.RecordBatch]:
+def _plan(batches: Iterator[pa.RecordBatch], *, cut: RecordCut, links: Links) -> Iterator[pa.RecordBatch]:
     """The pieces of files; a file that cannot be read is one piece, and ``_split`` reports the error."""
     for batch in batches:
-        for path, length in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            for start, end, preamble in pieces(path, length, cut):
+        for path, length, refusal in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found = pieces(path, length, cut, links=links) if refusal is None else [(0, None, b"")]
+            for start, end, preamble in found:
+                values = (path, start, end, preamble, refusal)
                 yield pa.RecordBatch.from_arrays(
-                    [
-                        pa.array([value], kind.type)
-                        for value, kind in zip((path, start, end, preamble), _ARROW_PIECES, strict=True)
-                    ],
+                    [pa.array([value], kind.type) for value, kind in zip(values, _ARROW_PIECES, strict=True)],
                     schema=_ARROW_PIECES,
                 )
 
 
-def pieces(path: str, length: int, cut: RecordCut) -> Iterator[tuple[int, int | None, bytes]]:
+def pieces(
+    path: str, length: int, cut: RecordCut, *, links: Links = "follow"
+) -> Iterator[tuple[int, int | None, bytes]]:
     """The pieces of a file: start, end (none: the end of the file), and the start tags open at the start."""
     start, preamble = 0, b""
     if length > cut.piece_bytes and not is_compressed(path):
-        splitter = RecordSplitter(cut.record, limit=cut.max_bytes)
+        splitter = cut.splitter()
         try:
-            with open_file(path) as file:
+            with open_file(path, links=links) as file:
                 while data := file.read(_READ_BYTES):
                     for record in splitter.feed(data):
                         if record.end - start >= cut.piece_bytes and splitter.settled:
@@ -98,34 +117,48 @@ def pieces(path: str, length: int, cut: RecordCut) -> Iterator[tuple[int, int | 
     yield start, None, preamble
 
 
-def _split(batches: Iterator[pa.RecordBatch], *, cut: RecordCut) -> Iterator[pa.RecordBatch]:
+def _split(batches: Iterator[pa.RecordBatch], *, cut: RecordCut, links: Links) -> Iterator[pa.RecordBatch]:
     """The records of pieces."""
     for batch in batches:
-        for path, start, end, preamble in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield from batched(rows_of(path, start, end, preamble, cut))
+        for path, start, end, preamble, refusal in zip(
+            *(column.to_pylist() for column in batch.columns), strict=True
+        ):
+            if refusal is not None:
+                yield from batched([(path, None, None, refused(refusal))])
+            else:
+                yield from batched(rows_of(path, start, end, preamble, cut, links=links))
 
 
-def rows_of(path: str, start: int, end: int | None, preamble: bytes, cut: RecordCut) -> Iterator[SourcedRow]:
+def rows_of(
+    path: str, start: int, end: int | None, preamble: bytes, cut: RecordCut, *, links: Links = "follow"
+) -> Iterator[SourcedRow]:
     """The records of one piece, as rows."""
-    splitter = RecordSplitter(cut.record, limit=cut.max_bytes, start=start, preamble=preamble)
+    splitter = cut.splitter(start=start, preamble=preamble)
+    name = path.replace("#", "\\x23")  # so that the offset is what follows the only #
     try:
-        with open_file(path) as file:
+        with open_file(path, links=links) as file:
             stream = decompressed(path, file)
             if start:
                 stream.seek(start)
             left = None if end is None else end - start
+            unpacked = 0
             while data := stream.read(_READ_BYTES if left is None else min(left, _READ_BYTES)):
                 if left is not None:
                     left -= len(data)
                 for record in splitter.feed(data):
-                    yield _row(path, record)
+                    yield _row(name, record)
+                unpacked += len(data)
+                if stream is not file and unpacked > cut.max_unpacked_bytes:
+                    raise TooMuch("bytes", cut.max_unpacked_bytes)
             if end is None:
                 for record in splitter.finish():
-                    yield _row(path, record)
+                    yield _row(name, record)
+    except TooMuch as error:
+        yield name, None, None, error_without_position(str(error), code="archive-limit")
     except UNREADABLE as error:
-        yield path, None, None, error_without_position(f"the file cannot be read: {error}", code="archive")
+        yield name, None, None, error_without_position(f"the file cannot be read: {error}", code="archive")
 
 
-def _row(path: str, record: Record) -> SourcedRow:
+def _row(name: str, record: Record) -> SourcedRow:
     error = None if record.error is None else error_row(record.error)
-    return f"{path}#{record.start}", record.body, record.prolog, error
+    return f"{name}#{record.start}", record.body, record.prolog, error

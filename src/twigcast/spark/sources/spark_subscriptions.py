@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -38,14 +39,14 @@ class SparkSubscriptions:
         return f"h{row['count']}-{(row['mixed'] or 0) % (1 << 64):016x}{(row['sum'] or 0) % (1 << 64):016x}"
 
     def subscriptions(self) -> list[Subscription]:
-        """The current subscriptions, sorted by id."""
+        """The current subscriptions, sorted by id; a bad row is refused alone, by the index."""
         return [
-            Subscription(
+            Subscription.unchecked(
                 row["id"],
                 row["xpath"],
-                row["subscriber"] or row["id"],
+                row["subscriber"] or str(row["id"]),
                 row["deliver"] or "document",
-                json.loads(row["namespaces"] or "{}"),
+                _bindings(row["namespaces"]),
             )
             for row in self._table().orderBy("id").toLocalIterator()
         ]
@@ -62,3 +63,12 @@ class SparkSubscriptions:
             else:
                 columns.append(F.col(name).cast("string").alias(name))
         return table.select(*columns)
+
+
+def _bindings(text: str | None) -> dict[str, Any]:
+    """The namespaces of a row; for text that is no JSON object, a map that the parser refuses."""
+    try:
+        bound = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        bound = None
+    return bound if isinstance(bound, dict) else {"": None}

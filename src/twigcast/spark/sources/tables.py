@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException, UnsupportedOperationException
@@ -16,7 +17,7 @@ from twigcast.spark.columns import error_condition
 from twigcast.spark.jvm.filesystem import is_file
 from twigcast.spark.pipeline import is_file_format
 from twigcast.spark.sources.documents import Documents, WorkerReading
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
 from twigcast.spark.sources.parquet import ParquetColumn, parquet_reading
 
 CATALOGUE = "table"
@@ -47,9 +48,9 @@ class TableSource:
         _document_columns(table, self.doc_id, self.body)
         return table
 
-    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """The micro-batch as it is: an empty file is a table without rows."""
-        return batch
+    def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
+        """The rows as a stream; a micro-batch stays as it is: an empty file is a table without rows."""
+        return SparkPlaceStream(self.list(spark, streaming=True), lambda batch, number: batch)
 
     def open(self, places: DataFrame) -> Documents:
         """One document for each row; other columns stay beside ``doc_id`` and ``body``."""

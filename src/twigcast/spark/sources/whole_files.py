@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -30,10 +31,13 @@ from twigcast.spark.columns import (
     error_without_position,
 )
 from twigcast.spark.jvm.filesystem import is_readable_by_workers
-from twigcast.spark.sources.documents import Documents, WorkerReading
-from twigcast.spark.sources.empty_file_log import EmptyFileLog
-from twigcast.spark.sources.file_access import open_file, read_within
-from twigcast.spark.sources.file_listing import PLACE_COLUMNS, FileListing, plain_path
+from twigcast.spark.sources.documents import Documents
+from twigcast.spark.sources.file_access import open_file, read_within, refused
+from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.listing.file_listing import FileListing
+from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
+from twigcast.spark.sources.listing.places import FilePlaces, plain_path
+from twigcast.system import Links
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,43 +50,51 @@ class FilesSource:
     files: FileListing
     max_bytes: int = DocumentLimits().bytes
 
-    def list(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
+    def list(self, spark: SparkSession, *, streaming: bool) -> FilePlaces | DataFrame:
         """The paths of the files, or the documents."""
-        files = self.files.list(spark, streaming=streaming)
         if is_readable_by_workers(spark, self.files.path):
-            return files.select(*PLACE_COLUMNS)
-        return opened_by_spark(files, self.max_bytes)
+            return self.files.places(spark, streaming=streaming)
+        return opened_by_spark(self.files.listed_by_spark(spark, streaming=streaming), self.max_bytes)
 
-    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
-        """The micro-batch with its empty files added."""
-        if "path" in batch.columns:
-            return self.files.complete(spark, batch, number, log)
-        empty = self.files.empty_files(spark, batch, number, log)
-        return batch if empty is None else batch.unionByName(opened_by_spark(empty, self.max_bytes))
+    def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
+        """The paths of the files, or the documents, as a stream."""
+        if is_readable_by_workers(spark, self.files.path):
+            return self.files.stream(spark, work)
+        log = EmptyFileLog(work / "empty-files.json")
 
-    def open(self, places: DataFrame) -> Documents:
+        def complete(batch: DataFrame, number: int) -> DataFrame:
+            empty = self.files.empty_files(spark, batch, number, log)
+            return batch if empty is None else batch.unionByName(opened_by_spark(empty, self.max_bytes))
+
+        files = self.files.listed_by_spark(spark, streaming=True)
+        return SparkPlaceStream(opened_by_spark(files, self.max_bytes), complete)
+
+    def open(self, places: FilePlaces | DataFrame) -> Documents:
         """One document for each file: ``doc_id`` is its path."""
-        if "path" not in places.columns:
+        if not isinstance(places, FilePlaces):
             return Documents(places)
-        named = places.select(plain_path(F.col("path")).alias("path"), "length")
-        reading = WorkerReading(named, partial(_read, limit=self.max_bytes))
-        return Documents(named.mapInArrow(reading.stage, SOURCED).drop("prolog"), lambda: reading)
+        reading = places.reading(partial(_read, limit=self.max_bytes, links=self.files.links))
+        documents = reading.places.mapInArrow(reading.stage, SOURCED).drop("prolog")
+        return Documents(documents, lambda: reading)
 
 
-def _read(batches: Iterator[pa.RecordBatch], *, limit: int) -> Iterator[pa.RecordBatch]:
+def _read(batches: Iterator[pa.RecordBatch], *, limit: int, links: Links) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
     yield from batched(
-        _document(path, length, limit)
+        document(path, length, refusal, limit, links)
         for batch in batches
-        for path, length in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        for path, length, refusal in zip(*(column.to_pylist() for column in batch.columns), strict=True)
     )
 
 
-def _document(path: str, length: int, limit: int) -> SourcedRow:
+def document(path: str, length: int, refusal: str | None, limit: int, links: Links) -> SourcedRow:
+    """The document at a place, as a row."""
+    if refusal is not None:
+        return path, None, None, refused(refusal)
     if length > limit:
         return path, None, None, _too_large(length, limit)
     try:
-        with open_file(path) as file:
+        with open_file(path, links=links) as file:
             body = read_within(file, limit)
     except OSError as error:
         reason = error.strerror or str(error)
@@ -94,7 +106,7 @@ def _document(path: str, length: int, limit: int) -> SourcedRow:
 
 
 def _too_large(length: int, limit: int) -> ErrorRow:
-    message = f"the document has {length} bytes, more than {limit}"
+    message = f"the document has {length} bytes, more than {limit} (limits.bytes)"
     return error_row(DocumentError(message, code="too-large", offset=limit))
 
 
@@ -107,7 +119,8 @@ def opened_by_spark(files: DataFrame, limit: int) -> DataFrame:
     small = files.where(F.col("length") <= limit).select(
         doc_id, F.col("content").alias("body"), F.lit(None).cast(ERROR).alias("error")
     )
-    message = F.concat(F.lit("the document has "), F.col("length"), F.lit(f" bytes, more than {limit}"))
+    more = F.lit(f" bytes, more than {limit} (limits.bytes)")
+    message = F.concat(F.lit("the document has "), F.col("length"), more)
     error = F.struct(
         F.lit("too-large").alias("code"),
         message.alias("message"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.spark.stages.delivering import dead_letters, deliveries
+    from twigcast.spark.stages.delivering import dead_letters, deliveries, refused_deliveries
     from twigcast.spark.stages.matching import match, measures
 
 __all__ = [
@@ -19,12 +19,13 @@ __all__ = [
     "deliveries",
     "match",
     "measures",
+    "refused_deliveries",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "twigcast.spark.stages.delivering": ["dead_letters", "deliveries"],
+        "twigcast.spark.stages.delivering": ["dead_letters", "deliveries", "refused_deliveries"],
         "twigcast.spark.stages.matching": ["match", "measures"],
     },
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
@@ -20,37 +19,138 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from twigcast.document import Document, DocumentLimits, Shift, joined, read
-from twigcast.errors import DocumentError, StageError
-from twigcast.pattern import Pattern, parse, select
-from twigcast.spark.columns import ARROW_DELIVERIES, DELIVERIES, PROLOG, has, require
+from twigcast.document import PART_FORMS, DocumentLimits, PartCutter, PartForm, joined, read, relocated
+from twigcast.errors import DocumentError, EvaluationError, StageError
+from twigcast.filtering import Index
+from twigcast.pattern import Pattern, parse, select, too_costly
+from twigcast.spark.columns import (
+    ARROW_ATTEMPTS,
+    ARROW_REFUSAL,
+    ATTEMPTS,
+    DELIVERIES,
+    ERROR,
+    ONLY,
+    PROLOG,
+    UNDECIDED,
+    ErrorRow,
+    error_row,
+    error_without_position,
+    has,
+    require,
+)
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
+from twigcast.subscriptions import IndexVersion
 
 ContentMode: TypeAlias = Literal["inline", "reference"]
+
+_Stage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 DELIVERY_BATCH_BYTES = 8 << 20
 DELIVERY_BATCH_ROWS = 10_000
 
 
 def deliveries(
-    hits: DataFrame, index: AnyIndexes, *, ship: Ship = "path", content: ContentMode = "inline"
+    hits: DataFrame,
+    index: AnyIndexes,
+    *,
+    ship: Ship = "path",
+    content: ContentMode = "inline",
+    parts: PartForm = "document",
+    limits: DocumentLimits | None = None,
 ) -> DataFrame:
     """One row for each delivery of the hits; ``index`` is the one that they were matched against.
 
-    ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected, byte
-    for byte as it was published.  A document with hundreds of subscribers is copied hundreds of times; with
-    ``content="reference"`` whole documents are null and can be looked up by their ``doc_id``.
+    ``content`` is the document, or with a ``part`` (0, 1, 2, …) a node that the subscription selected.  A
+    part is a document of its own, with the namespaces that it uses; with ``parts="range"`` it is the bare
+    range of bytes.  A subscription whose parts exceed ``limits`` gets none of that document: see
+    ``refused_deliveries``.
+    A document with hundreds of subscribers is copied hundreds of times; with ``content="reference"`` whole
+    documents are null and can be looked up by their ``doc_id``.
     """
+    stage = _stage(hits, index, ship=ship, content=content, parts=parts, limits=limits)
+    return _matched(hits).mapInArrow(partial(_delivered, stage=stage), DELIVERIES)
+
+
+def refused_deliveries(
+    hits: DataFrame,
+    index: AnyIndexes,
+    *,
+    ship: Ship = "path",
+    parts: PartForm = "document",
+    limits: DocumentLimits | None = None,
+) -> DataFrame:
+    """One row for each document and subscription that exceed a limit together: a dead letter.
+
+    The parts that the subscription selects are too large, or it takes too much work to decide.  The columns
+    are those of ``dead_letters``, and ``subscription``.
+    """
+    return refused(attempts(hits, index, ship=ship, content="reference", parts=parts, limits=limits))
+
+
+def attempts(
+    hits: DataFrame,
+    index: AnyIndexes,
+    *,
+    ship: Ship = "path",
+    content: ContentMode = "inline",
+    parts: PartForm = "document",
+    limits: DocumentLimits | None = None,
+) -> DataFrame:
+    """Deliveries and refused deliveries in one table, so that both are computed in one pass."""
+    stage = _stage(hits, index, ship=ship, content=content, parts=parts, limits=limits)
+    return _matched(hits).mapInArrow(stage, ATTEMPTS)
+
+
+def delivers_parts(index: AnyIndexes) -> bool:
+    """Whether a subscription of the index receives parts; if none does, no delivery can be refused."""
+    several = [index] if isinstance(index, IndexVersion | Index) else list(index)
+    opened = (each if isinstance(each, Index) else each.open_index() for each in several)
+    return any(table.null_count < len(table) for table in (each.rows().column("pattern") for each in opened))
+
+
+def _matched(hits: DataFrame) -> DataFrame:
+    """The documents that match, with the columns that their deliveries need."""
+    needed = ["doc_id", "body", "matches", "index_version"]
+    needed += [field.name for field in (PROLOG, ONLY, UNDECIDED) if has(hits, field)]
+    wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
+    if has(hits, UNDECIDED):
+        wanted |= F.col("undecided").isNotNull()
+    return hits.where(wanted).select(*needed)
+
+
+def _stage(
+    hits: DataFrame,
+    index: AnyIndexes,
+    *,
+    ship: Ship,
+    content: ContentMode,
+    parts: PartForm,
+    limits: DocumentLimits | None,
+) -> _Stage:
+    """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
+    if parts not in PART_FORMS:
+        raise StageError(f"expected parts to be {' or '.join(PART_FORMS)}, got {parts!r}", code="options")
+    if limits is None:
+        limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
-    needed = ["doc_id", "body", "matches", "index_version"]
-    if has(hits, PROLOG):
-        needed.append("prolog")
-    matched = hits.where(F.col("matches").isNotNull() & (F.size("matches") > 0)).select(*needed)
-    stage = partial(_deliver, shards=shards, version=version_text(shards), content=content)
-    return matched.mapInArrow(stage, DELIVERIES)
+    version = version_text(shards)
+    return partial(_deliver, shards=shards, version=version, content=content, parts=parts, limits=limits)
+
+
+def delivered(attempts: DataFrame) -> DataFrame:
+    """The deliveries among the attempts."""
+    return attempts.where(F.col("refusal").isNull()).drop("refusal")
+
+
+def refused(attempts: DataFrame) -> DataFrame:
+    """The refused deliveries among the attempts, as dead letters with a ``subscription``."""
+    reason = [f"refusal.{name}" for name in ERROR.names]
+    failed = attempts.where(F.col("refusal").isNotNull())
+    body = F.col("content").alias("body")
+    return failed.select("doc_id", body, *reason, "index_version", "refusal.prolog", "subscription")
 
 
 def dead_letters(hits: DataFrame) -> DataFrame:
@@ -58,7 +158,9 @@ def dead_letters(hits: DataFrame) -> DataFrame:
     require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
     kept = ["doc_id", "body"]
     reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
-    more = ["prolog"] if has(hits, PROLOG) else []
+    more = [F.col("prolog")] if has(hits, PROLOG) else []
+    if has(hits, ONLY):
+        more.append(F.col(ONLY.name).alias("subscription"))
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
 
 
@@ -94,7 +196,13 @@ def _framed(text: str) -> bytes:
 
 
 def _deliver(
-    batches: Iterator[pa.RecordBatch], *, shards: tuple[Shipped, ...], version: str, content: ContentMode
+    batches: Iterator[pa.RecordBatch],
+    *,
+    shards: tuple[Shipped, ...],
+    version: str,
+    content: ContentMode,
+    parts: PartForm,
+    limits: DocumentLimits,
 ) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
@@ -104,9 +212,23 @@ def _deliver(
                 message = f"the documents were matched against index version {other}, not {version}"
                 raise StageError(message, code="index-version")
         yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
-        parts = _Wanted.of(batch, table, _wants_part)
-        if len(parts):
-            yield from _parts(batch, parts, version)
+        wanted = _Wanted.of(batch, table, _wants_part)
+        if len(wanted):
+            yield from _parts(batch, wanted, version, parts, limits)
+        if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
+            yield from _undecided(batch, table, version, limits)
+
+
+def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[pa.RecordBatch]:
+    """The deliveries of a stage, without refused ones.
+
+    Spark could filter its rows as well, but copies the content of each delivery once more for that.
+    """
+    for batch in stage(batches):
+        refusals = batch.column("refusal")
+        if refusals.null_count < len(refusals):
+            batch = batch.filter(refusals.is_null())
+        yield batch.select(DELIVERIES.names)
 
 
 class _Wanted:
@@ -125,8 +247,12 @@ class _Wanted:
         """The deliveries of a batch for which ``wanted`` is true of the pattern column."""
         who = table.take(batch.column("matches").flatten())
         rows = pc.list_parent_indices(batch.column("matches"))
-        mask = wanted(who.column("pattern"))
-        return cls(rows.filter(mask.combine_chunks()), who.filter(mask))
+        mask = wanted(who.column("pattern")).combine_chunks()
+        if ONLY.name in batch.schema.names:
+            only = batch.column(ONLY.name).take(rows)
+            named = who.column("subscription").combine_chunks().cast(pa.string())
+            mask = pc.and_(mask, pc.fill_null(pc.equal(only, named), True))
+        return cls(rows.filter(mask), who.filter(mask))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -164,8 +290,9 @@ def _whole(
                 pa.nulls(end - start, pa.int32()),
                 bodies.take(some),
                 pa.repeat(pa.scalar(version, pa.string()), end - start),
+                pa.nulls(end - start, ARROW_REFUSAL),
             ],
-            schema=ARROW_DELIVERIES,
+            schema=ARROW_ATTEMPTS,
         )
 
 
@@ -185,7 +312,9 @@ def _slices(lengths: pa.Array) -> Iterator[tuple[int, int]]:
 _UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, amplification_threshold=1 << 62)
 
 
-def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.RecordBatch]:
+def _parts(
+    batch: pa.RecordBatch, wanted: _Wanted, version: str, form: PartForm, limits: DocumentLimits
+) -> Iterator[pa.RecordBatch]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
     prologs = batch.column("prolog") if "prolog" in batch.schema.names else None
     rows: list[tuple[Any, ...]] = []
@@ -196,10 +325,11 @@ def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.
             last = row
             doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
             prolog = prologs[row].as_py() if prologs is not None else None
-            key, parts = _document_key(doc_id, body), _Parts(body, prolog)
+            key, parts = _document_key(doc_id, body), _Parts(body, prolog, form, limits)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
-        for part, content in parts.of(_parsed(wanted.patterns[number].as_py())):
-            rows.append((_id(key, wanted.keys[number], part), owner, name, doc_id, part, content, version))
+        for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name):
+            id = None if refusal else _id(key, wanted.keys[number], part)
+            rows.append((id, owner, name, doc_id, part, content, version, refusal))
             size += len(content)
             if size >= DELIVERY_BATCH_BYTES or len(rows) >= DELIVERY_BATCH_ROWS:
                 yield _batch(rows)
@@ -211,20 +341,64 @@ def _parts(batch: pa.RecordBatch, wanted: _Wanted, version: str) -> Iterator[pa.
 class _Parts:
     """A document from which nodes are cut."""
 
-    def __init__(self, body: bytes, prolog: bytes | None) -> None:
+    def __init__(self, body: bytes, prolog: bytes | None, form: PartForm, limits: DocumentLimits) -> None:
         self.body = body
-        self._shift = Shift.of(prolog)
-        self._document: Document | None = None
-        with suppress(DocumentError):  # the kernel has matched it, so the whole document is delivered
-            self._document = read(joined(prolog, body), _UNLIMITED)
+        self.prolog = prolog
+        self._cutter: PartCutter | None = None
+        self._steps = limits.steps(len(body))
+        self._unreadable: DocumentError | None = None
+        try:
+            document = read(joined(prolog, body), _UNLIMITED)
+            self._cutter = PartCutter(document, form, limits, prolog=prolog, body=body)
+        except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
+            self._unreadable = error
 
-    def of(self, pattern: Pattern) -> Iterator[tuple[int | None, bytes]]:
-        """The bytes of the selected nodes with their numbers; the whole document if it cannot be parsed."""
-        if self._document is None:
-            yield None, self.body
+    def of(self, pattern: Pattern, subscription: str) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
+        """The selected nodes with their numbers.
+
+        If the limits do not allow them, the document and the error are all that is returned.
+        """
+        try:
+            if self._cutter is None:
+                assert self._unreadable is not None
+                raise self._unreadable
+            parts = self._cutter.cut(select(pattern, self._cutter.document, self._steps))
+        except DocumentError as error:
+            yield None, self.body, self._refusal(error, subscription)
             return
-        for number, node in enumerate(select(pattern, self._document)):
-            yield number, self.body[self._shift.start(node.start) : self._shift.end(node.end)]
+        except EvaluationError as error:
+            yield None, self.body, _too_costly(error, subscription, self.prolog)
+            return
+        for number, part in enumerate(parts):
+            yield number, part, None
+
+    def _refusal(self, error: DocumentError, subscription: str) -> ErrorRow:
+        row = error_row(relocated(error, self.prolog, self.body))
+        message = f"subscription {subscription!r}: {error.message}"
+        return row | {"message": message, "prolog": self.prolog}
+
+
+def _undecided(
+    batch: pa.RecordBatch, table: pa.Table, version: str, limits: DocumentLimits
+) -> Iterator[pa.RecordBatch]:
+    """The refusals of subscriptions that took too much work to decide."""
+    has_prologs, has_only = ("prolog" in batch.schema.names, ONLY.name in batch.schema.names)
+    for row, positions in enumerate(batch.column("undecided").to_pylist()):
+        if not positions:
+            continue
+        doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
+        prolog = batch.column("prolog")[row].as_py() if has_prologs else None
+        only = batch.column(ONLY.name)[row].as_py() if has_only else None
+        for who in table.take(positions).select(["subscriber", "subscription"]).to_pylist():
+            if only is None or only == who["subscription"]:
+                error = too_costly(limits.steps(len(body)))
+                refusal = _too_costly(error, who["subscription"], prolog)
+                yield _batch([(None, *who.values(), doc_id, None, body, version, refusal)])
+
+
+def _too_costly(error: EvaluationError, subscription: str, prolog: bytes | None) -> ErrorRow:
+    message = f"subscription {subscription!r}: {error.message}"
+    return error_without_position(message, code=error.code) | {"prolog": prolog}
 
 
 @lru_cache(maxsize=4096)
@@ -235,6 +409,6 @@ def _parsed(pattern: str) -> Pattern:
 def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
     columns = [
         pa.array(column, field.type)
-        for column, field in zip(zip(*rows, strict=True), ARROW_DELIVERIES, strict=True)
+        for column, field in zip(zip(*rows, strict=True), ARROW_ATTEMPTS, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=ARROW_DELIVERIES)
+    return pa.RecordBatch.from_arrays(columns, schema=ARROW_ATTEMPTS)

@@ -26,7 +26,7 @@ from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from twigcast.document import DocumentLimits, joined, relocated
 from twigcast.errors import DocumentError, StageError
-from twigcast.filtering import Index
+from twigcast.filtering import BatchMatch, Index
 from twigcast.spark.columns import (
     ARROW_ERROR,
     ERRORS,
@@ -36,6 +36,7 @@ from twigcast.spark.columns import (
     MATCHES,
     PROLOG,
     SECONDS,
+    UNDECIDED,
     ErrorRow,
     error_row,
     has,
@@ -60,6 +61,8 @@ def match(
 ) -> DataFrame:
     """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
+    A fourth column, ``undecided``, has the positions of subscriptions that took too much work to decide; it
+    is null for nearly all documents, and ``refused_deliveries`` makes dead letters from it.
     Columns of these names are replaced, and all others stay.  A document without an id gets the hash of its
     body as id.
     ``docs`` is any DataFrame with ``doc_id`` and ``body``, or the result of ``read``, which workers read
@@ -85,7 +88,7 @@ def match(
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, docs.sparkSession.sparkContext)
     version = version_text(shards)
-    fields = [MATCHES, INDEX_VERSION, ERRORS]
+    fields = [MATCHES, INDEX_VERSION, ERRORS, UNDECIDED]
     routed = _network(index, ship, docs.sparkSession.sparkContext)
     if routed is not None:
         fields += [HOPS, FALSE_POSITIVES]
@@ -148,6 +151,8 @@ def _of_right_types(docs: DataFrame) -> DataFrame:
 def measures(seconds: str | None = None) -> list[Column]:
     """Aggregates over hits: documents, bytes, matches, errors, and seconds if that is one of their columns.
 
+    ``undecided`` counts the documents with subscriptions that took too much work to decide.
+
     For ``hits.agg(*measures(…))`` or, without a Spark job of its own, ``hits.observe(name, *measures(…))``.
     Rows are counted, so a task that is retried counts once.
     """
@@ -156,6 +161,7 @@ def measures(seconds: str | None = None) -> list[Column]:
         F.coalesce(F.sum(F.octet_length("body")), F.lit(0)).alias("bytes"),
         F.coalesce(F.sum(F.when(F.col("matches").isNotNull(), F.size("matches"))), F.lit(0)).alias("matches"),
         F.count("error").alias("errors"),
+        F.count("undecided").alias("undecided"),
     ]
     if seconds is not None:
         columns.append(F.coalesce(F.sum(seconds), F.lit(0.0)).alias("seconds"))
@@ -185,21 +191,25 @@ def _match(
         prologs = batch.column("prolog") if inheriting else None
         given = batch.column("error") if failed else None
         known = given if given is not None and given.null_count < len(given) else None
-        found, failures = _answer(index, bodies, prologs, known)
+        answer, failures = _answer(index, bodies, prologs, known)
+        undecided = _undecided(answer, offset)
         ways: list[pa.Array] = []
         if routed is None:
-            matches = _positions(found, offset)
+            matches = _positions(answer.matches, offset)
         else:
-            matches, *ways = routed.carry(batch, found)
+            matches, *ways = routed.carry(batch, answer.matches, undecided)
+            undecided = routed.of_subscribers(undecided)
         if further:
             matches = _united(batch.column("matches"), matches)
+            undecided = _united_or_null(batch.column("undecided"), undecided)
         took = time.perf_counter() - began
         rows = batch.num_rows
         columns = [batch.column(name) for name in passing]
         columns.append(matches)
         columns.append(pa.repeat(pa.scalar(version, pa.string()), rows))
         columns.append(pa.array(failures, ARROW_ERROR) if failures else pa.nulls(rows, ARROW_ERROR))
-        fields = [*passing, "matches", "index_version", "error"]
+        columns.append(undecided)
+        fields = [*passing, "matches", "index_version", "error", "undecided"]
         if routed is not None:
             columns += ways
             fields += ["hops", "false_positives"]
@@ -227,8 +237,8 @@ _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
 
 def _answer(
     index: Index, bodies: pa.Array, prologs: pa.Array | None, known: pa.Array | None
-) -> tuple[pa.Array, list[ErrorRow | None] | None]:
-    """The matches of each row, null if it has an error; and the list of errors, none if no row has one."""
+) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
+    """The answer of the index, and the list of errors; none if no row has an error."""
     read_as = bodies
     if prologs is not None and prologs.null_count < len(prologs):
         read_as = pa.array(
@@ -242,7 +252,7 @@ def _answer(
         read_as = pc.if_else(known.is_null(), read_as, pa.scalar(None, read_as.type))
     answer = index.match_batch(read_as)
     if answer.matches.null_count == 0:
-        return answer.matches, None
+        return answer, None
     failures: list[ErrorRow | None] = []
     present = answer.matches.is_valid().to_pylist()
     for row, error in enumerate(answer.errors):
@@ -253,7 +263,21 @@ def _answer(
             failures.append(error_row(relocated(error, prolog, bodies[row].as_py()) if prolog else error))
         else:
             failures.append(None if present[row] else _NO_BODY)
-    return answer.matches, failures
+    return answer, failures
+
+
+_LISTS = pa.list_(pa.int32())
+
+
+def _undecided(answer: BatchMatch, offset: int) -> pa.Array:
+    """The positions that could not be decided, counted from ``offset``; null for rows without any."""
+    if not answer.undecided:
+        return pa.nulls(len(answer), _LISTS)
+    found = [
+        [offset + each.position for each in answer.undecided[row]] if row in answer.undecided else None
+        for row in range(len(answer))
+    ]
+    return pa.array(found, _LISTS)
 
 
 def _positions(found: Any, offset: int) -> pa.Array:
@@ -269,4 +293,12 @@ def _positions(found: Any, offset: int) -> pa.Array:
 def _united(before: pa.Array, after: pa.Array) -> pa.Array:
     """The concatenated lists of two arrays, row by row; null if either is."""
     rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
-    return pa.array([None if x is None or y is None else x + y for x, y in rows], pa.list_(pa.int32()))
+    return pa.array([None if x is None or y is None else x + y for x, y in rows], _LISTS)
+
+
+def _united_or_null(before: pa.Array, after: pa.Array) -> pa.Array:
+    """The concatenated lists of two arrays, row by row; null if both are."""
+    if before.null_count == len(before):
+        return after
+    rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
+    return pa.array([(x or []) + (y or []) or None for x, y in rows], _LISTS)

@@ -218,11 +218,21 @@ class ShippedNetwork:
             described["schema"],
         )
 
-    def carry(self, batch: pa.RecordBatch, found: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
+    def carry(
+        self, batch: pa.RecordBatch, found: pa.Array, undecided: pa.Array
+    ) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Route a batch; returns the matches that reach their subscribers, the hops and the false positives.
 
-        ``found`` has the positions that each document matches, null if it could not be read.
+        ``found`` has the positions that each document matches, null if it could not be read.  A pattern that
+        is ``undecided`` forwards the document like one that matches, but delivers it to nobody.
         """
+        if undecided.null_count < len(undecided):
+            pairs = zip(found.to_pylist(), undecided.to_pylist(), strict=True)
+            united = [None if x is None else x + (y or []) for x, y in pairs]
+            matches, *ways = self.carry(batch, pa.array(united, found.type), pa.nulls(len(found), found.type))
+            pairs = zip(matches.to_pylist(), undecided.to_pylist(), strict=True)
+            decided = [None if x is None else [each for each in x if each not in (y or ())] for x, y in pairs]
+            return pa.array(decided, matches.type), *ways
         table = _opened_table(self)
         documents = len(found)
         rows = pc.list_parent_indices(found).to_numpy()
@@ -240,6 +250,16 @@ class ShippedNetwork:
         kept = carried.delivered
         matches = _lists(rows[kept], positions[kept], readable)
         return matches, _numbers(carried.taken), _numbers(carried.false_positives)
+
+    def of_subscribers(self, undecided: pa.Array) -> pa.Array:
+        """The positions of subscriptions among those that are undecided; null for rows without any."""
+        if undecided.null_count == len(undecided):
+            return undecided
+        home = _opened_table(self).home
+        kept = [
+            [each for each in row or () if home[each] != NOWHERE] or None for row in undecided.to_pylist()
+        ]
+        return pa.array(kept, undecided.type)
 
 
 @lru_cache(maxsize=4)

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from twigcast.errors import SourceError
 from twigcast.system import write_atomically
 
 
@@ -40,4 +41,7 @@ class EmptyFileLog:
             logged: dict[str, list[str]] = json.loads(self._file.read_bytes())
         except FileNotFoundError:
             return {}
+        except (OSError, ValueError) as error:
+            message = f"the log of empty files cannot be read: {error}"
+            raise SourceError(message, code="unreadable", path=str(self._file)) from None
         return logged

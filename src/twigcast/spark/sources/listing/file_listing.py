@@ -1,0 +1,95 @@
+"""Lists the files of a source: in the driver on one machine, else with Spark.
+
+Spark leaves empty files out; they are added to what it lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from twigcast.spark.jvm.empty_files import empty_files, empty_files_of_micro_batch
+from twigcast.spark.jvm.filesystem import is_readable_by_workers
+from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.listing.local_listing import LocalListing
+from twigcast.spark.sources.listing.place_stream import LocalPlaceStream, PlaceStream, SparkPlaceStream
+from twigcast.spark.sources.listing.places import FilePlaces, listed_by_spark, listed_here
+from twigcast.system import Links
+
+FILE_COLUMNS = "path string, modificationTime timestamp, length long, content binary"
+"""The columns of Spark's format ``binaryFile``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileListing:
+    """The files below ``path``, which is a file, a folder, or a glob pattern of either.
+
+    ``options`` are those of Spark's format ``binaryFile``, and ``stream_options`` those for streams only.
+    ``links`` says which links are followed; where Spark lists, it follows all of them.
+    """
+
+    path: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    stream_options: Mapping[str, str] = field(default_factory=dict)
+    links: Links = "skip"
+
+    def local(self, spark: SparkSession) -> LocalListing | None:
+        """How the driver lists the files; none if Spark must list them."""
+        if not is_readable_by_workers(spark, self.path):
+            return None
+        return LocalListing.of(self.path, self.options, self.links)
+
+    def places(self, spark: SparkSession, *, streaming: bool) -> FilePlaces:
+        """The places of the files; as a stream without ``work``, Spark lists them, without the empty ones."""
+        local = None if streaming else self.local(spark)
+        if local is not None:
+            return listed_here(spark, local.places())
+        return listed_by_spark(self.listed_by_spark(spark, streaming=streaming))
+
+    def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
+        """The stream of places of a pipeline, whose state is in the folder ``work``."""
+        local = self.local(spark)
+        if local is not None:
+            return LocalPlaceStream(spark, local, work / "feed", {**self.stream_options, **self.options})
+        log = EmptyFileLog(work / "empty-files.json")
+        return SparkPlaceStream(
+            self.listed_by_spark(spark, streaming=True).select("path", "length"),
+            lambda batch, number: listed_by_spark(self.complete(spark, batch, number, log)),
+        )
+
+    def listed_by_spark(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
+        """The files, in the columns of ``binaryFile``; a stream does not have the empty files."""
+        if streaming:
+            return self._load(spark.readStream, {**self.stream_options, **self.options})
+        files = self._load(spark.read, self.options)
+        empty = empty_files(files)
+        return files.unionByName(_as_table(spark, empty)) if empty else files
+
+    def empty_files(
+        self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog
+    ) -> DataFrame | None:
+        """The empty files of a micro-batch, in the columns of ``binaryFile``; none if there are none."""
+
+        def relist() -> DataFrame:
+            return self._load(spark.read, self.options)
+
+        paths = log.take(number, lambda taken: empty_files_of_micro_batch(spark, batch, relist, taken))
+        return _as_table(batch.sparkSession, paths) if paths else None
+
+    def complete(self, spark: SparkSession, batch: DataFrame, number: int, log: EmptyFileLog) -> DataFrame:
+        """Add the empty files that Spark leaves out to a micro-batch of ``path`` and ``length``."""
+        empty = self.empty_files(spark, batch, number, log)
+        return batch if empty is None else batch.unionByName(empty.select("path", "length"))
+
+    def _load(self, reader: Any, options: Mapping[str, str]) -> DataFrame:
+        reader = reader.format("binaryFile").schema(FILE_COLUMNS)
+        loaded: DataFrame = reader.options(**{"recursiveFileLookup": "true", **options}).load(self.path)
+        return loaded
+
+
+def _as_table(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    return spark.createDataFrame([(path, None, 0, b"") for path in paths], FILE_COLUMNS).coalesce(1)
