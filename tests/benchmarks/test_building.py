@@ -19,7 +19,7 @@ def test_changes_are_seen_by_the_next_document() -> None:
 
 def test_two_processes_share_the_pages() -> None:
     """What two processes map of the file is the same memory."""
-    assert sharing(WORKLOAD, lambda step: None).figures["shared_percent"] > 90
+    assert sharing("news-linear-100k", lambda step: None).figures["shared_percent"] > 90
 
 
 @pytest.mark.parametrize("measurement", [opening, first_change, two_threads])

@@ -12,7 +12,7 @@ from benchmarks.growth import workers_with
 
 def test_processes_below_that_map_the_file_are_found(tmp_path: Path) -> None:
     """A process that opened the index is found with the size of its mapping; this one does not count."""
-    path = build(["/a", "//b"], tmp_path / "small.tci").path
+    path = build([f"/a{n}/b/c/d" for n in range(40_000)], tmp_path / "large.tci").path
     assert workers_with(path) == []
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast.document import read
+from twigcast.document import RecordSplitter, read
 from twigcast.document.entities import EntityTable
 from twigcast.errors import DocumentError
 from twigcast.filtering import Index
@@ -60,6 +60,16 @@ def test_a_long_chain_of_entities_is_refused_by_both_readers(use: bytes, backwar
     """Expat would overflow the stack on it."""
     body = b"<!DOCTYPE a [" + chain(30_000, backwards=backwards) + use % 30_000
     assert verdicts(body) == ("entity-expansion", "entity-expansion")
+
+
+@pytest.mark.parametrize("root", [b"<r>&e%d;<a/></r>", b"<r x='&e%d;'><a/></r>"])
+def test_a_long_chain_of_entities_around_records_is_refused(root: bytes) -> None:
+    """The splitter of records expands entities too."""
+    splitter = RecordSplitter("a")
+    records = list(splitter.feed(b"<!DOCTYPE r [" + chain(30_000) + b"]>" + root % 30_000))
+    records += splitter.finish()
+    codes = [record.error.code for record in records if record.error is not None]
+    assert codes == ["entity-expansion"]
 
 
 def test_a_chain_within_the_limit_is_read() -> None:

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 from xml.parsers import expat
 
-from twigcast.document.faults import UNKNOWN_ENCODING, document_error
+from twigcast.document.encodings import codec_name
+from twigcast.document.entities import EntityTable
+from twigcast.document.faults import ENTITY_DEPTH, UNKNOWN_ENCODING, document_error
+from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import declaration, make_prolog
 from twigcast.errors import DocumentError
 
@@ -33,6 +36,7 @@ class RecordOutside:
         self._prologs: dict[tuple[frozenset[str], bool], bytes | None] = {}
         self._encoding: str | None = None
         self._untold: DocumentError | None = None
+        self._entities = EntityTable(DocumentLimits().entity_depth)
         self.doctype: bytes | None = None
         self.subset = b""
         self.error = False
@@ -43,6 +47,7 @@ class RecordOutside:
         parser.StartNamespaceDeclHandler = self._bind
         parser.EndNamespaceDeclHandler = self._unbind
         parser.XmlDeclHandler = self._declared
+        parser.EntityDeclHandler = self._entity
         parser.AttlistDeclHandler = self._attribute
 
     def tell(self, data: bytes) -> None:
@@ -95,6 +100,8 @@ class RecordOutside:
             return
         try:
             self._parser.Parse(data, final)
+        except DocumentError as error:
+            self.fail(error)
         except _TooDeep:
             message = f"more than {self._depth} elements are open (limits.depth)"
             self.fail(DocumentError(message, code="too-deep"))
@@ -125,7 +132,13 @@ class RecordOutside:
         self._bound[prefix or ""].pop()
         self._prologs.clear()
 
+    def _entity(self, name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
+        if not is_parameter and not self._entities.declare(name, value):
+            raise document_error(ENTITY_DEPTH, 1, 0, 0)
+
     def _declared(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding is not None and codec_name(encoding) is None:
+            raise LookupError(encoding)
         if encoding is not None and encoding.lower() != "utf-8":
             self._encoding = encoding
 

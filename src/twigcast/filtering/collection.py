@@ -45,6 +45,7 @@ from twigcast.filtering.segment_file import (
     write_segment,
 )
 from twigcast.pattern import (
+    RESERVED,
     Content,
     Pattern,
     PatternLimits,
@@ -274,7 +275,8 @@ class SubscriptionCollection:
             id, source, *rest = item
             namespaces = rest[0] if rest else None
             subscriber, part, text = printed_id(id), False, source
-        check_names(id, subscriber)
+        if isinstance(source, str) or isinstance(item, Subscription) or not str(id).startswith(RESERVED):
+            check_names(id, subscriber)
         if cache is not None and not namespaces and isinstance(source, str):
             words = cache.assembled(source)
             if words is not None:

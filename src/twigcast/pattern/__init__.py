@@ -38,6 +38,7 @@ from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
 from twigcast.pattern.subscription import (
     CONTENTS,
+    RESERVED,
     Content,
     Subscription,
     check_content,
@@ -86,6 +87,7 @@ __all__ = [
     "ANY",
     "CONTENTS",
     "LENGTH",
+    "RESERVED",
     "TEXT",
     "AlternativeExplanation",
     "And",

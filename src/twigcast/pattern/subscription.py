@@ -96,6 +96,10 @@ def printed_id(id: Hashable) -> str:
         raise SubscriptionError(message, code="unsavable-id", id=id) from error
 
 
+RESERVED = "\x01"
+"""The first character of ids that twigcast itself gives to patterns in an index; no subscription has it."""
+
+
 def check_names(id: Hashable, subscriber: str) -> None:
     """Raise ``SubscriptionError`` if the id or the subscriber has a character that XML does not allow."""
     for kind, name in (("id", id), ("subscriber", subscriber)):

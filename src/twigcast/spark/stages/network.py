@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from twigcast.analysis import SchemaAutomaton, schema_automaton
 from twigcast.filtering import Index
-from twigcast.pattern import Pattern, Subscription
+from twigcast.pattern import RESERVED, Pattern, Subscription
 from twigcast.routing import (
     NOWHERE,
     Advertise,
@@ -52,8 +52,7 @@ SUFFIX = ".npz"
 RATIO = 8  # a file is merged with the next one unless it is more than this many times as large
 SMALL = 256  # positions; files of at most this size are always merged
 
-_RESERVED = "\x01"  # the first character of ids that the network adds to the index; no subscription has it
-_SCHEMA = f"{_RESERVED}schema"
+_SCHEMA = f"{RESERVED}schema"
 
 
 class NetworkTables:
@@ -132,7 +131,7 @@ class NetworkTables:
             elif id not in self._made:
                 new[id] = asked.pattern
         for id in new:
-            self._made[id] = f"{_RESERVED}{id}"
+            self._made[id] = f"{RESERVED}{id}"
         index.add_all((self._made[id], pattern) for id, pattern in new.items())
         for id in changed:
             position = index.position(self._made.get(id) or id.removeprefix(_PREFIX))
@@ -219,17 +218,17 @@ class ShippedNetwork:
         )
 
     def carry(
-        self, batch: pa.RecordBatch, found: pa.Array, undecided: pa.Array
+        self, batch: pa.RecordBatch, found: pa.Array, undecided: pa.Array | None = None
     ) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Route a batch; returns the matches that reach their subscribers, the hops and the false positives.
 
         ``found`` has the positions that each document matches, null if it could not be read.  A pattern that
         is ``undecided`` forwards the document like one that matches, but delivers it to nobody.
         """
-        if undecided.null_count < len(undecided):
+        if undecided is not None and undecided.null_count < len(undecided):
             pairs = zip(found.to_pylist(), undecided.to_pylist(), strict=True)
             united = [None if x is None else x + (y or []) for x, y in pairs]
-            matches, *ways = self.carry(batch, pa.array(united, found.type), pa.nulls(len(found), found.type))
+            matches, *ways = self.carry(batch, pa.array(united, found.type))
             pairs = zip(matches.to_pylist(), undecided.to_pylist(), strict=True)
             decided = [None if x is None else [each for each in x if each not in (y or ())] for x, y in pairs]
             return pa.array(decided, matches.type), *ways
