@@ -197,7 +197,11 @@ class _Encoder:
                 return self._compare(operator, count, self._constant(value))
             case Position(test, operator, value, among):
                 position = self._siblings(_SIBLING_POSITION, test, among)
-                return self._compare(operator, position, self._constant(value))
+                if operator != "!=":
+                    return self._compare(operator, position, self._constant(value))
+                # A node that is not counted has no position; its not-a-number would be unequal to every number.
+                others = [self._compare(each, position, self._constant(value)) for each in ("<", ">")]
+                return self._joined(_OR, others)
             case And(operands):
                 return self._joined(_AND, [self._predicate(operand) for operand in operands])
             case Or(operands):
