@@ -46,6 +46,7 @@ from twigcast.pattern import (
     Step,
     StringTest,
     Tail,
+    Test,
     demands_a_node,
     number,
 )
@@ -231,6 +232,8 @@ def _follows_directly(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
                 for fact in facts
                 if isinstance(fact, Count) and fact.paths == goal.paths
             )
+        case Test():
+            return False  # a general expression follows only from itself
         case Position():
             return any(
                 whole_number_implies(fact, goal)
@@ -469,6 +472,8 @@ def _said_by(predicate: Predicate) -> Iterator[Hashable]:
         case Position():
             for condition in predicate.among:
                 yield from _said_by(condition)
+        case Test():
+            return
         case _:
             for path in predicate.paths:
                 yield from _said(path)
@@ -494,5 +499,7 @@ def _height_of(predicate: Predicate) -> int:
             return max((_height_of(denial) for denial in denials(operand)), default=0)
         case Position():
             return max((_height_of(condition) for condition in predicate.among), default=0)
+        case Test():
+            return 0
         case _:
             return max(_height(path) for path in predicate.paths)

@@ -10,8 +10,10 @@ from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.tree import (
     Attribute,
+    Comment,
     Document,
     Element,
+    Instruction,
     Node,
     Text,
     descendants,
@@ -23,9 +25,11 @@ from twigcast.document.tree import (
 __all__ = [
     "RECORD_LIMIT",
     "Attribute",
+    "Comment",
     "Document",
     "DocumentLimits",
     "Element",
+    "Instruction",
     "Node",
     "Record",
     "RecordSplitter",

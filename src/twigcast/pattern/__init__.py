@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from twigcast.pattern.canonical import conjuncts, union
+from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, union
 from twigcast.pattern.evaluating import holds, matches, select
 from twigcast.pattern.explaining import (
     AlternativeExplanation,
@@ -15,9 +15,37 @@ from twigcast.pattern.explaining import (
     StepExplanation,
     explain,
 )
+from twigcast.pattern.expression import (
+    ANY_BELOW,
+    CONTEXT,
+    AxisStep,
+    Call,
+    ContextNode,
+    Date,
+    DocumentNode,
+    Expression,
+    Filtered,
+    Negative,
+    NodeTest,
+    Number,
+    Operation,
+    Selection,
+    SiblingCount,
+    SiblingPosition,
+    String,
+    Union,
+    step_total,
+)
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.numbers import compare, number
-from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
+from twigcast.pattern.rendering import (
+    render,
+    render_absolute,
+    render_expression,
+    render_name,
+    render_path,
+    render_predicate,
+)
 from twigcast.pattern.subscription import CONTENTS, Content, Subscription
 from twigcast.pattern.syntax import LENGTH, cut, parse, parse_alone, part_conditions, part_step
 from twigcast.pattern.tree import (
@@ -32,6 +60,7 @@ from twigcast.pattern.tree import (
     Length,
     NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
@@ -41,27 +70,44 @@ from twigcast.pattern.tree import (
     Step,
     StringTest,
     Tail,
+    Test,
     TextTail,
+    counted_among,
+    counted_names,
     demands_a_node,
 )
 
 __all__ = [
     "ANY",
+    "ANY_BELOW",
     "CONTENTS",
+    "CONTEXT",
     "LENGTH",
     "TEXT",
     "AlternativeExplanation",
     "And",
     "AttributeTail",
     "Axis",
+    "AxisStep",
+    "Call",
     "Comparison",
     "Content",
+    "ContextNode",
     "Count",
+    "Date",
+    "DocumentNode",
     "Exists",
     "Explanation",
+    "Expression",
+    "Filtered",
     "Length",
     "NameTest",
+    "Negative",
+    "NodeTest",
     "Not",
+    "Number",
+    "Onward",
+    "Operation",
     "Or",
     "Path",
     "Pattern",
@@ -70,16 +116,26 @@ __all__ = [
     "Predicate",
     "PredicateExplanation",
     "Selecting",
+    "Selection",
+    "SiblingCount",
+    "SiblingPosition",
     "Step",
     "StepExplanation",
+    "String",
     "StringTest",
     "Subscription",
     "Tail",
+    "Test",
     "TextTail",
+    "Union",
     "compare",
+    "conjoined",
     "conjuncts",
+    "counted_among",
+    "counted_names",
     "cut",
     "demands_a_node",
+    "disjoined",
     "explain",
     "holds",
     "matches",
@@ -90,9 +146,11 @@ __all__ = [
     "part_step",
     "render",
     "render_absolute",
+    "render_expression",
     "render_name",
     "render_path",
     "render_predicate",
     "select",
+    "step_total",
     "union",
 ]
