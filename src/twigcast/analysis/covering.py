@@ -47,6 +47,7 @@ from twigcast.pattern import (
     StringTest,
     Tail,
     Test,
+    counted_among,
     demands_a_node,
     number,
 )
@@ -167,8 +168,7 @@ def known(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
             case Not(Not(operand)):
                 facts += known([operand])
             case Position():
-                facts.append(predicate)
-                facts += known(predicate.among)
+                facts += (predicate, *known(predicate.among))
             case _:
                 facts.append(predicate)
                 if demands_a_node(predicate) and len(predicate.paths) == 1:
@@ -200,8 +200,6 @@ def follows(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
     if goal in facts or _follows_directly(goal, facts):
         return True
     cases = [fact for fact in facts if isinstance(fact, Or)]
-    if not cases:
-        return False
     others = tuple([fact for fact in facts if not isinstance(fact, Or)])
     return any(all(follows(goal, others + known((operand,))) for operand in case.operands) for case in cases)
 
@@ -469,11 +467,9 @@ def _said_by(predicate: Predicate) -> Iterator[Hashable]:
         case Not(operand):
             for denial in denials(operand):
                 yield from _said_by(denial)
-        case Position():
-            for condition in predicate.among:
+        case Position() | Test():
+            for condition in counted_among(predicate):
                 yield from _said_by(condition)
-        case Test():
-            return
         case _:
             for path in predicate.paths:
                 yield from _said(path)
@@ -497,9 +493,7 @@ def _height_of(predicate: Predicate) -> int:
             return max(_height_of(operand) for operand in operands)
         case Not(operand):
             return max((_height_of(denial) for denial in denials(operand)), default=0)
-        case Position():
-            return max((_height_of(condition) for condition in predicate.among), default=0)
-        case Test():
-            return 0
+        case Position() | Test():
+            return max((_height_of(condition) for condition in counted_among(predicate)), default=0)
         case _:
             return max(_height(path) for path in predicate.paths)

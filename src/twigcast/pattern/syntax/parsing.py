@@ -55,9 +55,11 @@ def parse_alone(
     except Refusal as refusal:
         parser.refuse(refusal.code, refusal.message, parser.mark, refusal.expected)
     except PatternError as error:
-        if error.text is text or error.code != "too-complex":
+        if error.text is text:
             raise
-        parser.refuse("too-complex", f"written without '..', it is too large: {error.message}", 0)
+        if error.code != "too-complex":
+            parser.refuse(error.code, error.message, 0, error.expected)
+        parser.refuse("too-complex", f"in its canonical text, it is too large: {error.message}", 0)
     return pattern
 
 
