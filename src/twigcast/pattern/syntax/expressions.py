@@ -106,15 +106,14 @@ class ExpressionReader(Cursor):
 
     def snapshot(self) -> tuple[object, ...]:
         """The position and the counters, for ``restore``."""
-        return (
-            *(self.at, self.depth, self.steps, self.ups, self.mark),
-            *(self.dead, self.inside, self.reason, self.frame, self.at_document),
-        )
+        counters = self.depth, self.steps, self.ups, self.inside
+        return self.at, self.mark, self.dead, self.reason, self.at_document, counters
 
     def restore(self, snapshot: tuple[object, ...]) -> None:
         """Return to the position of a snapshot."""
-        self.at, self.depth, self.steps, self.ups, self.mark = snapshot[:5]  # type: ignore[assignment]
-        self.dead, self.inside, self.reason, self.frame, self.at_document = snapshot[5:]  # type: ignore[assignment]
+        self.at, self.mark, self.dead, self.reason, self.at_document, counters = snapshot  # type: ignore[assignment]
+        self.depth, self.steps, self.ups, self.inside = counters  # type: ignore[misc]
+        self.frame = None
 
     def general(self, read: Callable[[], Expression]) -> Expression:
         """The expression that ``read`` parses, unless it is too complex."""
