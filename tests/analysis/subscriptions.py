@@ -44,6 +44,24 @@ def small_document(random: Random, depth: int = 4) -> Document:
     return read(f'<?xml version="1.0"?>{_element(random, depth)}'.encode())
 
 
+def general_pattern(random: Random) -> Pattern:
+    """Draw a twig of which some steps have general expressions, or which goes on by general steps."""
+    while True:
+        general = random.choice(_GENERAL)
+        text = _path(random, 2, _TESTS, 1) + general
+        if random.random() > 0.5:
+            text += _path(random, 2, _TESTS, 1)
+        with suppress(PatternError):
+            return parse(text, NAMESPACES)
+
+
+_GENERAL = (
+    *("[a = b]", "[a = b]", "[last()]", "[a][last()]", "[a][position() != last()]", "[b][2][last() = 2]"),
+    *("[not(self::a)]", "[count(a) = count(b)]", "[normalize-space(.) = '1']", "[//a = .]", "[@k + 1 = 2]"),
+    *("/following-sibling::a", "/following-sibling::a", "/ancestor::b", "/node()", "/@k[. = 1]", "/.."),
+)
+
+
 def _twig(random: Random) -> str:
     tests = (*_TESTS, "p:a", "*:a", "p:*") if random.random() > 0.8 else _TESTS
     paths = [_path(random, 3, tests, 2)]

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.subscriptions import linear_patterns, small_document, twig_pattern, twig_patterns
+from tests.analysis.subscriptions import (
+    general_pattern,
+    linear_patterns,
+    small_document,
+    twig_pattern,
+    twig_patterns,
+)
 from twigcast.analysis.covering import covers, known, summary, summary_covers
+from twigcast.analysis.generalization import common_pattern, shortened
+from twigcast.analysis.merge_rules import MergeRules
 from twigcast.document import Document, read
 from twigcast.pattern import Pattern, matches, parse
 
@@ -26,6 +34,31 @@ def test_no_document_refutes_covering(seed: int) -> None:
         for (p, p_matches), (q, q_matches) in product(matching, matching):
             if q_matches and not p_matches:
                 assert not covers(p, q)
+
+
+@given(st.integers(0, 1 << 32))
+@settings(max_examples=150, deadline=None)
+def test_no_document_refutes_covering_of_general_expressions(seed: int) -> None:
+    """A general expression is implied by itself only; what is merged or generalised covers its parts."""
+    random = Random(seed)
+    patterns = [general_pattern(random) for _ in range(6)] + [twig_pattern(random) for _ in range(3)]
+    patterns += [parse(str(pattern)) for pattern in patterns[:2]]
+    assert all(covers(pattern, parse(str(pattern))) for pattern in patterns)
+    parts = list(product(patterns[:4], patterns[:4]))
+    mergers = [(common_pattern(p, q), p, q) for p, q in parts]
+    shorter = [(each, p) for p in patterns for each in shortened(p)]
+    rules = MergeRules()
+    above = [(rules.pattern(key), p) for p in patterns for key in rules.above(rules.key(p))]
+    for document in [small_document(random) for _ in range(5)]:
+        matching = [(pattern, matches(pattern, document)) for pattern in patterns]
+        for (p, p_matches), (q, q_matches) in product(matching, matching):
+            if q_matches and not p_matches:
+                assert not covers(p, q)
+        for merger, p, q in mergers:
+            assert parse(str(merger)) == merger
+            assert matches(merger, document) or not (matches(p, document) or matches(q, document))
+        for general, special in [*shorter, *above]:
+            assert matches(general, document) or not matches(special, document), (str(general), str(special))
 
 
 @given(twig_patterns())

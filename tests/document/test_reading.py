@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.document import Attribute, DocumentLimits, Element, Node, Text, descendants, read, string_value
+from twigcast.document import (
+    Attribute,
+    DocumentLimits,
+    Element,
+    Node,
+    Text,
+    descendants,
+    elements,
+    read,
+    string_value,
+)
 from twigcast.errors import DocumentError
 
 
@@ -275,3 +285,32 @@ def test_published_documents_are_read(data: Path) -> None:
             assert body[element.end - 1 : element.end] == b">"
             inside: list[Attribute | Element | Text] = [*element.attributes, *element.children]
             assert all(element.start < node.start < node.end < element.end for node in inside)
+
+
+def test_comments_and_instructions_are_nodes_with_their_bytes() -> None:
+    """Also outside the root, but not inside the DTD; one from an entity has the range of the reference."""
+    doctype = b"<!DOCTYPE a [<!--no--><?no?><!ENTITY e '<!--in--><?p in?>'>]>"
+    body = b"<!--x-->" + doctype + b"<a>s<!---->&e;<?p  q ?></a><?z?>"
+    document = read(body)
+    before, root, after = document.children
+    assert isinstance(root, Element)
+    found = [before, *[child for child in root.children if not isinstance(child, Text)], after]
+    assert [(type(each).__name__, string_value(each)) for each in found] == [
+        ("Comment", "x"),
+        ("Comment", ""),
+        ("Comment", "in"),
+        ("Instruction", "in"),
+        ("Instruction", "q "),
+        ("Instruction", ""),
+    ]
+    ranges = [body[each.start : each.end] for each in found]
+    assert ranges == [b"<!--x-->", b"<!---->", b"&e;", b"&e;", b"<?p  q ?>", b"<?z?>"]
+    assert [each.order for each in found] == sorted(each.order for each in found)
+
+
+def test_elements_and_attributes_know_their_prefixes() -> None:
+    """As the document writes them; a default namespace has none."""
+    root = read(b"<p:a xmlns:p='u' xmlns='v' p:x='' y='' xml:lang=''><b/></p:a>").root
+    assert (root.prefix, [each.prefix for each in root.attributes]) == ("p", ["p", "", "xml"])
+    (child,) = elements(root)
+    assert (child.namespace, child.prefix) == ("v", "")

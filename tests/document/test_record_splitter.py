@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twigcast.document import Document, Element, Text, descendants, read
+from twigcast.document import Document, Element, Node, descendants, read, string_value
 from twigcast.document.prolog import joined
 from twigcast.document.record_splitter import Record, RecordSplitter
 from twigcast.errors import DocumentError
@@ -266,9 +266,9 @@ def ranges(document: Document, name: str) -> list[tuple[int, int]]:
     return found
 
 
-def shape(node: Element | Text) -> object:
-    if isinstance(node, Text):
-        return node.value
+def shape(node: Node) -> object:
+    if not isinstance(node, Element):
+        return type(node), string_value(node)
     attributes = [(a.namespace, a.local, a.value) for a in node.attributes]
     return node.namespace, node.local, attributes, [shape(child) for child in node.children]
 

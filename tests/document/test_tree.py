@@ -26,9 +26,9 @@ def test_elements_and_descendants_are_in_document_order() -> None:
 def test_a_path_tells_people_where_a_node_is() -> None:
     """Numbers stand where a name is not the only one."""
     root = DOCUMENT.root
-    t, first, second, w = root.children
+    t, first, comment, second, w = root.children
     assert isinstance(first, Element)
-    nodes: list[Node] = [DOCUMENT, root, root.attributes[0], t, first, first.children[1], second, w]
+    nodes: list[Node] = [DOCUMENT, root, root.attributes[0], t, first, first.children[1], comment, second, w]
     assert [node_path(node) for node in nodes] == [
         "/",
         "/a",
@@ -36,6 +36,7 @@ def test_a_path_tells_people_where_a_node_is() -> None:
         "/a/text()[1]",
         "/a/b[1]",
         "/a/b[1]/c",
+        "/a/comment()",
         "/a/b[2]",
         "/a/text()[2]",
     ]

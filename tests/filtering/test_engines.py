@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.pattern.strategies import NAMESPACES, Expression, documents, patterns
+from tests.pattern.strategies import NAMESPACES, Expression, documents, general_patterns, patterns
 from twigcast import Index
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
 from twigcast.filtering.engine import Engine
@@ -277,6 +277,23 @@ def test_answers_are_those_of_lxml(expressions: list[Expression], body: bytes) -
         engine = make()
         there = {id: each.xpath for id, each in enumerate(expressions) if added(engine, id, each)}
         assert engine.match(body).ids == true_for_lxml(there, body), name
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(general_patterns(), min_size=4, max_size=8), documents())
+def test_general_expressions_are_decided_as_the_evaluator_does(
+    expressions: list[Expression], body: bytes
+) -> None:
+    """Whatever an engine finds by itself, the candidates it confirms are those of ``OneByOne``."""
+    plain = OneByOne()
+    for id, expression in enumerate(expressions):
+        added(plain, id, expression)
+    expected = plain.match(body).ids
+    for name, make in ENGINES.items():
+        engine = make()
+        for id, expression in enumerate(expressions):
+            added(engine, id, expression)
+        assert engine.match(body).ids == expected, name
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 NAMESPACES = {"p": "urn:p", "q": "urn:q"}
 LOCAL_NAMES = ("a", "b", "c", "é")
-ATTRIBUTE_NAMES = ("x", "x", "y", "p:x", "ü")
+ATTRIBUTE_NAMES = ("x", "x", "y", "p:x", "ü", "xml:lang")
 STRINGS = ("", "x", "5", "5", "ab", "é", "<", "it's")
 NUMBERS = ("5", "5", "-1", "0", "12.5", "3")
 OPERATORS = ("=", "=", "!=", "<", "<=", ">", ">=")
@@ -53,6 +53,7 @@ _TEXTS = ("x", "5", " 5 ", "-1", "12.50", "ab", "é", "&lt;", "&amp;", "&#x35;",
 _APART = ("<!--c-->", "<?pi x?>", "<!---->", "<?pi?>")
 _CDATA = ("<![CDATA[x]]>", "<![CDATA[<]]>", "<![CDATA[5]]>")
 _VALUES = ("x", "5", "5", "-1", " 5", "ab", "&lt;", "&#x35;", "&t;", "", "é", "a\tb", "it's", "12.5")
+_LANGUAGES = ("en", "EN-gb", "de", "")
 _DOCTYPE = '<!DOCTYPE a [<!ENTITY t "5"><!ENTITY m "x<b x=\'5\'>5<c/></b>ab">]>'
 
 
@@ -72,7 +73,12 @@ def _element(random: Random, depth: int, declared: str, *, default: bool) -> str
     if change:
         default = "urn" in change
     names = {random.choice(ATTRIBUTE_NAMES) for _ in range(random.choice([0, 0, 1, 2]))}
-    attributes = "".join([f' {each} = "{random.choice(_VALUES)}"' for each in sorted(names)])
+    attributes = "".join(
+        [
+            f' {each} = "{random.choice(_LANGUAGES if each == "xml:lang" else _VALUES)}"'
+            for each in sorted(names)
+        ]
+    )
     most = 4 if depth else 2
     inside = "".join([_piece(random, depth, default=default) for _ in range(random.randint(0, most))])
     tag = f"{name}{declared}{change}{attributes}"
@@ -215,6 +221,146 @@ def _condition(random: Random, depth: int) -> Expression:
         return random.choice(["not(", "not(", "boolean("]) + _condition(random, depth) + ")"
     word = random.choice([") and ", ") or "])
     return "(" + _condition(random, depth) + word + _condition(random, depth)
+
+
+# General expressions
+
+_AXES = (
+    *("ancestor", "ancestor-or-self", "following", "following-sibling", "preceding", "preceding-sibling"),
+    *("parent", "self", "child", "descendant", "descendant-or-self"),
+)
+
+
+def general_pattern(random: Random, depth: int = 2) -> Expression:
+    """One subscription of the whole language: a path that ends in general steps, or any expression."""
+    kind = random.randint(0, 9)
+    if kind <= 4:
+        return _absolute_path(random, 1) + _general_steps(random, depth)
+    if kind <= 7:
+        test = random.choice(["*", "*", "node()", "a", "b"])
+        start = random.choice(["//", "/*/", "//*/"])
+        return start + _both(test) + "[" + general(random, depth) + "]" + _general_steps(random, 1)
+    if kind == 8:
+        return "(" + _absolute_path(random, 1) + ")[" + general(random, 1) + "]" + _general_steps(random, 1)
+    return "boolean(" + general(random, depth, start="//*/") + ")"
+
+
+def general_patterns() -> st.SearchStrategy[Expression]:
+    """Subscriptions over the whole of XPath 1.0."""
+    return st.randoms(use_true_random=False).map(general_pattern)
+
+
+def general(random: Random, depth: int, start: str = "") -> Expression:
+    """An expression of any type; ``start`` stands before each of its paths."""
+    kind = random.randint(0, 3)
+    if kind == 0:
+        return _number(random, depth, start)
+    if kind == 1:
+        return _string(random, depth, start)
+    return _nodes_of(random, depth, start) if kind == 2 else _boolean(random, depth, start)
+
+
+def _boolean(random: Random, depth: int, start: str) -> Expression:
+    kind = random.randint(0, 9)
+    if depth <= 0 or kind == 0:
+        return _both(random.choice(["true()", "false()", "1 = 1", "lang('en')"]))
+    if kind <= 5:
+        operator = random.choice(OPERATORS)
+        return general(random, depth - 1, start) + f" {operator} " + general(random, depth - 1, start)
+    if kind == 6:
+        return "not(" + general(random, depth - 1, start) + ")"
+    if kind == 7:
+        function = random.choice(["contains", "starts-with"])
+        return (
+            f"{function}("
+            + _string(random, depth - 1, start)
+            + ", "
+            + _string(random, depth - 1, start)
+            + ")"
+        )
+    word = random.choice([") and (", ") or ("])
+    return "(" + general(random, depth - 1, start) + word + general(random, depth - 1, start) + ")"
+
+
+def _number(random: Random, depth: int, start: str) -> Expression:
+    kind = random.randint(0, 9)
+    if depth <= 0 or kind == 0:
+        local = ["position()", "last()"] if not start else []
+        return _both(random.choice(["0", "1", "2", "3", "2.5", "-1", "(1 div 0)", "(0 div 0)", *local]))
+    if kind <= 2:
+        operator = random.choice(["+", "-", "*", "div", "mod"])
+        inner = _number(random, depth - 1, start) + f" {operator} " + general(random, depth - 1, start)
+        return "(" + inner + ")"
+    if kind == 3:
+        return "-(" + general(random, depth - 1, start) + ")"
+    if kind <= 5:
+        return random.choice(["count(", "sum("]) + _nodes_of(random, depth - 1, start) + ")"
+    if kind <= 7:
+        function = random.choice(["floor(", "ceiling(", "round(", "number("])
+        return function + general(random, depth - 1, start) + ")"
+    return "string-length(" + _string(random, depth - 1, start) + ")"
+
+
+def _string(random: Random, depth: int, start: str) -> Expression:
+    kind = random.randint(0, 9)
+    if depth <= 0 or kind == 0:
+        return _both(f'"{random.choice(STRINGS)}"')
+    inner = general(random, depth - 1, start)
+    if kind == 1:
+        return "concat(" + inner + ", " + general(random, depth - 1, start) + ")"
+    if kind == 2:
+        function = random.choice(["substring-before", "substring-after"])
+        return f"{function}(" + inner + f', "{random.choice(STRINGS)}")'
+    if kind == 3:
+        bounds = random.choice(["2", "1, 2", "0, 2", "1.5, 2.6", "-1, 3", "0 div 0", "-1 div 0, 1 div 0"])
+        return "substring(" + inner + f", {bounds})"
+    if kind == 4:
+        return "translate(" + inner + random.choice([", 'ab5', 'x')", ", 'x', 'é')", ", '5', '')"])
+    if kind <= 6:
+        return "normalize-space(" + inner + ")"
+    if kind == 7:
+        function = random.choice(["local-name", "namespace-uri", "name"])
+        return f"{function}(" + _nodes_of(random, depth - 1, start) + ")"
+    return "string(" + inner + ")"
+
+
+def _nodes_of(random: Random, depth: int, start: str) -> Expression:
+    kind = random.randint(0, 9)
+    if kind == 0 and not start:
+        return _both(".")
+    if kind == 1 and depth > 0:
+        return "(" + _nodes_of(random, depth - 1, start) + " | " + _nodes_of(random, depth - 1, start) + ")"
+    if kind == 2 and depth > 0:
+        inner = _nodes_of(random, depth - 1, start)
+        return "(" + inner + ")[" + general(random, depth - 1) + "]" + _general_steps(random, 0)
+    begin = start or random.choice(["", "", "", "/", "//"])
+    return begin + _general_step(random, depth) + _general_steps(random, depth - 1)
+
+
+def _general_steps(random: Random, depth: int) -> Expression:
+    path = _both("")
+    for _ in range(random.choice([0, 1, 1, 2]) if depth > 0 else random.choice([0, 0, 1])):
+        path = path + random.choice(["/", "/", "//"]) + _general_step(random, depth)
+    return path
+
+
+def _general_step(random: Random, depth: int) -> Expression:
+    kind = random.randint(0, 9)
+    if kind == 0:
+        return _both(random.choice([".", "..", "@*", "@x"]))
+    axis = random.choice(_AXES)
+    step: Expression
+    if kind <= 2:
+        step = "@" + _attribute_name(random)
+    elif kind <= 4:
+        tests = ["node()", "text()", "comment()", "processing-instruction()", "processing-instruction('pi')"]
+        step = _both(f"{axis}::{random.choice(tests)}")
+    else:
+        step = f"{axis}::" + _element_name(random)
+    if depth > 0:
+        for _ in range(random.choice([0, 0, 1, 1, 2])):
+            step = step + "[" + general(random, depth - 1) + "]"
+    return step
 
 
 def _nodes(random: Random, depth: int) -> Expression:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.pattern.strategies import NAMESPACES, document, pattern
-from twigcast.document import Document, Element, Node, Text, read
+from twigcast.document import Document, Element, Node, read, string_value
 from twigcast.errors import PatternError
 from twigcast.pattern import matches, parse
 from twigcast.routing.path_publication import branches, leaf_paths, reassemble
@@ -42,10 +42,10 @@ def test_some_paths_make_a_pruned_document() -> None:
     assert reassemble([paths[2], paths[1]]) == b"<a>x<b></b><c>t<d></d></c>u</a>"
 
 
-def test_pieces_of_text_stay_apart() -> None:
-    """If the element between two texts is left out, an empty comment separates them."""
-    paths = leaf_paths("d", read(b"<a>s<!--c-->t<b/></a>"))
-    assert reassemble(paths) == b"<a>s<!---->t<b></b></a>"
+def test_comments_and_instructions_travel_with_text() -> None:
+    """They are nodes too, and keep the texts around them apart."""
+    paths = leaf_paths("d", read(b"<!--x--><a>s<!--c-->t<b/><?p q?></a><?p?>"))
+    assert reassemble(paths) == b"<!--x--><a>s<!--c-->t<b></b><?p q?></a><?p?>"
 
 
 def test_names_keep_their_namespaces() -> None:
@@ -102,9 +102,8 @@ def test_the_paths_of_its_branches_decide_a_pattern(random: Random) -> None:
 def shape(node: Node) -> object:
     """Return a document as nested tuples, to compare it."""
     if isinstance(node, Document):
-        return shape(node.root)
+        return tuple(map(shape, node.children))
     if isinstance(node, Element):
-        attributes = tuple((each.namespace, each.local, each.value) for each in node.attributes)
-        return node.namespace, node.local, attributes, tuple(map(shape, node.children))
-    assert isinstance(node, Text)
-    return node.value
+        attributes = tuple((each.namespace, each.local, each.value, each.prefix) for each in node.attributes)
+        return node.namespace, node.local, node.prefix, attributes, tuple(map(shape, node.children))
+    return type(node), string_value(node)

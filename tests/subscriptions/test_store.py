@@ -90,7 +90,7 @@ def test_an_unknown_id_cannot_be_unsubscribed(table: SubscriptionStore) -> None:
     assert table.version() == 2
 
 
-@pytest.mark.parametrize("xpath", ["//x[", "//n:x", "count(//x)"])
+@pytest.mark.parametrize("xpath", ["//x[", "//n:x", "$x"])
 def test_a_bad_expression_is_refused(table: SubscriptionStore, xpath: str) -> None:
     """An expression that an index would refuse is not stored."""
     with pytest.raises(PatternError):

@@ -47,6 +47,8 @@ from twigcast.pattern import (
     Step,
     StringTest,
     Tail,
+    Test,
+    counted_among,
     demands_a_node,
     number,
 )
@@ -168,8 +170,7 @@ def known(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
             case Not(Not(operand)):
                 facts += known([operand])
             case Position():
-                facts.append(predicate)
-                facts += known(predicate.among)
+                facts += (predicate, *known(predicate.among))
             case _:
                 facts.append(predicate)
                 if demands_a_node(predicate) and len(predicate.paths) == 1:
@@ -202,8 +203,6 @@ def _follows(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
     if goal in facts or _follows_directly(goal, facts):
         return True
     cases = [fact for fact in facts if isinstance(fact, Or)]
-    if not cases:
-        return False
     others = tuple([fact for fact in facts if not isinstance(fact, Or)])
     return any(all(_follows(goal, others + known((operand,))) for operand in case.operands) for case in cases)
 
@@ -237,6 +236,8 @@ def _follows_directly(goal: Predicate, facts: tuple[Predicate, ...]) -> bool:
                 for fact in facts
                 if isinstance(fact, Count) and fact.paths == goal.paths
             )
+        case Test():
+            return False  # a general expression follows only from itself
         case Position():
             return any(
                 whole_number_implies(fact, goal)
@@ -465,8 +466,8 @@ def _said_by(predicate: Predicate) -> Iterator[Hashable]:
         case Not(operand):
             for denial in denials(operand):
                 yield from _said_by(denial)
-        case Position():
-            for condition in predicate.among:
+        case Position() | Test():
+            for condition in counted_among(predicate):
                 yield from _said_by(condition)
         case _:
             for path in predicate.paths:
@@ -491,7 +492,7 @@ def _height_of(predicate: Predicate) -> int:
             return max(_height_of(operand) for operand in operands)
         case Not(operand):
             return max((_height_of(denial) for denial in denials(operand)), default=0)
-        case Position():
-            return max((_height_of(condition) for condition in predicate.among), default=0)
+        case Position() | Test():
+            return max((_height_of(condition) for condition in counted_among(predicate)), default=0)
         case _:
             return max(_height(path) for path in predicate.paths)

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 
 from twigcast.analysis.covering import follows, known
-from twigcast.analysis.twig import Twig, pattern_of, predicate_steps, predicates_of, twig
-from twigcast.pattern import ANY, Axis, Exists, NameTest, Pattern, Position, Predicate, demands_a_node
+from twigcast.analysis.twig import Twig, pattern_of, predicate_steps, predicates_of, step_count, twig
+from twigcast.pattern import ANY, Axis, Exists, NameTest, Pattern, Predicate, counted_names, demands_a_node
 
 
 def common_pattern(p: Pattern, q: Pattern) -> Pattern:
@@ -35,9 +35,12 @@ def shortened(pattern: Pattern) -> Iterator[Pattern]:
     if len(pattern.alternatives) > 1:
         yield pattern_of(tree)
         return
+    steps = step_count(pattern)
     for pruned in _pruned(tree):
         if pruned.branches or not tree.branches:
-            yield pattern_of(pruned)
+            shorter = pattern_of(pruned)
+            if step_count(shorter) < steps:  # not if a position still needs the condition that was pruned
+                yield shorter
 
 
 def _pruned(tree: Twig) -> Iterator[Twig]:
@@ -104,7 +107,7 @@ def _common_conditions(u: Twig, v: Twig, test: NameTest) -> tuple[Predicate, ...
             exists = Exists(condition.paths)
             if follows(exists, said_by_v):
                 kept.append(exists)
-    kept = [each for each in kept if not isinstance(each, Position) or each.test == test]
+    kept = [each for each in kept if counted_names(each) in (None, test)]
     needed: list[Predicate] = []
     for i, condition in enumerate(kept):
         others = (*needed, *kept[i + 1 :])

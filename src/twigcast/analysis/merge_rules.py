@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from twigcast.pattern import ANY, Axis, Path, Pattern, Position, Step, render_absolute
+from twigcast.pattern import ANY, Axis, Path, Pattern, Step, counted_names, render_absolute
 
 Key: TypeAlias = tuple[int, ...]
 """A pattern as numbers: the number of its frame (tail and filters), then the numbers of its steps."""
@@ -115,7 +115,7 @@ class MergeRules:
             self._texts.append(render_absolute(Path((step,))))
             self._any.append(number)
             self._below.append(number)
-            if not any(isinstance(each, Position) and each.test != ANY for each in step.predicates):
+            if all(counted_names(each) in (None, ANY) for each in step.predicates):
                 self._any[number] = self._number(replace(step, test=ANY))
             self._below[number] = self._number(replace(step, axis=Axis.DESCENDANT))
         return number

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, schema_automaton
 from twigcast.pattern import (
     And,
+    AttributeTail,
     Axis,
     Comparison,
     Count,
@@ -33,6 +34,8 @@ from twigcast.pattern import (
     Predicate,
     Step,
     StringTest,
+    Test,
+    TextTail,
     compare,
 )
 from twigcast.schema import ElementGraph
@@ -151,7 +154,7 @@ def possible(automaton: SchemaAutomaton, predicate: Predicate) -> int:
             for operand in operands:
                 positions |= possible(automaton, operand)
             return positions
-        case Not():
+        case Not() | Test():
             return automaton.everywhere
 
 
@@ -162,7 +165,7 @@ def _with_selection(automaton: SchemaAutomaton, paths: Iterable[Path]) -> int:
         positions = automaton.everywhere
         for step in reversed(path.steps):
             positions = automaton.step_back(_standing(automaton, step, positions), step.axis)
-        if path.tail is not None and not path.steps:
+        if isinstance(path.tail, AttributeTail | TextTail) and not path.steps:
             positions &= ~DOCUMENT
         found |= _kept(automaton, positions, path.filters)
     return found

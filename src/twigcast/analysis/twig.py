@@ -14,19 +14,26 @@ from dataclasses import dataclass, replace
 
 from twigcast.pattern import (
     ANY,
+    CONTEXT,
     And,
+    AttributeTail,
     Axis,
     Exists,
     NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
     Position,
     Predicate,
+    Selection,
     Step,
+    Test,
+    TextTail,
     conjuncts,
     render_path,
+    step_total,
     union,
 )
 
@@ -84,6 +91,8 @@ def predicate_steps(predicate: Predicate) -> int:
             return predicate_steps(operand)
         case Position():
             return sum(map(predicate_steps, predicate.among))
+        case Test(expression):
+            return step_total(expression)
         case _:
             return sum(map(_path_steps, predicate.paths))
 
@@ -103,8 +112,15 @@ def _grown(axis: Axis, test: NameTest, predicates: Iterable[Predicate], rest: Pa
         step = rest.steps[0]
         branches.append(_grown(step.axis, step.test, step.predicates, replace(rest, steps=rest.steps[1:])))
     elif rest.tail is not None:
-        conditions.append(Exists((Path((), rest.tail),)))
+        conditions.append(_tail_condition(rest.tail))
     return Twig(axis, test, tuple(dict.fromkeys(conditions)), tuple(dict.fromkeys(branches)))
+
+
+def _tail_condition(tail: AttributeTail | TextTail | Onward) -> Predicate:
+    """Return the condition on an element that a tail selects something from it."""
+    if isinstance(tail, Onward) and tail.start != CONTEXT:
+        return Test(Selection(tail.start, tail.steps) if tail.steps else tail.start)
+    return Exists((Path((), tail),))
 
 
 def _below(branch: Twig) -> Path:
@@ -127,4 +143,6 @@ def _path(tree: Twig) -> Path:
 
 def _path_steps(path: Path) -> int:
     steps = len(path.steps) + sum(map(predicate_steps, path.filters))
+    if isinstance(path.tail, Onward):
+        steps += step_total(Selection(path.tail.start, path.tail.steps))
     return steps + sum(predicate_steps(predicate) for step in path.steps for predicate in step.predicates)

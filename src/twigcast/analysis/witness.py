@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from twigcast.analysis.covering import denials
-from twigcast.pattern import ANY, And, Axis, NameTest, Not, Or, Path, Pattern, Position, Predicate
+from twigcast.pattern import ANY, And, Axis, NameTest, Not, Or, Path, Pattern, Position, Predicate, Test
 
 
 class Witness:
@@ -85,6 +85,8 @@ class Witness:
                     self._branch(node, denials(operand))
                 case Position():
                     self._branch(node, predicate.among)
+                case Test():
+                    pass
                 case _:
                     for path in predicate.paths:
                         self._grow(node, path)

@@ -11,8 +11,10 @@ from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.tree import (
     Attribute,
+    Comment,
     Document,
     Element,
+    Instruction,
     Node,
     Text,
     descendants,
@@ -25,9 +27,11 @@ __all__ = [
     "PART_FORMS",
     "RECORD_LIMIT",
     "Attribute",
+    "Comment",
     "Document",
     "DocumentLimits",
     "Element",
+    "Instruction",
     "Node",
     "PartCutter",
     "PartForm",

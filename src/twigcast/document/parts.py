@@ -28,7 +28,7 @@ from xml.sax.saxutils import escape
 
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import Shift, declaration, entity_declaration, quoted
-from twigcast.document.tree import Attribute, Document, Element, Node, Text
+from twigcast.document.tree import Attribute, Child, Comment, Document, Element, Instruction, Node, Text
 from twigcast.errors import DocumentError
 
 PartForm: TypeAlias = Literal["document", "range"]
@@ -257,7 +257,7 @@ def _written(root: Element, taken: frozenset[str]) -> Iterator[str]:
     prefix = "ns"
     while any(other.startswith(prefix) for other in taken):
         prefix += "_"
-    waiting: list[tuple[Element | Text, str] | str] = [(root, "")]
+    waiting: list[tuple[Child, str] | str] = [(root, "")]
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
@@ -266,6 +266,12 @@ def _written(root: Element, taken: frozenset[str]) -> Iterator[str]:
         node, outer = item
         if isinstance(node, Text):
             yield escape(node.value, {"\r": "&#13;"})
+            continue
+        if isinstance(node, Comment):
+            yield f"<!--{node.value}-->"
+            continue
+        if isinstance(node, Instruction):
+            yield f"<?{node.target} {node.value}?>"
             continue
         yield f"<{node.local}"
         if node.namespace != outer:

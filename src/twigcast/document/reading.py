@@ -26,7 +26,7 @@ from twigcast.document.faults import (
 )
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import attribute_type
-from twigcast.document.tree import Attribute, Document, Element, Text
+from twigcast.document.tree import Attribute, Comment, Document, Element, Instruction, Text
 from twigcast.errors import DocumentError
 
 _DEFAULT_LIMITS = DocumentLimits()
@@ -67,6 +67,7 @@ class _Reader:
         self.pieces: list[str] = []
         self.text_at = 0
         self.cdata_at: int | None = None
+        self.in_doctype = False
         self.entities = EntityTable(limits.entity_depth)
         self.signs, self.width, self.codec = _signs(body)
         if self.width > 1:
@@ -79,8 +80,11 @@ class _Reader:
         parser.CharacterDataHandler = self._characters
         parser.StartCdataSectionHandler = self._start_cdata
         parser.EndCdataSectionHandler = self._end_cdata
-        parser.CommentHandler = self._apart
-        parser.ProcessingInstructionHandler = self._apart
+        parser.namespace_prefixes = True
+        parser.CommentHandler = self._comment
+        parser.ProcessingInstructionHandler = self._instruction
+        parser.StartDoctypeDeclHandler = self._start_doctype
+        parser.EndDoctypeDeclHandler = self._end_doctype
         parser.StartNamespaceDeclHandler = self._start_namespace
         parser.EndNamespaceDeclHandler = self._end_namespace
         parser.XmlDeclHandler = self._declares_encoding
@@ -110,14 +114,17 @@ class _Reader:
             raise self._error(TOO_DEEP)
         if len(attributes) > 2 * self.limits.attributes:
             raise self._error(TOO_MANY_ATTRIBUTES)
-        self._grow(len(name) + sum(map(len, attributes)))
-        element = Element(*_expanded_name(name), self.place, self._next(), at)
+        namespace, local, prefix = _expanded_name(name)
+        names = [_expanded_name(each) for each in attributes[::2]]
+        prefixes = sum(len(each) + 1 for each in [prefix, *(each for _, _, each in names)] if each)
+        self._grow(len(name) + sum(map(len, attributes)) - prefixes)
+        element = Element(namespace, local, self.place, self._next(), at, prefix=prefix)
         if attributes:
             element.attributes = self._located(
                 element,
                 [
-                    Attribute(*_expanded_name(name), value, element, self._next())
-                    for name, value in zip(attributes[::2], attributes[1::2], strict=True)
+                    Attribute(uri, own, value, element, self._next(), prefix=prefix)
+                    for (uri, own, prefix), value in zip(names, attributes[1::2], strict=True)
                 ],
             )
         self.place.children.append(element)
@@ -153,8 +160,23 @@ class _Reader:
     def _end_cdata(self) -> None:
         self.cdata_at = None
 
-    def _apart(self, *_: str) -> None:
-        self._end_text()
+    def _comment(self, value: str) -> None:
+        at = self._end_text()
+        if not self.in_doctype:
+            comment = Comment(value, self.place, self._next(), at, self._node_end(at, b"-->"))
+            self.place.children.append(comment)
+
+    def _instruction(self, target: str, value: str) -> None:
+        at = self._end_text()
+        if not self.in_doctype:
+            end = self._node_end(at, b"?>")
+            self.place.children.append(Instruction(target, value, self.place, self._next(), at, end))
+
+    def _start_doctype(self, *_: object) -> None:
+        self.in_doctype = True
+
+    def _end_doctype(self) -> None:
+        self.in_doctype = False
 
     def _start_namespace(self, prefix: str | None, uri: str | None) -> None:
         if prefix != "xml":
@@ -253,8 +275,12 @@ class _Reader:
     def _ends_empty_tag(self, start: int, at: int) -> bool:
         return self.signs.endswith(b"/>", start // self.width, at // self.width)
 
+    def _node_end(self, at: int, sign: bytes) -> int:
+        """Where the comment or instruction at ``at`` ends, or the reference that brought it in."""
+        return self._after(b";" if self._in_entity(at) else sign, at)
+
     def _after(self, sign: bytes, at: int) -> int:
-        return (self.signs.index(sign, at // self.width) + 1) * self.width
+        return (self.signs.index(sign, at // self.width) + len(sign)) * self.width
 
     # Counts and errors
 
@@ -280,9 +306,12 @@ class _Reader:
         raise DocumentError(message, code=code, line=line, column=column, offset=parser.CurrentByteIndex)
 
 
-def _expanded_name(name: str) -> tuple[str, str]:
-    namespace, _, local = name.rpartition(_SEPARATOR)
-    return namespace, local
+def _expanded_name(name: str) -> tuple[str, str, str]:
+    """The namespace, the local name and the prefix of a name as expat reports it."""
+    parts = name.split(_SEPARATOR)
+    if len(parts) == 1:
+        return "", name, ""
+    return parts[0], parts[1], parts[2] if len(parts) == 3 else ""
 
 
 def _signs(body: bytes) -> tuple[bytes, int, str]:

@@ -4,9 +4,10 @@
     └── Element        namespace, local name, attributes, children in order
         ├── Attribute  namespace, local name, value
         ├── Text       adjacent character data, whether plain, CDATA or from an entity
+        ├── Comment, Instruction
         └── Element …
 
-Comments and processing instructions are not nodes; they only separate the text around them.
+Comments and processing instructions can be children of the document too, but not those inside its DTD.
 Invariants: ``body[node.start:node.end]`` is the source text of the node (of a node that an entity brought in,
 the reference); ``order`` grows in document order, an element before its attributes before its children.
 ``read`` creates the nodes, and nothing changes them afterwards; they are compared by identity.
@@ -14,7 +15,7 @@ the reference); ``order`` grows in document order, an element before its attribu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -31,7 +32,7 @@ class Document:
     """
 
     body: bytes
-    children: list[Element] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
     encoding: str = "utf-8"
     namespaces: NamespaceScopes = field(default_factory=NamespaceScopes)
     entities: dict[str, str] = field(default_factory=dict)
@@ -42,7 +43,7 @@ class Document:
 
     @property
     def root(self) -> Element:
-        return self.children[0]
+        return next(elements(self))
 
     @property
     def end(self) -> int:
@@ -63,7 +64,8 @@ class Element:
     start: int
     end: int = 0
     attributes: tuple[Attribute, ...] = ()
-    children: list[Element | Text] = field(default_factory=list)
+    children: list[Child] = field(default_factory=list)
+    prefix: str = ""
 
     def __repr__(self) -> str:
         return f"Element({node_path(self)})"
@@ -80,6 +82,7 @@ class Attribute:
     order: int
     start: int = 0
     end: int = 0
+    prefix: str = ""
 
     def __repr__(self) -> str:
         return f"Attribute({node_path(self)}={self.value!r})"
@@ -99,7 +102,37 @@ class Text:
         return f"Text({self.value!r})"
 
 
-Node: TypeAlias = Document | Element | Attribute | Text
+@dataclass(slots=True, eq=False, repr=False)
+class Comment:
+    """A comment, from ``<!--`` to ``-->``; ``value`` is the text between."""
+
+    value: str
+    parent: Document | Element
+    order: int
+    start: int
+    end: int = 0
+
+    def __repr__(self) -> str:
+        return f"Comment({self.value!r})"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Instruction:
+    """A processing instruction, from ``<?`` to ``?>``."""
+
+    target: str
+    value: str
+    parent: Document | Element
+    order: int
+    start: int
+    end: int = 0
+
+    def __repr__(self) -> str:
+        return f"Instruction({self.target!r}, {self.value!r})"
+
+
+Child: TypeAlias = Element | Text | Comment | Instruction
+Node: TypeAlias = Document | Element | Attribute | Text | Comment | Instruction
 
 
 def elements(node: Document | Element) -> Iterator[Element]:
@@ -119,16 +152,16 @@ def descendants(node: Document | Element) -> Iterator[Element]:
 
 
 def string_value(node: Node) -> str:
-    """The value of an attribute or text; of an element or document, all the text in it."""
-    if isinstance(node, Attribute | Text):
+    """The value of an attribute, text, comment or instruction; of an element or document, all text in it."""
+    if not isinstance(node, Document | Element):
         return node.value
     parts: list[str] = []
-    waiting: list[Element | Text] = list(node.children)[::-1]
+    waiting: list[Child] = node.children[::-1]
     while waiting:
         child = waiting.pop()
         if isinstance(child, Text):
             parts.append(child.value)
-        else:
+        elif isinstance(child, Element):
             waiting += child.children[::-1]
     return "".join(parts)
 
@@ -139,9 +172,9 @@ def node_path(node: Node) -> str:
     while not isinstance(node, Document):
         if isinstance(node, Attribute):
             parts.append(f"@{node.local}")
-        elif isinstance(node, Text):
-            texts = [child for child in node.parent.children if isinstance(child, Text)]
-            parts.append("text()" + _number(node, texts))
+        elif not isinstance(node, Element):
+            alike = [child for child in node.parent.children if type(child) is type(node)]
+            parts.append(_KINDS[type(node)] + _number(node, alike))
         else:
             twins = [child for child in elements(node.parent) if child.local == node.local]
             parts.append(node.local + _number(node, twins))
@@ -149,5 +182,8 @@ def node_path(node: Node) -> str:
     return "/" + "/".join(reversed(parts))
 
 
-def _number(node: Element | Text, among: list[Element] | list[Text]) -> str:
-    return f"[{among.index(node) + 1}]" if len(among) > 1 else ""  # type: ignore[arg-type]
+def _number(node: Child, among: Sequence[Child]) -> str:
+    return f"[{among.index(node) + 1}]" if len(among) > 1 else ""
+
+
+_KINDS: dict[type, str] = {Text: "text()", Comment: "comment()", Instruction: "processing-instruction()"}

@@ -5,10 +5,11 @@ form; each literal is a chain that starts at the node or a value predicate, posi
 
     /a/b[c/d or not(@x='1')]//e    →    a/b { (c/d, .//e)  |  (not @x='1', .//e) }
 
-A condition that the kernel cannot decide in one pass (on the *first* of several nodes, a count, or a normal
-form with too many conjunctions) is replaced by a weaker one.  The program is then inexact: it holds whenever
-the pattern holds, and the index confirms its candidates with the evaluator.  Under a negation a weaker
-operand would make the condition stronger, so a negation of an inexact operand is left out as a whole.
+A condition that the kernel cannot decide in one pass (on the *first* of several nodes, a count, a general
+expression, or a normal form with too many conjunctions) is replaced by a weaker one.  The program is then
+inexact: it holds whenever the pattern holds, and the index confirms its candidates with the evaluator.  Under
+a negation a weaker operand would make the condition stronger, so a negation of an inexact operand is left out
+as a whole.
 
 A schema automaton is compiled too, into a program that holds for the documents that the automaton describes.
 """
@@ -22,6 +23,7 @@ from typing import TypeAlias
 
 from twigcast.analysis import SchemaAutomaton, members
 from twigcast.filtering.kernel._kernel import Vocabulary
+from twigcast.filtering.necessary import necessary
 from twigcast.pattern import (
     TEXT,
     And,
@@ -33,14 +35,17 @@ from twigcast.pattern import (
     Length,
     NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
     Position,
     Predicate,
+    Selection,
     Step,
     StringTest,
     Tail,
+    Test,
     number,
 )
 
@@ -203,6 +208,9 @@ class Compiler:
                 return self._length(paths, operator, value)
             case Count(paths, operator, value):
                 return self._count(paths, operator, value)
+            case Test(expression):
+                implied = necessary(expression)
+                return self._weakened(TRUE if implied is None else self._condition(implied))
 
     def _not(self, predicate: Predicate) -> Condition:
         exact, self._exact = self._exact, True
@@ -241,9 +249,16 @@ class Compiler:
     def _target(self, tail: Tail) -> Condition:
         if tail is None:
             return TRUE
-        return self._value(tail, _EXISTS, "")
+        return self._onward(tail) if isinstance(tail, Onward) else self._value(tail, _EXISTS, "")
+
+    def _onward(self, tail: Onward) -> Condition:
+        """The condition that general steps lead somewhere, weakened to where they begin."""
+        implied = necessary(Selection(tail.start, tail.steps)) if tail.steps else necessary(tail.start)
+        return self._weakened(TRUE if implied is None else self._condition(implied))
 
     def _compared(self, tail: Tail, operator: str, value: str | float) -> Condition:
+        if isinstance(tail, Onward):
+            return self._onward(tail)
         if operator == "!=" and _one_value(tail):
             # If there is at most one value, ``!=`` means that it exists and is not equal: one negative
             # literal instead of many positive ones.
@@ -292,6 +307,8 @@ class Compiler:
         return self._weakened(TRUE if none else self._condition(Exists(paths)))
 
     def _first(self, tail: Tail, operator: int, value: str | float) -> Condition:
+        if isinstance(tail, Onward):
+            return self._onward(tail)
         if tail is None or isinstance(tail, AttributeTail):
             return self._value(tail, operator, value)
         return ((self._literal(_ON_FIRST_TEXT, operator, 0, value),),)

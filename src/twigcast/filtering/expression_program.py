@@ -172,8 +172,10 @@ class _Encoder:
                 words = self._step(words, "attribute", self._named(test), ())
             case TextTail():
                 words = self._step(words, "child", (_KIND_NUMBER["text"], _NONE), ())
-            case Onward(steps):
+            case Onward(steps, ContextNode()):
                 words = self._steps(words, steps)
+            case Onward(steps, start):  # only at the top of a pattern, where the document is the context node
+                words = self._steps(self.expression(start), steps)
         return words
 
     def _kept(self, words: list[int], predicates: Sequence[Predicate]) -> list[int]:
@@ -199,7 +201,7 @@ class _Encoder:
                 position = self._siblings(_SIBLING_POSITION, test, among)
                 if operator != "!=":
                     return self._compare(operator, position, self._constant(value))
-                # A node that is not counted has no position; its not-a-number would be unequal to every number.
+                # A node that is not counted has no position, so that this must not hold for not-a-number.
                 others = [self._compare(each, position, self._constant(value)) for each in ("<", ">")]
                 return self._joined(_OR, others)
             case And(operands):

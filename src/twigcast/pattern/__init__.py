@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from twigcast.pattern.canonical import conjuncts, union
+from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, union
 from twigcast.pattern.evaluating import holds, matches, select, too_costly
 from twigcast.pattern.explaining import (
     AlternativeExplanation,
@@ -16,6 +16,8 @@ from twigcast.pattern.explaining import (
     explain,
 )
 from twigcast.pattern.expression import (
+    ANY_BELOW,
+    CONTEXT,
     AxisStep,
     Call,
     ContextNode,
@@ -32,10 +34,18 @@ from twigcast.pattern.expression import (
     SiblingPosition,
     String,
     Union,
+    step_total,
 )
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.numbers import compare, number
-from twigcast.pattern.rendering import render, render_absolute, render_name, render_path, render_predicate
+from twigcast.pattern.rendering import (
+    render,
+    render_absolute,
+    render_expression,
+    render_name,
+    render_path,
+    render_predicate,
+)
 from twigcast.pattern.subscription import (
     CONTENTS,
     RESERVED,
@@ -80,12 +90,16 @@ from twigcast.pattern.tree import (
     Tail,
     Test,
     TextTail,
+    counted_among,
+    counted_names,
     demands_a_node,
 )
 
 __all__ = [
     "ANY",
+    "ANY_BELOW",
     "CONTENTS",
+    "CONTEXT",
     "LENGTH",
     "RESERVED",
     "TEXT",
@@ -138,9 +152,13 @@ __all__ = [
     "check_size",
     "check_text",
     "compare",
+    "conjoined",
     "conjuncts",
+    "counted_among",
+    "counted_names",
     "cut",
     "demands_a_node",
+    "disjoined",
     "explain",
     "holds",
     "matches",
@@ -152,11 +170,13 @@ __all__ = [
     "printed_id",
     "render",
     "render_absolute",
+    "render_expression",
     "render_name",
     "render_path",
     "render_predicate",
     "select",
     "shortened",
+    "step_total",
     "too_costly",
     "union",
 ]

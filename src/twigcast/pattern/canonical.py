@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from twigcast.pattern.rendering import render_absolute, render_path, render_predicate
-from twigcast.pattern.tree import And, Not, Or, Path, Pattern, Predicate
+from twigcast.pattern.tree import And, Not, Or, Path, Pattern, Predicate, Test, counted_among
 
 Value = TypeVar("Value")
 
@@ -27,13 +27,18 @@ def path_union(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def conjuncts(predicates: Sequence[Predicate]) -> tuple[Predicate, ...]:
-    """The conjunction of ``predicates`` as a list of predicates for a step: flat, distinct and sorted."""
-    if len(predicates) == 1 and not isinstance(predicates[0], And):
+    """The conjunction of ``predicates`` as a list of predicates for a step: flat, distinct and sorted.
+
+    With a ``Test`` of a position there are the conditions on the siblings that it counts: the node is one.
+    """
+    if len(predicates) == 1 and not isinstance(predicates[0], And | Test):
         return (predicates[0],)
     flat: dict[str, Predicate] = {}
     for predicate in predicates:
         for operand in predicate.operands if isinstance(predicate, And) else (predicate,):
             flat[render_predicate(operand)] = operand
+            if isinstance(operand, Test):
+                flat.update({render_predicate(each): each for each in counted_among(operand)})
     return _arranged(flat)
 
 

@@ -10,10 +10,10 @@ counts its steps and stops at a limit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
 from twigcast.document import Document, Element, Node, Text, descendants, elements, string_value
 from twigcast.errors import EvaluationError
+from twigcast.pattern.expression_values import ExpressionValues, in_order
 from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.tree import (
     And,
@@ -23,7 +23,9 @@ from twigcast.pattern.tree import (
     Count,
     Exists,
     Length,
+    NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
@@ -32,9 +34,9 @@ from twigcast.pattern.tree import (
     Step,
     StringTest,
     Tail,
+    Test,
 )
 
-AnyNode = TypeVar("AnyNode", Node, Element)
 _CHARACTERS_PER_STEP = 16
 
 
@@ -70,14 +72,15 @@ class Evaluation:
         self._limit = steps
         self._spent = 0
         self._known: dict[tuple[int, int], bool] = {}  # by predicate and node
-        self._positions: dict[tuple[int, int], dict[int, int]] = {}  # by predicate and parent; by node
+        self._positions: dict[tuple[int, NameTest, int], dict[int, int]] = {}  # by conditions and parent
+        self._expressions = ExpressionValues(self)
 
     def holds(self, predicate: Predicate, node: Document | Element) -> bool:
         """Whether ``predicate`` is true of ``node``."""
         key = id(predicate), node.order
         known = self._known.get(key)
         if known is None:
-            self._spend(1)
+            self.spend(1)
             known = self._known[key] = self._decide(predicate, node)
         return known
 
@@ -87,7 +90,7 @@ class Evaluation:
                 return any(self.follow(path, node) for path in paths)
             case Comparison(paths, operator, value):
                 found = self.follow_all(paths, node)
-                return any(stands(self._string_value(each), operator, value) for each in found)
+                return any(stands(self.string_value(each), operator, value) for each in found)
             case StringTest("contains", paths, value):
                 return value in self._first_value(paths, node)
             case StringTest(_, paths, value):
@@ -96,10 +99,12 @@ class Evaluation:
                 return compare(len(self._first_value(paths, node)), operator, value)
             case Count(paths, operator, value):
                 return compare(len(self.follow_all(paths, node)), operator, value)
-            case Position(_, operator, value, _):
+            case Position(test, operator, value, among):
                 assert isinstance(node, Element)
-                position = self._siblings(predicate, node.parent).get(node.order)
+                position = self.sibling_positions(test, among, node.parent).get(node.order)
                 return position is not None and compare(position, operator, value)
+            case Test(expression):
+                return self._expressions.is_true(expression, node)
             case And(operands):
                 return all(self.holds(operand, node) for operand in operands)
             case Or(operands):
@@ -126,30 +131,36 @@ class Evaluation:
         found: list[Element] = []
         for node in reached:
             visited = list(along(node))
-            self._spend(1 + len(visited))
+            self.spend(1 + len(visited))
             found += [element for element in visited if step.test.admits(element.namespace, element.local)]
-        return in_order(found)
+        return list({each.order: each for each in sorted(found, key=lambda each: each.order)}.values())
 
     def satisfies(self, step: Step, element: Element) -> bool:
         """Whether all predicates of ``step`` are true of ``element``."""
         return all(self.holds(predicate, element) for predicate in step.predicates)
 
     def end(self, tail: Tail, reached: Sequence[Document | Element]) -> list[Node]:
-        """The attributes or text nodes of the reached elements that ``tail`` selects."""
+        """The attributes, text nodes or other nodes that ``tail`` selects from the reached nodes."""
+        if isinstance(tail, Onward):
+            return in_order(
+                found for node in reached for found in self._expressions.follow(tail.steps, tail.start, node)
+            )
         owners = [node for node in reached if isinstance(node, Element)]
         if isinstance(tail, AttributeTail):
             attributes = [attribute for owner in owners for attribute in owner.attributes]
-            self._spend(len(attributes))
+            self.spend(len(attributes))
             return in_order(a for a in attributes if tail.test.admits(a.namespace, a.local))
         children = [child for owner in owners for child in owner.children]
-        self._spend(len(children))
+        self.spend(len(children))
         return in_order(child for child in children if isinstance(child, Text))
 
-    def _siblings(self, predicate: Position, parent: Document | Element) -> dict[int, int]:
-        """The positions of the children of ``parent`` that the predicate counts."""
-        key = id(predicate), parent.order
+    def sibling_positions(
+        self, test: NameTest, among: tuple[Predicate, ...], parent: Document | Element
+    ) -> dict[int, int]:
+        """The positions of the children of ``parent`` that a position counts, by the order of the child."""
+        key = id(among), test, parent.order
         if key not in self._positions:
-            step = Step(Axis.CHILD, predicate.test, predicate.among)
+            step = Step(Axis.CHILD, test, among)
             counted = [each for each in self.candidates(step, [parent]) if self.satisfies(step, each)]
             self._positions[key] = {each.order: number for number, each in enumerate(counted, 1)}
         return self._positions[key]
@@ -157,14 +168,16 @@ class Evaluation:
     def _first_value(self, paths: Iterable[Path], node: Document | Element) -> str:
         """The string-value of the first selected node; empty if none is selected."""
         found = self.follow_all(paths, node)
-        return self._string_value(found[0]) if found else ""
+        return self.string_value(found[0]) if found else ""
 
-    def _string_value(self, node: Node) -> str:
+    def string_value(self, node: Node) -> str:
+        """The string-value of a node, which is counted."""
         value = string_value(node)
-        self._spend(1 + len(value) // _CHARACTERS_PER_STEP)
+        self.spend(1 + len(value) // _CHARACTERS_PER_STEP)
         return value
 
-    def _spend(self, steps: int) -> None:
+    def spend(self, steps: int) -> None:
+        """Count steps; raises ``EvaluationError`` beyond the limit."""
         self._spent += steps
         if self._limit is not None and self._spent > self._limit:
             raise too_costly(self._limit)
@@ -180,8 +193,3 @@ def stands(text: str, operator: str, value: str | float) -> bool:
     if isinstance(value, str) and operator in ("=", "!="):
         return (text == value) is (operator == "=")
     return compare(number(text), operator, number(value) if isinstance(value, str) else value)
-
-
-def in_order(nodes: Iterable[AnyNode]) -> list[AnyNode]:
-    """The nodes without duplicates, in document order."""
-    return sorted({node.order: node for node in nodes}.values(), key=lambda node: node.order)

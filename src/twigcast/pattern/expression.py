@@ -4,7 +4,7 @@ A pattern has a small tree of its own (``tree.py``), which the index, covering a
 does not fit into it stands in two places as a general expression, which only the evaluators understand:
 
     //line[price * quantity > 100]/id         a predicate:   Step(line, (Test(price * quantity > 100),))
-    //line/following-sibling::total/@sum      a path's end:  Path((Step(line),), Onward((following-sibling::total, …)))
+    //line/following-sibling::total/@sum      a path's end:  Path((Step(line),), Onward((…, …)))
 
 ``last()`` and ``position()`` are relative to a list of nodes.  In a predicate of a child step the list is
 that of the siblings that the step admits, so they become ``SiblingCount`` and ``SiblingPosition``, which
@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from twigcast.pattern.tree import NameTest, Predicate
 
 
@@ -160,3 +162,64 @@ Expression: TypeAlias = (
     | SiblingPosition
     | SiblingCount
 )
+
+
+CONTEXT = ContextNode()
+DOCUMENT = DocumentNode()
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions of which ``expression`` consists directly, with the predicates of its steps."""
+    match expression:
+        case Call(_, arguments):
+            return arguments
+        case Operation(_, left, right):
+            return left, right
+        case Negative(operand):
+            return (operand,)
+        case Union(operands):
+            return operands
+        case Filtered(operand, predicates):
+            return operand, *predicates
+        case Selection(start, steps):
+            return start, *(predicate for step in steps for predicate in step.predicates)
+        case _:
+            return ()
+
+
+def walk(*expressions: Expression) -> Iterator[Expression]:
+    """The expressions and everything they consist of."""
+    waiting = list(expressions)
+    while waiting:
+        expression = waiting.pop()
+        yield expression
+        waiting += parts(expression)
+
+
+def height(expression: Expression) -> int:
+    """The number of expressions on the longest way from ``expression`` to a part without parts."""
+    level = [expression]
+    found = 0
+    while level:
+        found += 1
+        level = [part for each in level for part in parts(each)]
+    return found
+
+
+def step_total(expression: Expression) -> int:
+    """The number of steps in ``expression``, without those that ``//`` abbreviates."""
+    total = 0
+    for each in walk(expression):
+        if isinstance(each, Selection):
+            total += sum(step != ANY_BELOW for step in each.steps)
+    return total
+
+
+def counted_siblings(expression: Expression) -> SiblingPosition | SiblingCount | None:
+    """The position or the number of siblings that ``expression`` uses; all that it uses count the same."""
+    return next((each for each in walk(expression) if isinstance(each, SiblingPosition | SiblingCount)), None)
+
+
+ANY_NODE = NodeTest("node")
+ANY_BELOW = AxisStep("descendant-or-self", ANY_NODE)
+"""The step that ``//`` abbreviates."""

@@ -6,6 +6,8 @@ exponent; strings take whichever quote they do not contain.
 
 from __future__ import annotations
 
+from twigcast.pattern.expression import Expression
+from twigcast.pattern.expression_text import ExpressionText, literal
 from twigcast.pattern.numbers import number_text
 from twigcast.pattern.tree import (
     And,
@@ -17,6 +19,7 @@ from twigcast.pattern.tree import (
     Length,
     NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
@@ -25,6 +28,9 @@ from twigcast.pattern.tree import (
     Step,
     StringTest,
     Tail,
+    Test,
+    counted_among,
+    counted_names,
 )
 
 
@@ -48,6 +54,8 @@ def render_path(path: Path) -> str:
         return f"self::node(){_brackets(path.filters)}{text}"
     if not text:
         return "."
+    if not text.startswith("/"):
+        return text
     return f".{text}" if text[1] == "/" else text[1:]
 
 
@@ -75,6 +83,13 @@ def render_predicate(predicate: Predicate) -> str:
             return " or ".join([render_predicate(operand) for operand in operands])
         case Not(operand):
             return f"not({render_predicate(operand)})"
+        case Test(expression):
+            return f"{_brackets(counted_among(predicate))}[{_EXPRESSIONS.text(expression)}]"[1:-1]
+
+
+def render_expression(expression: Expression) -> str:
+    """The canonical text of a general expression."""
+    return _EXPRESSIONS.text(expression)
 
 
 def render_name(test: NameTest) -> str:
@@ -91,6 +106,8 @@ def render_tail(tail: Tail) -> str:
     """The canonical text of a tail, with the slash before it; empty if there is no tail."""
     if tail is None:
         return ""
+    if isinstance(tail, Onward):
+        return _EXPRESSIONS.steps(tail.steps, tail.start)
     return f"/@{render_name(tail.test)}" if isinstance(tail, AttributeTail) else "/text()"
 
 
@@ -98,12 +115,22 @@ def _step(step: Step) -> str:
     slashes = "/" if step.axis is Axis.CHILD else "//"
     if not step.predicates:
         return slashes + render_name(step.test)
-    position = next((each for each in step.predicates if isinstance(each, Position)), None)
-    if position is None or position.test == step.test:
-        return slashes + render_name(step.test) + _brackets(step.predicates)
+    position = _position(step.predicates)
+    test = step.test if position is None else counted_names(position)
+    assert test is not None
+    if position is None or test == step.test:
+        return slashes + render_name(test) + _brackets(step.predicates)
     others = tuple(each for each in step.predicates if each is not position)
     narrowed = f"[self::{render_name(step.test)}]"
-    return slashes + render_name(position.test) + _brackets((position,)) + narrowed + _brackets(others)
+    return slashes + render_name(test) + _brackets((position,)) + narrowed + _brackets(others)
+
+
+def _position(predicates: tuple[Predicate, ...]) -> Predicate | None:
+    """The predicate that takes a position among the siblings that satisfy the most of the others."""
+    found = [
+        each for each in predicates if isinstance(each, Position | Test) and counted_names(each) is not None
+    ]
+    return max(found, key=lambda each: len(render_predicate(each)), default=None)
 
 
 def _union(paths: tuple[Path, ...]) -> str:
@@ -113,15 +140,16 @@ def _union(paths: tuple[Path, ...]) -> str:
 def _brackets(predicates: tuple[Predicate, ...]) -> str:
     """The predicates in brackets; a position comes first, so that the others do not change what it counts."""
     if len(predicates) > 1:
-        predicates = tuple(sorted(predicates, key=lambda each: not isinstance(each, Position)))
+        position = _position(predicates)
+        if position is not None:
+            among = counted_among(position) if isinstance(position, Test) else ()  # which ``conjuncts`` adds
+            rest = [each for each in predicates if each is not position and each not in among]
+            predicates = (position, *rest)
     return "".join([f"[{render_predicate(predicate)}]" for predicate in predicates])
 
 
 def _literal(value: str | float) -> str:
-    if isinstance(value, float):
-        return number_text(value)
-    if "'" not in value:
-        return f"'{value}'"
-    if '"' not in value:
-        return f'"{value}"'
-    raise ValueError(f"an XPath literal cannot contain both kinds of quotes: {value!r}")
+    return number_text(value) if isinstance(value, float) else literal(value)
+
+
+_EXPRESSIONS = ExpressionText(render_name)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias, TypeGuard
 
-from twigcast.pattern.expression import AxisStep, Expression
+from twigcast.pattern.expression import CONTEXT, AxisStep, Expression, counted_siblings
 from twigcast.pattern.numbers import compare
 
 
@@ -85,9 +85,14 @@ TEXT = TextTail()
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """The end of a path that goes on by general steps: other axes, other nodes, positions among them."""
+    """The end of a path that goes on by general steps: other axes, other nodes, positions among them.
+
+    They start at the nodes of ``start``, an expression that is evaluated for the last element: usually that
+    element itself, in ``(//a)[1]/b`` the nodes of ``(//a)[1]``.
+    """
 
     steps: tuple[AxisStep, ...]
+    start: Expression = CONTEXT
 
 
 Tail: TypeAlias = AttributeTail | TextTail | Onward | None
@@ -213,6 +218,8 @@ class Test:
 
     expression: Expression
 
+    __test__ = False  # not a class of tests, whatever pytest thinks of its name
+
 
 Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not | Test
 
@@ -231,3 +238,19 @@ def demands_a_node(predicate: Predicate) -> TypeGuard[Selecting]:
             return not compare(0, predicate.operator, predicate.value)
         case _:
             return False
+
+
+def counted_names(predicate: Predicate) -> NameTest | None:
+    """The name test of the siblings among which a predicate takes a position; ``None`` if it takes none."""
+    if isinstance(predicate, Position):
+        return predicate.test
+    siblings = counted_siblings(predicate.expression) if isinstance(predicate, Test) else None
+    return None if siblings is None else siblings.test
+
+
+def counted_among(predicate: Predicate) -> tuple[Predicate, ...]:
+    """The conditions on the siblings among which a predicate takes a position."""
+    if isinstance(predicate, Position):
+        return predicate.among
+    siblings = counted_siblings(predicate.expression) if isinstance(predicate, Test) else None
+    return () if siblings is None else siblings.among

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from twigcast.document import Attribute, Document, Element, Text
+from twigcast.document import Attribute, Comment, Document, Element, Instruction, Text
 from twigcast.pattern import (
     And,
     AttributeTail,
@@ -33,6 +33,7 @@ from twigcast.pattern import (
     Exists,
     Length,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
@@ -40,6 +41,7 @@ from twigcast.pattern import (
     Predicate,
     Step,
     StringTest,
+    Test,
 )
 
 
@@ -49,16 +51,21 @@ class PathNode(NamedTuple):
     ordinal: int
     namespace: str
     local: str
-    attributes: tuple[tuple[str, str, str], ...]
-    """Each as (namespace, local, value)."""
+    attributes: tuple[tuple[str, str, str, str], ...]
+    """Each as (namespace, local, value, prefix)."""
+    prefix: str = ""
 
 
 class PathText(NamedTuple):
-    """A text node on a path: its ordinal in document order, its number of ancestor elements, its value."""
+    """A text node on a path: its ordinal in document order, its number of ancestor elements, its value.
+
+    A comment or processing instruction travels as text does; ``markup`` is how it is written.
+    """
 
     ordinal: int
     depth: int
     value: str
+    markup: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +85,11 @@ def leaf_paths(doc_id: str, document: Document) -> tuple[LeafPath, ...]:
     found: list[tuple[tuple[PathNode, ...], list[PathText]]] = []
     above: list[PathNode] = []
     texts: list[PathText] = []  # not yet assigned to a path
-    waiting: list[Element | Text | None] = [document.root]
+    waiting: list[Element | Text | Comment | Instruction | None] = [*reversed(document.children)]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, Text):
-            texts.append(PathText(node.order, len(above), node.value))
+        if isinstance(node, Text | Comment | Instruction):
+            texts.append(_path_text(node, len(above)))
             continue
         if node is None:
             if texts:  # text after the last child element
@@ -95,38 +102,34 @@ def leaf_paths(doc_id: str, document: Document) -> tuple[LeafPath, ...]:
             waiting.append(None)
             waiting += node.children[::-1]
         else:
-            texts += [PathText(child.order, len(above), child.value) for child in node.children]  # type: ignore[union-attr]
+            texts += [
+                _path_text(child, len(above)) for child in node.children if not isinstance(child, Element)
+            ]
             found.append((tuple(above), texts))
             texts = []
             above.pop()
+    found[-1][1].extend(texts)  # comments and instructions after the root
     paths = (LeafPath(doc_id, number, nodes, tuple(texts)) for number, (nodes, texts) in enumerate(found))
     return tuple(replace(path, body=reassemble((path,))) for path in paths)
 
 
 def reassemble(paths: Iterable[LeafPath]) -> bytes:
-    """Return the document pruned to these paths, all of which belong to one document; their order is free.
-
-    Two text nodes that were separated in the whole document stay separate: an empty comment comes between.
-    """
-    by_ordinal: dict[int, tuple[int, PathNode | str]] = {}
+    """Return the document pruned to these paths, all of which belong to one document; their order is free."""
+    by_ordinal: dict[int, tuple[int, PathNode | PathText]] = {}
     for path in paths:
         for depth, node in enumerate(path.nodes):
             by_ordinal[node.ordinal] = depth, node
         for text in path.texts:
-            by_ordinal[text.ordinal] = text.depth, text.value
+            by_ordinal[text.ordinal] = text.depth, text
     pieces: list[str] = []
     open_nodes: list[PathNode] = []
-    after_text = False
     for ordinal in sorted(by_ordinal):
         depth, content = by_ordinal[ordinal]
         if len(open_nodes) > depth:
-            after_text = False
             _close(pieces, open_nodes, depth)
-        if isinstance(content, str):
-            pieces.append(("<!---->" if after_text else "") + _escaped(content))
-            after_text = True
+        if isinstance(content, PathText):
+            pieces.append(content.markup or _escaped(content.value))
         else:
-            after_text = False
             _open(pieces, open_nodes, content)
     _close(pieces, open_nodes, 0)
     return "".join(pieces).encode()
@@ -135,9 +138,12 @@ def reassemble(paths: Iterable[LeafPath]) -> bytes:
 def branches(pattern: Pattern) -> tuple[Pattern, ...]:
     """Return linear patterns that match all paths needed to decide ``pattern``.
 
-    A linear pattern is its own branch.  Conditions on attributes alone are kept, because the elements of a
+    A linear pattern is its own branch.  A general expression may look at the whole document, so all paths are
+    needed.  Conditions on attributes alone are kept, because the elements of a
     path carry their attributes.
     """
+    if any(map(_is_general, pattern.alternatives)):
+        return (Pattern((Path(()),)),)
     if len(pattern.alternatives) == 1 and _is_linear(pattern.alternatives[0]):
         return (pattern,)
     found: dict[Path, None] = {}
@@ -164,6 +170,28 @@ def by_branch(patterns: Mapping[str, Pattern]) -> dict[str, Pattern]:
 
 def _is_linear(path: Path) -> bool:
     return not path.filters and all(_on_attributes(p) for step in path.steps for p in step.predicates)
+
+
+def _is_general(path: Path) -> bool:
+    """Whether a path contains a general expression."""
+    waiting: list[Path | Predicate] = [path]
+    while waiting:
+        match waiting.pop():
+            case Path(steps, tail, filters):
+                if isinstance(tail, Onward):
+                    return True
+                waiting += [*filters, *(predicate for step in steps for predicate in step.predicates)]
+            case Test():
+                return True
+            case And(operands) | Or(operands):
+                waiting += operands
+            case Not(operand):
+                waiting.append(operand)
+            case Position(among=among):
+                waiting += among
+            case Exists(paths) | Comparison(paths) | StringTest(_, paths) | Length(paths) | Count(paths):
+                waiting += paths
+    return False
 
 
 def _path_branches(context: tuple[Step, ...], path: Path) -> Iterator[Path]:
@@ -217,14 +245,22 @@ def _on_attributes(predicate: Predicate) -> bool:
 
 def _path_node(element: Element) -> PathNode:
     attributes = tuple(map(_attribute, element.attributes))
-    return PathNode(element.order, element.namespace, element.local, attributes)
+    return PathNode(element.order, element.namespace, element.local, attributes, element.prefix)
 
 
-def _attribute(attribute: Attribute) -> tuple[str, str, str]:
-    return attribute.namespace, attribute.local, attribute.value
+def _attribute(attribute: Attribute) -> tuple[str, str, str, str]:
+    return attribute.namespace, attribute.local, attribute.value, attribute.prefix
 
 
-_XML = "http://www.w3.org/XML/1998/namespace"
+def _path_text(node: Text | Comment | Instruction, depth: int) -> PathText:
+    markup = ""
+    if isinstance(node, Comment):
+        markup = f"<!--{node.value}-->"
+    elif isinstance(node, Instruction):
+        markup = f"<?{node.target} {node.value}?>" if node.value else f"<?{node.target}?>"
+    return PathText(node.order, depth, node.value, markup)
+
+
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 )
@@ -235,17 +271,17 @@ def _escaped(text: str) -> str:
 
 
 def _open(pieces: list[str], open_nodes: list[PathNode], node: PathNode) -> None:
-    outer = next((each.namespace for each in reversed(open_nodes) if each.namespace != _XML), "")
+    outer = next((each.namespace for each in reversed(open_nodes) if not each.prefix), "")
     pieces.append(f"<{_tag(node)}")
-    if node.namespace not in (outer, _XML):
-        pieces.append(f' xmlns="{_escaped(node.namespace)}"')
-    for number, (namespace, local, value) in enumerate(node.attributes):
-        if namespace == _XML:
-            local = f"xml:{local}"
-        elif namespace:
-            pieces.append(f' xmlns:n{number}="{_escaped(namespace)}"')
-            local = f"n{number}:{local}"
+    bound = {node.prefix: node.namespace} if node.prefix or node.namespace != outer else {}
+    for namespace, local, value, prefix in node.attributes:
+        if prefix:
+            bound[prefix] = namespace
+            local = f"{prefix}:{local}"
         pieces.append(f' {local}="{_escaped(value)}"')
+    for prefix, uri in bound.items():
+        if prefix != "xml":
+            pieces.append(f' xmlns{":" if prefix else ""}{prefix}="{_escaped(uri)}"')
     pieces.append(">")
     open_nodes.append(node)
 
@@ -256,4 +292,4 @@ def _close(pieces: list[str], open_nodes: list[PathNode], depth: int) -> None:
 
 
 def _tag(node: PathNode) -> str:
-    return f"xml:{node.local}" if node.namespace == _XML else node.local
+    return f"{node.prefix}:{node.local}" if node.prefix else node.local

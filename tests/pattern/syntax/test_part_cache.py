@@ -106,8 +106,15 @@ def test_errors_are_the_parsers() -> None:
     """A bad part among good ones is refused with its column in the whole text."""
     parse("/a/b[c]")
     with pytest.raises(PatternError) as caught:
-        parse("/a/b[c]/d[last()]")
+        parse("/a/b[c]/d[$x]")
     assert caught.value.column == 11
+
+
+@pytest.mark.parametrize("part", ["[local-name()='b']", "[name()='b']", "[last()]", "[position() mod 2 = 1]"])
+def test_what_depends_on_the_step_itself_is_not_remembered(part: str) -> None:
+    """A predicate on the name or the position of the element means something else on every step."""
+    for text in (f"/a/b{part}", f"/a/*{part}/c", f"/a/b{part}"):
+        assert parse(text) == parse_alone(text)
 
 
 def test_memory_is_bounded() -> None:

@@ -19,6 +19,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from twigcast.pattern.canonical import conjuncts, path_union
+from twigcast.pattern.expression import (
+    CONTEXT,
+    AxisStep,
+    Call,
+    ContextNode,
+    NodeTest,
+    Selection,
+    step_total,
+)
 from twigcast.pattern.numbers import compare
 from twigcast.pattern.syntax.node_conditions import (
     Branch,
@@ -35,18 +44,22 @@ from twigcast.pattern.syntax.node_conditions import (
 from twigcast.pattern.tree import (
     ANY,
     And,
+    AttributeTail,
     Axis,
     Count,
     Exists,
     Length,
     NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Position,
     Predicate,
     Step,
     Tail,
+    Test,
+    TextTail,
 )
 
 
@@ -183,17 +196,15 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
         test = test.meet(required) if test else None
     if test is None:
         return []
-    for excluded in branch.excluded:
+    names = {predicate: _excluded(predicate) for predicate in (*last.predicates, *branch.here)}
+    here = tuple([predicate for predicate, excluded in names.items() if excluded is None])
+    for excluded in [*branch.excluded, *(each for each in names.values() if each is not None)]:
         common = test.meet(excluded)
         if common == test:
             return []
         if common is not None:
-            raise Refusal(
-                "unsupported",
-                "not(self::name) cannot be rewritten as a filter here",
-                "a path, a comparison or a function",
-            )
-    predicates = conjuncts(last.predicates + branch.here) if last.predicates or branch.here else ()
+            here = (*here, not_named(excluded))
+    predicates = conjuncts(here) if here else ()
     if branch.above is None or branch.above is True:  # an element always has a parent
         return [replace(route, steps=(*route.steps[:-1], Step(last.axis, test, predicates)))]
     step = Step(Axis.CHILD, test, predicates)
@@ -202,6 +213,21 @@ def _restricted_step(route: Route, branch: Branch, limit: int, *, absolute: bool
         for parent in restricted(unrestricted, branch.above, limit, absolute=absolute):
             found.append(replace(parent, steps=(*parent.steps, step), tail=route.tail))
     return found
+
+
+def not_named(test: NameTest) -> Test:
+    """The predicate that the test does not admit the name of the element."""
+    named = Selection(CONTEXT, (AxisStep("self", NodeTest("name", test)),))
+    return Test(Call("not", (named,)))
+
+
+def _excluded(predicate: Predicate) -> NameTest | None:
+    """The name test of a predicate that ``not_named`` made."""
+    match predicate:
+        case Test(Call("not", (Selection(ContextNode(), (AxisStep("self", NodeTest("name", test), ()),)),))):
+            return test
+        case _:
+            return None
 
 
 def _parent_routes(route: Route) -> list[Route]:
@@ -229,13 +255,17 @@ def _at_document(predicate: Predicate, limit: int) -> Condition:
             return compare(0.0, operator, value)
         case Position():
             return False
+        case Test():
+            return predicate
         case _ if not _possible(predicate.paths):
             return False
     return replace(predicate, paths=_possible(predicate.paths))
 
 
 def _possible(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    return tuple([path for path in paths if path.steps or path.tail is None])
+    return tuple(
+        [path for path in paths if path.steps or not isinstance(path.tail, AttributeTail | TextTail)]
+    )
 
 
 def has_more_steps(routes: Iterable[Route], limit: int) -> bool:
@@ -254,8 +284,12 @@ def has_more_steps(routes: Iterable[Route], limit: int) -> bool:
                 continue
             case Position():
                 waiting += item.among
+            case Test():
+                steps -= step_total(item.expression)
             case Route() | Path():
                 steps -= len(item.steps)
+                if isinstance(item.tail, Onward):
+                    steps -= step_total(Selection(item.tail.start, item.tail.steps))
                 for step in item.steps:
                     waiting += step.predicates
                 if isinstance(item, Path):

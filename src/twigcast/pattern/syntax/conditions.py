@@ -1,4 +1,9 @@
-"""Parses the conditions in the brackets of a step."""
+"""Parses the conditions in the brackets of a step.
+
+An operand of ``and``, ``or`` and ``not`` that is no plain condition is parsed as a general expression.  If
+that can be written as a plain condition after all, its canonical text is parsed once more.
+Invariant: a canonical text is never parsed a third time, so the cost grows with the square of the nesting.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,38 @@ from dataclasses import dataclass
 from math import isinf, isnan
 from typing import TypeAlias, cast
 
+from twigcast.errors import PatternError
 from twigcast.pattern.canonical import conjuncts
+from twigcast.pattern.dates import instant
+from twigcast.pattern.expression import (
+    CONTEXT,
+    Call,
+    ContextNode,
+    Expression,
+    NodeTest,
+    Operation,
+    String,
+)
+from twigcast.pattern.functions import MIRRORED, to_boolean
 from twigcast.pattern.numbers import compare, number
+from twigcast.pattern.rendering import render_expression
 from twigcast.pattern.syntax.cleaning import Route, first, some
 from twigcast.pattern.syntax.cursor import COMPARISON
-from twigcast.pattern.syntax.node_conditions import Condition, Mixed, both, either, opposite
-from twigcast.pattern.syntax.paths import AFTER_STEP, Nodes, PathReader
+from twigcast.pattern.syntax.expressions import Positional, can_be_general
+from twigcast.pattern.syntax.node_conditions import (
+    Condition,
+    Refusal,
+    both,
+    either,
+    named,
+    opposite,
+)
+from twigcast.pattern.syntax.paths import AFTER_STEP, Nodes
+from twigcast.pattern.syntax.positions import PositionReader, is_plain
+from twigcast.pattern.syntax.simplifying import constant, kind, narrowed, relative
+from twigcast.pattern.syntax.tokens import END, tokenise
 from twigcast.pattern.tree import (
+    ANY,
     Axis,
     Comparison,
     Count,
@@ -24,6 +54,7 @@ from twigcast.pattern.tree import (
     Position,
     Predicate,
     StringTest,
+    Test,
 )
 
 
@@ -35,12 +66,21 @@ class _Measured:
     nodes: Nodes
 
 
-_Operand: TypeAlias = Nodes | _Measured | Condition | str | float
+@dataclass(frozen=True, slots=True)
+class _General:
+    """A general expression."""
 
-MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+    expression: Expression
+
+
+_Operand: TypeAlias = Nodes | _Measured | _General | Condition | str | float
+
 _CONDITION = "a path, a comparison, or one of contains, starts-with, string-length, count, boolean and not"
-_POSITION = "a position can only stand alone, as [2] or [position() < 2], after a step to children"
-_FUNCTIONS = frozenset({"not", "boolean", "contains", "starts-with", "string-length", "count"})
+_FUNCTIONS = frozenset(
+    {"not", "boolean", "exists", "empty", "contains", "starts-with", "string-length", "count"}
+)
+_CONSTANTS = {"true": True, "false": False}
+_AFTER_OPERAND = frozenset({"]", ")", ",", "and", "or", END})
 _DIGITS = frozenset("0123456789")
 _NOT_NAMES = frozenset("0123456789'\"$-./(")
 _SOME_OR_NONE = {
@@ -53,7 +93,7 @@ _SOME_OR_NONE = {
 }
 
 
-class ConditionReader(PathReader):
+class ConditionReader(PositionReader):
     """Parses conditions by recursive descent: or, and, comparisons, unions, primaries."""
 
     __slots__ = ()
@@ -64,45 +104,41 @@ class ConditionReader(PathReader):
         mark = self.at + 1
         conditions: list[Condition] = []
         plain = True
+        outside, self.at_document = self.at_document, False
         while tokens[self.at] == "[":
             self.open()
             start = self.at
-            position = self._position() if counted else None
+            position = self.plain_position() if counted and plain else None
             if counted and position:
-                if not plain:
-                    message = "conditions before a position can only look down"
-                    self.refuse("unsupported", message, start, "a path, a comparison or a function")
                 before = conjuncts(cast(list[Predicate], conditions)) if conditions else ()
                 conditions = [Position(counted, *position, before)]
                 continue
-            operand = self._disjunction()
+            opened = self.snapshot()
+            operand: _Operand | None
+            try:
+                operand = self._disjunction()
+            except Positional:
+                operand = None
+            if operand is None or type(operand) is float or _is_number(operand):
+                self.restore(opened)
+                counted, conditions = self.positional(counted, conditions)
+                plain = all(map(is_plain, conditions))
             if tokens[self.at] != "]":
                 self.expected_operator("']'")
             self.depth -= 1
             self.at += 1
+            if operand is None or type(operand) is float or _is_number(operand):
+                continue
             condition = self._truth(operand, start)
-            if condition is True or condition is False or type(condition) is Mixed:
-                plain = False
             conditions.append(condition)
+            if not is_plain(condition):
+                plain = False
+            elif type(condition) is Test and (name := _named(condition)) is not None:
+                conditions.append(name)
+                plain = False
+        self.at_document = outside
         self.mark = mark
         return conditions, plain
-
-    def _position(self) -> tuple[str, float] | None:
-        """Parse a positional predicate, such as ``2`` or ``position() < 2``; none if there is another one."""
-        at = self.at
-        tokens = self.tokens
-        operator = "="
-        if tokens[at : at + 3] == ["position", "(", ")"] and tokens[at + 3] in MIRRORED:
-            operator = tokens[at + 3]
-            at += 4
-        if not tokens[at][:1].isdigit() or tokens[at + 1] != "]":
-            return None
-        value = float(tokens[at])
-        if operator == "=" and (value < 1 or not value.is_integer()):
-            self.refuse("never-matches", "positions are whole numbers from 1", at, "a whole number from 1")
-        self.depth -= 1
-        self.at = at + 2
-        return operator, value
 
     def _disjunction(self) -> _Operand:
         start = self.at
@@ -131,6 +167,45 @@ class ConditionReader(PathReader):
         return both(conditions, self.limits.alternatives)
 
     def _comparison(self) -> _Operand:
+        """An operand of ``and`` and ``or``: plain if possible, otherwise a general expression."""
+        before = self.snapshot()
+        error: Exception | None = None
+        try:
+            operand = self._plain_comparison()
+            if self.tokens[self.at] in _AFTER_OPERAND and not isinstance(operand, _Measured):
+                return operand
+        except (PatternError, Refusal) as caught:
+            if not can_be_general(caught):
+                raise
+            error = caught
+        self.restore(before)
+        start = self.at
+        try:
+            expression = self.general(self.equality)
+        except PatternError as other:
+            raise self.nearer(error, other) from None
+        operand = _General(expression) if self.settled else self._reparsed(expression, start)
+        if self.at_document and isinstance(operand, _General):
+            return _General(relative(operand.expression))
+        return operand
+
+    def _reparsed(self, expression: Expression, start: int) -> _Operand:
+        """A general expression as a plain operand, if its canonical text is one."""
+        text = render_expression(expression)
+        if tokenise(text)[:-1] == self.tokens[start : self.at]:
+            return _General(expression)
+        try:
+            reader = type(self)(text, None, self.limits)
+            reader.settled = True
+            reader.at_document = self.at_document
+            operand = reader._disjunction()
+        except (PatternError, Refusal, Positional):
+            return _General(expression)
+        self.ups += reader.ups
+        self.reason = self.reason or reader.reason
+        return operand if reader.tokens[reader.at] == END else _General(expression)
+
+    def _plain_comparison(self) -> _Operand:
         start = self.at
         left = self._union()
         operator = self.tokens[self.at]
@@ -160,10 +235,13 @@ class ConditionReader(PathReader):
         return self._compared(left, operator, right, middle)
 
     def _compared(self, nodes: Nodes, operator: str, value: str | float, at: int) -> Condition:
-        if operator not in ("=", "!="):
-            value = number(value) if isinstance(value, str) else value
-            if isnan(value):
+        if operator not in ("=", "!=") and isinstance(value, str):
+            if isnan(number(value)):
+                if instant(value) is not None:
+                    self.refuse("unsupported", "dates are ordered by general expressions", at)
+                self.reason = f"{value!r} is not a number: XPath 1.0 orders numbers only"
                 return False
+            value = number(value)
         if isinstance(value, float) and isinf(value):
             self.refuse("unsupported", "this number is too large", at, "a number below 1.8e308")
         if isinstance(nodes, Path):
@@ -214,19 +292,20 @@ class ConditionReader(PathReader):
         """A literal, a function call, parentheses, or a path from the context node."""
         at = self.at
         token = self.tokens[at]
-        kind = token[:1]
-        if kind not in _NOT_NAMES:
+        sign = token[:1]
+        axis = Axis.DESCENDANT if self.at_document else Axis.CHILD
+        if sign not in _NOT_NAMES:
             if self.at_function():
                 return self._function()
-            return self.plain_path(Axis.CHILD, absolute=False)
-        if kind == "'" or kind == '"':
+            return self.plain_path(axis, absolute=False)
+        if sign == "'" or sign == '"':
             if len(token) == 1:
                 self.refuse("syntax", "expected a closing quote", at, "a closing quote")
             self.at += 1
             return token[1:-1]
-        if kind == "-" or kind in _DIGITS or (kind == "." and token[1:2] in _DIGITS):
+        if sign == "-" or sign in _DIGITS or (sign == "." and token[1:2] in _DIGITS):
             return self._number()
-        if kind == "(":
+        if sign == "(":
             self.open()
             start = self.at
             operand = self._disjunction()
@@ -240,14 +319,19 @@ class ConditionReader(PathReader):
                     self.at,
                     "an operator",
                 )
-            return operand if isinstance(operand, Path | list | _Measured) else self._truth(operand, start)
-        if kind == "/":
-            self.refuse(
-                "unsupported", "absolute paths in predicates are outside the language", at, "a relative path"
-            )
-        if kind == "$":
-            self.refuse("unsupported", "variables are outside the language", at, _CONDITION)
-        return self.plain_path(Axis.CHILD, absolute=False)
+            if isinstance(operand, Path | list | _Measured | _General):
+                return operand
+            return self._truth(operand, start)
+        if sign == "/":
+            if not self.at_document:
+                self.refuse("unsupported", "an absolute path is no plain condition", at, "a relative path")
+            self.at += 1
+            if token == "//":
+                return self.plain_path(Axis.DESCENDANT, absolute=False)
+            return self.plain_path(Axis.CHILD, absolute=False) if self.at_step() else Path(())
+        if sign == "$":
+            self.refuse("unsupported", "a subscription has no variables", at, _CONDITION)
+        return self.plain_path(axis, absolute=False)
 
     def _number(self) -> float:
         sign = 1.0
@@ -269,9 +353,10 @@ class ConditionReader(PathReader):
         at = self.at
         name = self.tokens[at]
         limit = self.limits.alternatives
+        if name in _CONSTANTS and self.tokens[at + 2] == ")":
+            self.at += 3
+            return _CONSTANTS[name]
         if name not in _FUNCTIONS:
-            if name in ("position", "last"):
-                self.refuse("unsupported", _POSITION, at, _CONDITION)
             self.refuse("unsupported", f"the function {name}() is outside the language", at, _CONDITION)
         self.at += 1
         self.open()
@@ -285,6 +370,9 @@ class ConditionReader(PathReader):
             condition = self._truth(operand, start)
             self.mark = at
             result = opposite(condition, limit) if name == "not" else condition
+        elif name in ("exists", "empty") and isinstance(operand, Path | list):
+            condition = self._truth(operand, start)
+            result = opposite(condition, limit) if name == "empty" else condition
         elif not isinstance(operand, Path | list):
             self.refuse("unsupported", f"expected a path as the argument of {name}()", start, "a path")
         elif name == "string-length" or name == "count":
@@ -315,20 +403,42 @@ class ConditionReader(PathReader):
         return first(nodes, lambda paths: StringTest(name, paths, value), empty=False, limit=limit)
 
     def _truth(self, operand: _Operand, at: int) -> Condition:
-        """Convert an operand to a condition; a string, a number or an uncompared function is refused."""
+        """The condition that an operand means by XPath's ``boolean()``."""
         if type(operand) is Path:
             return True if not operand.steps and operand.tail is None else Exists((operand,))
         if type(operand) is list:
             return some(operand, Exists, self.limits.alternatives)
-        if isinstance(operand, _Measured):
-            self.refuse(
-                "unsupported", f"expected {operand.function}() to be compared with a number", at, COMPARISON
-            )
-        if type(operand) is float:
-            self.refuse("unsupported", _POSITION, at, _CONDITION)
-        if type(operand) is str:
-            self.refuse("unsupported", "a string is not a condition", at, _CONDITION)
+        if isinstance(operand, _General):
+            expression = operand.expression
+            known = constant(expression)
+            if known is not None:
+                return to_boolean(known)
+            # A number in brackets would be a position.
+            return Test(Call("boolean", (expression,)) if kind(expression) == "number" else expression)
+        if type(operand) is float or type(operand) is str:
+            return to_boolean(operand)
+        assert not isinstance(operand, _Measured)
         return operand  # type: ignore[return-value]
+
+
+def _is_number(operand: _Operand) -> bool:
+    return type(operand) is _General and kind(operand.expression) == "number"
+
+
+def _named(test: Test) -> Condition | None:
+    """The condition on the local name that follows from ``name() = 'p:x'``."""
+    match test.expression:
+        case Operation("=", Call("name", (ContextNode(),)), String(text)) | Operation(
+            "=", String(text), Call("name", (ContextNode(),))
+        ):
+            local = text.rpartition(":")[2]
+            narrow = narrowed(NodeTest("name", ANY), Operation("=", _LOCAL_NAME, String(local)))
+            return None if narrow is None or narrow.name is None else named(narrow.name)
+        case _:
+            return None
+
+
+_LOCAL_NAME = Call("local-name", (CONTEXT,))
 
 
 def _decided(operator: str, value: float) -> bool | None:

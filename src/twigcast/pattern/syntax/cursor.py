@@ -11,12 +11,29 @@ from twigcast.characters import describe_character, illegal_character
 from twigcast.errors import PatternError
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.syntax.tokens import END, column, is_name, length, tokenise
-from twigcast.pattern.tree import ANY, NameTest
+from twigcast.pattern.tree import ANY, NameTest, Predicate
 
 XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 SHOWN = 64  # characters of a name in an error message
 COMPARISON = "a comparison with a string or a number"
-ARITHMETIC = frozenset({"+", "-", "*", "div", "mod"})
+LATER_OPERATORS = {
+    "eq": "'='",
+    "ne": "'!='",
+    "lt": "'<'",
+    "le": "'<='",
+    "gt": "'>'",
+    "ge": "'>='",
+    "is": "'=', or count(a | b) = 1",
+    "idiv": "floor(a div b)",
+    "union": "'|'",
+    "intersect": "a[count(. | b) = count(b)]",
+    "except": "a[count(. | b) != count(b)]",
+    "to": "two comparisons joined by 'and'",
+    "instance": "a condition",
+    "cast": "number(a) or string(a)",
+    "castable": "number(a) = number(a)",
+    "treat": "a condition",
+}
 NODE_TYPES = frozenset({"text", "node", "comment", "processing-instruction"})
 
 
@@ -24,18 +41,26 @@ class Cursor:
     """A position in the tokens of one text, and how much of the limits has been used so far.
 
     ``mark`` is the token that an error of cleaning refers to; ``dead`` is the first token after which the
-    expression can match nothing; ``cleaned`` is true if some path of the expression is not plain.
+    expression can match nothing, and ``reason`` says why; ``cleaned`` is true if some path of the expression
+    is not plain; ``settled`` if the text is canonical.
+    ``at_document`` is true outside all brackets, where paths start at the document; ``inside`` counts the
+    open brackets of general steps; ``frame`` is what a position counts outside of them.
     """
 
     __slots__ = (
         "at",
+        "at_document",
         "cleaned",
         "dead",
         "default",
         "depth",
+        "frame",
+        "inside",
         "limits",
         "mark",
         "namespaces",
+        "reason",
+        "settled",
         "steps",
         "text",
         "tokens",
@@ -48,7 +73,10 @@ class Cursor:
         self.namespaces = namespaces
         self.default = namespaces.get("", "") if namespaces else ""
         self.at = self.depth = self.steps = self.mark = self.ups = 0
-        self.cleaned = False
+        self.cleaned = self.settled = self.at_document = False
+        self.inside = 0
+        self.frame: tuple[NameTest, tuple[Predicate, ...]] | None = None
+        self.reason: str | None = None
         self.dead: int | None = None
         if len(text) > limits.length and length(text) > limits.length:
             self._refuse_text(
@@ -131,15 +159,13 @@ class Cursor:
         self.refuse("syntax", f"expected {what}", self.at, what)
 
     def expected_operator(self, sign: str) -> NoReturn:
-        """Refuse a token where an operator or ``sign`` is expected; arithmetic gets a message of its own."""
+        """Refuse a token where an operator or ``sign`` is expected; later XPath gets a message of its own."""
         token = self.tokens[self.at]
-        if token in ARITHMETIC:
-            self.refuse(
-                "unsupported",
-                f"arithmetic ({token}) is outside the language",
-                self.at,
-                f"{COMPARISON}, or {sign}",
-            )
+        if token in LATER_OPERATORS:
+            accepted = LATER_OPERATORS[token]
+            self.refuse("unsupported", f"{token!r} is an operator of XPath 2.0", self.at, accepted)
+        if token == ",":
+            self.refuse("unsupported", "a list is outside the language", self.at, "'or', '|' or one value")
         self.expected(sign)
 
     def too_many_alternatives(self, at: int) -> NoReturn:

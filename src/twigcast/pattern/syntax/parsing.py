@@ -10,15 +10,18 @@ from collections.abc import Mapping
 
 from twigcast.errors import PatternError
 from twigcast.pattern.canonical import union
+from twigcast.pattern.expression import DocumentNode, Expression, Selection, Union
 from twigcast.pattern.limits import PatternLimits
-from twigcast.pattern.rendering import render
-from twigcast.pattern.syntax.cleaning import finished
-from twigcast.pattern.syntax.conditions import MIRRORED, ConditionReader
-from twigcast.pattern.syntax.cursor import ARITHMETIC, check_types
+from twigcast.pattern.rendering import render, render_expression
+from twigcast.pattern.syntax.cleaning import Route, finished, restricted
+from twigcast.pattern.syntax.conditions import ConditionReader
+from twigcast.pattern.syntax.cursor import check_types
+from twigcast.pattern.syntax.expressions import Positional, can_be_general
 from twigcast.pattern.syntax.node_conditions import Refusal
 from twigcast.pattern.syntax.part_cache import assembled
+from twigcast.pattern.syntax.simplifying import kind, looks_at_document
 from twigcast.pattern.syntax.tokens import END
-from twigcast.pattern.tree import Axis, Path, Pattern
+from twigcast.pattern.tree import Axis, Onward, Path, Pattern
 
 _DEFAULT_LIMITS = PatternLimits()
 _NOT_PATHS = frozenset("0123456789'\"$-")
@@ -62,8 +65,10 @@ def parse_alone(
     except Refusal as refusal:
         parser.refuse(refusal.code, refusal.message, parser.mark, refusal.expected)
     except PatternError as error:
-        if error.text is text or error.code != "too-complex":
+        if error.text is text:
             raise
+        if error.code != "too-complex":
+            parser.refuse(error.code, error.message, 0, error.expected)
         parser.refuse("too-complex", f"its canonical text is too large: {error.message}", 0)
     return pattern
 
@@ -80,19 +85,21 @@ class _Parser(ConditionReader):
     __slots__ = ()
 
     def pattern(self) -> Pattern:
-        paths = self._absolute_union()
-        token = self.tokens[self.at]
-        if token != END:
-            if token in MIRRORED or token in ARITHMETIC or token == "and" or token == "or":
-                self.refuse(
-                    "unsupported",
-                    f"a subscription is a path; put the condition {token!r} into a predicate",
-                    self.at,
-                    "the end of the expression",
-                )
-            self.expected("the end of the expression")
+        before = self.snapshot()
+        error: Exception | None = None
+        paths: list[Path] = []
+        try:
+            paths = self._absolute_union()
+        except (PatternError, Refusal, Positional) as caught:
+            if not can_be_general(caught):
+                raise
+            error = caught
+        if error is not None or self.tokens[self.at] != END:
+            self.restore(before)
+            paths = self._condition(error)
         if not paths:
-            self.refuse("never-matches", "no document can satisfy this expression", self.dead or 0)
+            message = self.reason or "no document can satisfy this expression"
+            self.refuse("never-matches", message, self.dead or 0)
         pattern = union(paths)
         if len(pattern.alternatives) > self.limits.alternatives:
             self.too_many_alternatives(0)
@@ -110,12 +117,65 @@ class _Parser(ConditionReader):
             paths += self._absolute_path()
         return paths
 
+    def _condition(self, error: Exception | None) -> list[Path]:
+        """The alternatives of an expression that is no path: the document, where the expression is true."""
+        start = self.at
+        self.at_document = True
+        try:
+            operand = self._disjunction()
+            if self.tokens[self.at] != END:
+                self.expected_operator("the end of the expression")
+        except Positional:
+            self.refuse("unsupported", "position() and last() need a predicate", start, "a path")
+        except PatternError as other:
+            raise self.nearer(error, other) from None
+        condition = self._truth(operand, start)
+        if isinstance(condition, bool) and self.reason is None:
+            self.at = start
+            if not looks_at_document(self.general(self.expression)):
+                message = "this expression does not look at the document"
+                self.refuse("unsupported", message, start, "a path, or a condition with a path")
+        self.at_document = False
+        self.cleaned = True
+        return [
+            finished(route)
+            for route in restricted(Route(), condition, self.limits.alternatives, absolute=True)
+        ]
+
     def _absolute_path(self) -> list[Path]:
+        """One alternative; a path that is not plain ends in general steps."""
+        before = self.snapshot()
+        try:
+            return self._plain_alternative()
+        except (PatternError, Refusal, Positional) as error:
+            if not can_be_general(error):
+                raise
+            self.restore(before)
+            return self._general_alternative(error)
+
+    def _general_alternative(self, error: Exception) -> list[Path]:
+        self.at_document = True
+        try:
+            found = self.general(self.path_expression)
+        except PatternError as other:
+            raise self.nearer(error, other) from None
+        self.at_document = False
+        if kind(found) != "nodes" or self.tokens[self.at] not in ("|", ")", END):
+            raise error
+        if self.settled:
+            return [_alternative(found)]
+        paths: list[Path] = []
+        for each in found.operands if isinstance(found, Union) else (found,):
+            reader = _Parser(render_expression(each), None, self.limits)
+            reader.settled = True
+            paths += reader._absolute_path()
+        return paths
+
+    def _plain_alternative(self) -> list[Path]:
         token = self.tokens[self.at]
         if token == "/":
             self.at += 1
-            following = self.tokens[self.at]
-            if following == END or following == "|" or following == ")":
+            if not self.at_step():
                 return [Path(())]
             nodes = self.plain_path(Axis.CHILD, absolute=True)
         elif token == "//":
@@ -125,7 +185,7 @@ class _Parser(ConditionReader):
             return self._parenthesised_union()
         else:
             if token[:1] in _NOT_PATHS or self.at_function():
-                self.refuse("unsupported", "a subscription is a path", self.at, "a path")
+                self.refuse("unsupported", "expected a path", self.at, "a path")
             nodes = self.plain_path(Axis.DESCENDANT, absolute=True)
         return [nodes] if isinstance(nodes, Path) else [finished(route) for route in nodes]
 
@@ -135,7 +195,18 @@ class _Parser(ConditionReader):
         self.close()
         following = self.tokens[self.at]
         if following == "[" or following == "/" or following == "//":
-            self.refuse(
-                "unsupported", "a step or predicate after parentheses is outside the language", self.at, "'|'"
-            )
+            self.refuse("unsupported", "a step after parentheses is general", self.at, "'|'")
         return paths
+
+
+def _alternative(expression: Expression) -> Path:
+    """The path that selects the nodes of a general expression, starting at the document."""
+    match expression:
+        case DocumentNode():
+            return Path(())
+        case Selection(DocumentNode(), steps):
+            return Path((), Onward(steps))
+        case Selection(start, steps):
+            return Path((), Onward(steps, start))
+        case _:
+            return Path((), Onward((), expression))

@@ -26,15 +26,17 @@ from twigcast.errors import PatternError
 from twigcast.pattern.rendering import render_predicate
 from twigcast.pattern.syntax.tokens import NAME
 from twigcast.pattern.tree import (
+    ANY,
     AttributeTail,
+    Axis,
     Comparison,
     Exists,
     NameTest,
     Path,
     Pattern,
-    Position,
     Predicate,
     Step,
+    counted_names,
 )
 
 PARTS = 1 << 16
@@ -147,7 +149,9 @@ def _new_predicate(
         if path is None:
             return None
         predicates = path.steps[0].predicates
-        if any(isinstance(predicate, Position) for predicate in predicates):
+        if path != Path((Step(Axis.CHILD, ANY, predicates),)):
+            return None  # the predicate looks at the name of the element
+        if any(counted_names(predicate) is not None for predicate in predicates):
             return None  # which elements a position counts depends on the step
     known = _tables(namespaces)[1]
     if len(known) >= PARTS:
@@ -173,6 +177,7 @@ def _plain_predicate(text: str, namespaces: Mapping[str, str] | None, read: Read
 
 def _read_alone(text: str, namespaces: Mapping[str, str] | None, read: Reader) -> Path | None:
     try:
-        return read(text, namespaces).alternatives[0]
+        alternatives = read(text, namespaces).alternatives
     except PatternError:
         return None
+    return alternatives[0] if len(alternatives) == 1 else None

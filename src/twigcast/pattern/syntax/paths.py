@@ -2,7 +2,7 @@
 
 A path is plain as long as its steps are names and its predicates look down; plain paths are built directly.
 From the first ``..``, ``self::`` or upward predicate on, the path is kept as routes, which ``cleaning``
-finishes.
+finishes.  From the first step that no route can take on, the path ends in general steps, an ``Onward``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,24 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NoReturn, TypeAlias, cast
 
+from twigcast.errors import PatternError
 from twigcast.pattern.canonical import conjuncts
+from twigcast.pattern.expression import (
+    CONTEXT,
+    AxisStep,
+    Call,
+    NodeTest,
+    Operation,
+    Selection,
+    String,
+    Union,
+)
+from twigcast.pattern.rendering import render_tail
 from twigcast.pattern.syntax.cleaning import Route, has_more_steps, parents, restricted, self_and_below
-from twigcast.pattern.syntax.cursor import NODE_TYPES, Cursor
-from twigcast.pattern.syntax.node_conditions import Condition, both, named
+from twigcast.pattern.syntax.cursor import NODE_TYPES
+from twigcast.pattern.syntax.expressions import ExpressionReader, Positional, can_be_general
+from twigcast.pattern.syntax.node_conditions import Condition, Refusal, both, named
+from twigcast.pattern.syntax.simplifying import narrowed
 from twigcast.pattern.syntax.tokens import END, is_name
 from twigcast.pattern.tree import (
     ANY,
@@ -23,6 +37,7 @@ from twigcast.pattern.tree import (
     AttributeTail,
     Axis,
     NameTest,
+    Onward,
     Path,
     Predicate,
     Step,
@@ -52,20 +67,11 @@ class _Move:
 
 
 _AXES = frozenset({"child", "descendant", "descendant-or-self", "self", "parent", "attribute"})
-_OTHER_AXES = frozenset(
-    {
-        "ancestor",
-        "ancestor-or-self",
-        "following",
-        "following-sibling",
-        "namespace",
-        "preceding",
-        "preceding-sibling",
-    }
-)
+FALLBACK = (PatternError, Refusal, Positional)
+"""What is raised by a part of an expression that may be a general expression."""
 
 
-class PathReader(Cursor):
+class PathReader(ExpressionReader):
     """Parses paths; a subclass parses the conditions in their brackets."""
 
     __slots__ = ()
@@ -115,14 +121,24 @@ class PathReader(Cursor):
             at += 1
             if following == "[":
                 self.at = at
-                conditions, plain = self.predicates(test)
-                at = self.at
-                if not plain:
-                    routes = self._restricted(
-                        [Route((*steps, Step(axis, test)))], conditions, absolute=absolute
+                before = self.snapshot()
+                try:
+                    conditions, plain = self.predicates(test)
+                    routes = None
+                    if not plain:
+                        reached = [Route((*steps, Step(axis, test)))]
+                        routes = self._restricted(reached, conditions, absolute=absolute)
+                except FALLBACK as error:
+                    self.restore(before)
+                    self.at = at - 1
+                    self.steps += len(steps)
+                    return self._onward(
+                        [Route(tuple(steps))], error, below=axis is Axis.DESCENDANT, absolute=absolute
                     )
+                at = self.at
+                if routes is not None:
                     self.steps += len(steps) + 1
-                    return self._rest(routes, _End.SETTLED, absolute=absolute)
+                    return self._rest(routes, None, absolute=absolute)
                 steps.append(Step(axis, test, conjuncts(cast(list[Predicate], conditions))))
                 following = tokens[at]
             else:
@@ -139,7 +155,7 @@ class PathReader(Cursor):
         self.at = at
         self.steps += len(steps)
         start = _End.SETTLED if axis is Axis.CHILD else _End.ANYWHERE
-        return self._rest(*self._step([Route(tuple(steps))], start, absolute=absolute), absolute=absolute)
+        return self._rest([Route(tuple(steps))], start, absolute=absolute)
 
     def _plain(self, steps: list[Step], tail: Tail) -> Path:
         self.steps += len(steps)
@@ -147,31 +163,79 @@ class PathReader(Cursor):
             self._too_many_steps()
         return Path(tuple(steps), tail)
 
-    def _rest(self, routes: list[Route], end: _End, *, absolute: bool) -> list[Route]:
-        """Parse the remaining steps as routes."""
+    def _rest(self, routes: list[Route], start: _End | None, *, absolute: bool) -> list[Route]:
+        """Parse the remaining steps as routes; without ``start``, the cursor is before a slash or at the end.
+
+        If a step is refused, the path goes on by general steps from the last nodes that the routes describe.
+        """
         self.cleaned = True
         tokens = self.tokens
-        while True:
-            token = tokens[self.at]
-            if token == "//":
-                start = _End.ANYWHERE
-            elif token == "/":
-                start = end
-            else:
-                if end is not _End.SETTLED:
-                    self.refuse(
-                        "unsupported",
-                        "'.' alone would select text, comments and instructions too",
-                        self.mark,
-                        "a name test",
-                    )
-                return routes
-            self.at += 1
-            routes, end = self._step(routes, start, absolute=absolute)
+        end = _End.SETTLED
+        settled = self.snapshot(), routes, start
+        try:
+            while True:
+                if start is None:
+                    if end is _End.SETTLED:
+                        settled = self.snapshot(), routes, start
+                    token = tokens[self.at]
+                    if token == "//":
+                        start = _End.ANYWHERE
+                    elif token == "/":
+                        start = end
+                    elif end is _End.SETTLED:
+                        return routes
+                    else:
+                        message = "'.' alone would select text, comments and instructions too"
+                        self.refuse("unsupported", message, self.mark, "a name test")
+                    self.at += 1
+                routes, end = self._step(routes, start, absolute=absolute)
+                start = None
+        except FALLBACK as error:
+            before, routes, start = settled
+            self.restore(before)
+            if start is None:
+                start = _End.ANYWHERE if tokens[self.at] == "//" else _End.SETTLED
+                self.at += 1
+            return self._onward(routes, error, below=start is _End.ANYWHERE, absolute=absolute)
+
+    def _onward(self, routes: list[Route], error: Exception, *, below: bool, absolute: bool) -> list[Route]:
+        """The routes that go on by general steps, which begin at the cursor; ``error`` is why they must."""
+        if not can_be_general(error):
+            raise error
+        at = self.at
+        try:
+            found = self.general(lambda: self.steps_from(CONTEXT, below=below))
+        except PatternError as other:
+            raise self.nearer(error, other) from None
+        choices = [
+            each.steps if isinstance(each, Selection) else ()
+            for each in (found.operands if isinstance(found, Union) else (found,))
+        ]
+        if len(choices) > 1 and not self.settled:
+            return [end for choice in choices for end in self._reread(routes, choice, absolute=absolute)]
+        found_routes = [
+            replace(route, tail=Onward((*_tail_steps(route.tail), *steps)) if steps else route.tail)
+            for route in routes
+            for steps in choices
+            if route.steps or not absolute or not steps or not _is_empty_at_document(steps[0])
+        ]
+        if routes and not found_routes and absolute and self.dead is None:
+            self.dead = at
+        return found_routes
+
+    def _reread(self, routes: list[Route], steps: tuple[AxisStep, ...], *, absolute: bool) -> list[Route]:
+        """The routes that go on by ``steps``, plain as far as they can be."""
+        reader = type(self)(render_tail(Onward(steps)), None, self.limits)
+        reader.settled = True
+        found = reader._rest(routes, None, absolute=absolute)
+        self.steps += reader.steps
+        return found
 
     def _step(self, routes: list[Route], start: _End, *, absolute: bool) -> tuple[list[Route], _End]:
         """The routes after one more step of any kind, and whether the path may end after it."""
         at = self.mark = self.at
+        if any(isinstance(route.tail, Onward) for route in routes):
+            self.refuse("unsupported", "general steps cannot be rewritten as routes", at)
         self.steps += 1
         if self.steps > self.limits.steps:
             self._too_many_steps()
@@ -185,6 +249,8 @@ class PathReader(Cursor):
             found, end = self._anything(routes, start, move)
         else:
             found = self._elements(routes, start, move, absolute=absolute)
+        if move.axis == "attribute" and self.tokens[self.at] == "[":
+            found = self._named_attributes(found)
         if self.tokens[self.at] == "[":
             if move.kind == "text" or any(route.tail is not None for route in found):
                 self.refuse(
@@ -202,6 +268,25 @@ class PathReader(Cursor):
         self.mark = at
         return found, end
 
+    def _named_attributes(self, routes: list[Route]) -> list[Route]:
+        """The routes to attributes, narrowed by ``[local-name() = 'x']`` at the cursor."""
+        at = self.at
+        pieces = self.tokens[at : at + 7]
+        if len(pieces) < 7 or pieces[:5] != ["[", "local-name", "(", ")", "="] or pieces[6] != "]":
+            return routes
+        if pieces[5][:1] not in ("'", '"') or len(pieces[5]) == 1:
+            return routes
+        named = Operation("=", Call("local-name", (CONTEXT,)), String(pieces[5][1:-1]))
+        found: list[Route] = []
+        for route in routes:
+            assert isinstance(route.tail, AttributeTail)
+            narrow = narrowed(NodeTest("name", route.tail.test), named)
+            if narrow is None or narrow.name is None:
+                return routes
+            found.append(replace(route, tail=AttributeTail(narrow.name)))
+        self.at += 7
+        return found
+
     def _move(self) -> _Move:
         """Parse the axis and the node test at the cursor, abbreviated or in full."""
         at = self.at
@@ -214,7 +299,9 @@ class PathReader(Cursor):
             axis = "attribute"
             self.at += 1
         elif self.tokens[at + 1 : at + 2] == ["::"]:
-            axis = self._axis(at)
+            axis = self.axis_name(at)
+            if axis not in _AXES:
+                self.refuse("unsupported", f"the {axis} axis is no axis of routes", at)
             self.at += 2
         test_at = self.at
         kind, test = self._node_test(axis)
@@ -271,19 +358,6 @@ class PathReader(Cursor):
                 found += restricted(route, named(move.test), limit, absolute=absolute)
         return found
 
-    def _axis(self, at: int) -> str:
-        axis = self.tokens[at]
-        if axis in _OTHER_AXES:
-            self.refuse(
-                "unsupported",
-                f"the {axis} axis is outside the language",
-                at,
-                "child, descendant, descendant-or-self, self, parent or attribute",
-            )
-        if axis not in _AXES:
-            self.refuse("syntax", "expected the name of an axis", at, "the name of an axis")
-        return axis
-
     def _node_test(self, axis: str) -> tuple[str, NameTest]:
         """Parse the node test at the cursor: its kind (``name``, ``node``, ``text``) and the name test."""
         at = self.at
@@ -326,3 +400,18 @@ class PathReader(Cursor):
     def _too_many_steps(self) -> NoReturn:
         message = f"there are more than {self.limits.steps} steps (PatternLimits.steps)"
         self.refuse("too-complex", message, self.at)
+
+
+def _tail_steps(tail: Tail) -> tuple[AxisStep, ...]:
+    """A tail as general steps."""
+    if isinstance(tail, AttributeTail):
+        return (AxisStep("attribute", NodeTest("name", tail.test)),)
+    return () if tail is None else (AxisStep("child", NodeTest("text")),)
+
+
+def _is_empty_at_document(step: AxisStep) -> bool:
+    """Whether a step leads nowhere from the document, which has no attributes and nothing around it."""
+    return step.axis not in _DOWNWARD or (step.axis == "child" and step.test.kind == "text")
+
+
+_DOWNWARD = frozenset({"child", "descendant", "descendant-or-self", "self", "ancestor-or-self"})
