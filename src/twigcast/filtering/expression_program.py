@@ -174,8 +174,8 @@ class _Encoder:
                 words = self._step(words, "child", (_KIND_NUMBER["text"], _NONE), ())
             case Onward(steps, ContextNode()):
                 words = self._steps(words, steps)
-            case Onward(steps, start):  # only at the top of a pattern, where the document is the context node
-                words = self._steps(self.expression(start), steps)
+            case Onward(steps, origin):  # only at the top of a pattern, where the document is the context node
+                words = self._steps(self.expression(origin), steps)
         return words
 
     def _kept(self, words: list[int], predicates: Sequence[Predicate]) -> list[int]:
