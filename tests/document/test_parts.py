@@ -19,7 +19,6 @@ from twigcast.document import (
     Element,
     Node,
     PartCutter,
-    Text,
     descendants,
     joined,
     read,
@@ -44,7 +43,7 @@ def canonical(element: Any) -> str:
 def tree(element: Element) -> Any:
     """An element by expanded names and values."""
     attributes = {(each.namespace, each.local): each.value for each in element.attributes}
-    children = [child.value if isinstance(child, Text) else tree(child) for child in element.children]
+    children = [tree(child) if isinstance(child, Element) else repr(child) for child in element.children]
     return element.namespace, element.local, attributes, children
 
 

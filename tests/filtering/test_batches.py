@@ -23,11 +23,3 @@ def test_rows_are_an_arrow_list() -> None:
     rows = PositionLists(array("I", [0, 2, 2, 3]).tobytes(), array("I", [4, 5, 6]).tobytes())
     assert rows.to_arrow(3, [True, False, True]).to_pylist() == [[4, 5], None, [6]]
     assert list(rows[0]) == [4, 5]
-
-
-def test_replacing_rows_leaves_the_others() -> None:
-    """Only the given rows are replaced."""
-    rows = PositionLists(array("I", [0, 2, 2, 3]).tobytes(), array("I", [4, 5, 6]).tobytes()).replaced(
-        {0: [4], 1: [9]}
-    )
-    assert rows.to_arrow(3).to_pylist() == [[4], [9], [6]]

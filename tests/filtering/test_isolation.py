@@ -34,26 +34,6 @@ def test_both_readers_refuse_a_colon_where_namespaces_allow_none(body: bytes, su
         index.count(body)
 
 
-def test_a_document_that_only_the_second_reader_refuses_is_an_error_value(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The confirmation of one document never ends a batch."""
-    refused = DocumentError("refused", code="malformed")
-
-    def refuse(body: bytes, limits: DocumentLimits) -> object:
-        if body == b"<a><b/></a>":
-            raise refused
-        return read(body, limits)
-
-    monkeypatch.setattr("twigcast.filtering.index.read", refuse)
-    index = Index([("first", "//a[1]"), ("plain", "//a")])
-    assert index.match(b"<a><b/></a>").error == refused
-    batch = index.match_batch([b"<a/>", b"<a><b/></a>", b"<a/>"])
-    assert batch.errors == [None, refused, None]
-    assert batch.ids(2) == ["first", "plain"]
-    assert batch.matches[1].as_py() is None
-
-
 NESTED = "//*[count(.//*[count(.//*[count(.//*) = 7]) = 7]) = 7]"
 
 
