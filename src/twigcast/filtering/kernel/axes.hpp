@@ -152,6 +152,12 @@ class Axes {
         }
     }
 
+    // The same for a step from one node, in document order if the axis is not reverse.
+    template <class Visit>
+    bool walk_one(u32 from, u32 axis, u32 kind, u32 which, Visit visit) {
+        return axis == AXIS_DESCENDANT ? walk_down(from, axis, kind, which, visit) : walk(from, axis, kind, which, visit);
+    }
+
     // Calls `visit(node)` at least once for each node that a step reaches from some node of a sorted set, in any order,
     // until it returns false.  Nodes that several origins reach are visited few times, not once for each origin.
     template <class Visit>

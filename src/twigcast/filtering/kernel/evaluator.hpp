@@ -18,6 +18,57 @@ enum Decision : int { IS_FALSE, IS_TRUE, IS_UNDECIDED };
 // The characters that upper-case() and lower-case() change, beyond ASCII.
 using CaseMap = std::unordered_map<std::string, std::string>;
 
+// Values by expression and node, for one document: `begin` forgets them all at once.
+class DocumentMemo {
+  public:
+    void begin() {
+        if (slots_.size() > KEPT) release(slots_);
+        size_ = 0;
+        if (++document_ == 0) release(slots_), document_ = 1;
+    }
+
+    u32 find(u64 key) const {
+        if (slots_.empty()) return NONE;
+        for (std::size_t i = mix(key) & (slots_.size() - 1);; i = (i + 1) & (slots_.size() - 1)) {
+            if (slots_[i].document != document_) return NONE;
+            if (slots_[i].key == key) return slots_[i].value;
+        }
+    }
+
+    void insert(u64 key, u32 value) {
+        if ((size_ + 1) * 2 > slots_.size()) grow();
+        place(key, value);
+        ++size_;
+    }
+
+    std::size_t bytes() const { return bytes_of(slots_); }
+
+  private:
+    static constexpr std::size_t KEPT = 1 << 16;
+
+    struct Slot {
+        u64 key = 0;
+        u32 document = 0, value = 0;
+    };
+
+    void place(u64 key, u32 value) {
+        std::size_t i = mix(key) & (slots_.size() - 1);
+        while (slots_[i].document == document_) i = (i + 1) & (slots_.size() - 1);
+        slots_[i] = Slot{key, document_, value};
+    }
+
+    void grow() {
+        std::vector<Slot> old(slots_.empty() ? 256 : slots_.size() * 2);
+        old.swap(slots_);
+        for (const Slot& slot : old)
+            if (slot.document == document_) place(slot.key, slot.value);
+    }
+
+    std::vector<Slot> slots_;
+    std::size_t size_ = 0;
+    u32 document_ = 1;
+};
+
 class Evaluator {
   public:
     Evaluator() : tests_(expressions, tree), axes_(tree, tests_, work_) {}
@@ -30,7 +81,7 @@ class Evaluator {
     // Forgets what is known of the document before.
     void begin() {
         tests_.begin();
-        conditions_.clear(), numbers_.clear(), counted_.clear();
+        conditions_.begin(), numbers_.begin(), counted_.begin();
         number_values_.clear(), siblings_.clear();
         ++document_;
         if (axes_.bytes() > KEPT) axes_.release();
@@ -191,6 +242,7 @@ class Evaluator {
             case OP_ROOT: return visit(0);
             case OP_KEEP: {
                 const u32 predicate = list.data[2];
+                if (is_nth_child(list)) return for_nth_children(list, context, visit);
                 auto keep = [&](u32 node) { return !boolean(predicate, Context{node, 1, 1}) || visit(node); };
                 return for_each(list.data[1], context, keep);
             }
@@ -200,11 +252,11 @@ class Evaluator {
                 return true;
             case OP_STEP:
                 if (list.size == 5) {
-                    std::vector<u32> room;
                     const u32 axis = list.data[2], kind = list.data[3], which = list.data[4];
-                    if (expressions[list.data[1]].data[0] == OP_CONTEXT) room.push_back(context.node);
-                    const std::vector<u32>& from = room.empty() ? set(list.data[1], context, room) : room;
-                    return axes_.walk_set(from, axis, kind, which, visit);
+                    if (expressions[list.data[1]].data[0] == OP_CONTEXT)
+                        return axes_.walk_one(context.node, axis, kind, which, visit);
+                    std::vector<u32> room;
+                    return axes_.walk_set(set(list.data[1], context, room), axis, kind, which, visit);
                 }
                 [[fallthrough]];
             default: {
@@ -214,6 +266,31 @@ class Evaluator {
                 return true;
             }
         }
+    }
+
+    // Whether a list is  child::name[n]  or  child::name[last()].
+    bool is_nth_child(Span keep) const {
+        Span step = expressions[keep.data[1]], predicate = expressions[keep.data[2]];
+        if (step.data[0] != OP_STEP || step.size != 5 || step.data[2] != AXIS_CHILD || predicate.data[0] != OP_COMPARE) return false;
+        if (predicate.data[1] != 0 || expressions[predicate.data[2]].data[0] != OP_SIBLING_POSITION) return false;
+        Span right = expressions[predicate.data[3]];
+        return right.data[0] == OP_NUMBER || (right.data[0] == OP_SIBLING_COUNT && right.data[1] == predicate.data[2]);
+    }
+
+    bool for_nth_children(Span keep, const Context& context, Visitor visit) {
+        Span step = expressions[keep.data[1]], predicate = expressions[keep.data[2]];
+        const u32 position = predicate.data[2], right = predicate.data[3];
+        const bool last = expressions[right].data[0] == OP_SIBLING_COUNT;
+        const double wanted = last ? 0 : expressions.number(right);
+        auto look = [&](u32 parent) {
+            if (tree.nodes[parent].kind() > ELEMENT_NODE) return true;
+            const std::vector<u32>& nodes = counted(position, parent).nodes;
+            const double at = last ? static_cast<double>(nodes.size()) : wanted;
+            if (!(at >= 1 && at <= static_cast<double>(nodes.size())) || at != std::floor(at)) return true;
+            const u32 node = nodes[static_cast<std::size_t>(at) - 1];
+            return !tests_.admits(AXIS_CHILD, step.data[3], step.data[4], tree.nodes[node]) || visit(node);
+        };
+        return for_each(step.data[1], context, look);
     }
 
     // The first node of an expression in document order, or NONE.
@@ -257,7 +334,7 @@ class Evaluator {
 
     bool boolean(u32 id, const Context& context) {
         const Expressions::Traits traits = expressions.traits(id);
-        if (!traits.walks || traits.positional) return decided(id, context);
+        if (!traits.heavy || traits.positional) return decided(id, context);
         const u64 key = static_cast<u64>(id) << 32 | (traits.contextual ? context.node : 0);
         u32 known = conditions_.find(key);
         if (known == NONE) {
@@ -442,7 +519,7 @@ class Evaluator {
 
     double number(u32 id, const Context& context) {
         const Expressions::Traits traits = expressions.traits(id);
-        if (!traits.walks || traits.positional || traits.type != NUMBER) return calculated(id, context);
+        if (!traits.heavy || traits.positional || traits.type != NUMBER) return calculated(id, context);
         const u64 key = static_cast<u64>(id) << 32 | (traits.contextual ? context.node : 0);
         u32 known = numbers_.find(key);
         if (known == NONE) {
@@ -634,7 +711,7 @@ class Evaluator {
     Work work_;
     NodeTests tests_;
     Axes axes_;
-    FlatMap conditions_, numbers_, counted_;
+    DocumentMemo conditions_, numbers_, counted_;
     std::vector<double> number_values_;
     std::vector<Siblings> siblings_;
     std::vector<Set> sets_;  // by expression

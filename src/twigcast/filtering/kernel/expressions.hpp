@@ -122,7 +122,7 @@ class Expressions {
         ValueType type = NODES;
         bool contextual = false;  // depends on the context node
         bool positional = false;  // depends on position() or last()
-        bool walks = false;       // visits nodes, so that its result is worth remembering
+        bool heavy = false;       // may visit a node from several others, so that its results are worth remembering
         bool single = false;      // at most one node
         bool ordered = false;     // its nodes are found in document order, each once
     };
@@ -216,11 +216,12 @@ class Expressions {
                 list = {OP_STEP, input, axis, kind, which};
                 const std::size_t inside = list.size();
                 operands(list, count, false);
-                traits.walks = true;
+                traits.heavy = axis != AXIS_CHILD && axis != AXIS_ATTRIBUTE && axis != AXIS_SELF;
                 // A predicate that does not depend on positions need not know from where its node was reached.
                 bool positional = false;
                 for (std::size_t i = inside; i < list.size(); ++i)
                     positional = positional || traits_[list[i]].positional || traits_[list[i]].type == NUMBER;
+                for (std::size_t i = inside; i < list.size(); ++i) traits.heavy = traits.heavy || traits_[list[i]].heavy;
                 if (positional) return intern(list, traits, 1, 2);
                 if (axis == AXIS_CHILD && is_descendant_or_self(input)) {  // //a is descendant::a, without positions
                     list[1] = lists_[input].data[1];
@@ -246,14 +247,13 @@ class Expressions {
                 u32 count = next();
                 list.push_back(operand(NODES));
                 operands(list, count, false);
-                traits.walks = true;
+                traits.heavy = true;
                 return intern(list, traits, 1, 2);
             }
             case OP_UNION: {
                 u32 count = next();
                 if (!count) throw BadExpression();
                 operands(list, count, true);
-                traits.walks = true;
                 return intern(list, traits, 1, list.size());
             }
             case OP_COMPARE:
@@ -303,7 +303,7 @@ class Expressions {
 
     u32 keep(u32 input, u32 predicate) {
         Traits traits;
-        traits.walks = true;
+        traits.heavy = traits_[predicate].heavy;
         traits.single = traits_[input].single;
         traits.ordered = traits_[input].ordered;
         return intern({OP_KEEP, input, predicate}, traits, 1, 2);
@@ -314,13 +314,13 @@ class Expressions {
         return list.data[0] == OP_STEP && list.size == 5 && list.data[2] == AXIS_DESCENDANT_OR_SELF && list.data[3] == TEST_NODE;
     }
 
-    // The operands from..to are evaluated in the context of the expression itself; predicates are not.
+    // The operands from..to are evaluated in the context of the expression itself; the predicates behind them are not.
     u32 intern(const std::vector<u32>& list, Traits traits, std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
             const Traits& operand = traits_[list[i]];
             traits.contextual = traits.contextual || operand.contextual;
             traits.positional = traits.positional || operand.positional;
-            traits.walks = traits.walks || operand.walks;
+            traits.heavy = traits.heavy || operand.heavy;
         }
         u32 id = lists_.intern(list);
         if (id == traits_.size()) traits_.push_back(traits);
