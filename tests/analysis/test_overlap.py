@@ -9,13 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.schemas import conforming, graph, simple_graph
-from tests.pattern.strategies import NAMESPACES
-from tests.pattern.strategies import pattern as any_pattern
+from tests.pattern.strategies import NAMESPACES, Expression, general_pattern, pattern
 from twigcast.analysis import admissible_paths, overlaps, parse_path_expression, schema_automaton
 from twigcast.document import elements, read
 from twigcast.errors import PatternError
 from twigcast.pattern import Axis, NameTest, Path, Pattern, Step, matches, parse, select
 from twigcast.schema import ElementGraph
+
+
+def any_pattern(random: Random) -> Expression:
+    return random.choice([pattern, general_pattern])(random)
 
 
 def meets(expression: str, subscription: str) -> bool:

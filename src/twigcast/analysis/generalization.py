@@ -36,7 +36,7 @@ def shortened(pattern: Pattern) -> Iterator[Pattern]:
         yield pattern_of(tree)
         return
     steps = step_count(pattern)
-    for pruned in _pruned(tree):
+    for pruned in (tree, *_pruned(tree)):  # the tree itself is shorter if the pattern repeats a branch
         if pruned.branches or not tree.branches:
             shorter = pattern_of(pruned)
             if step_count(shorter) < steps:  # not if a position still needs the condition that was pruned

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, schema_automaton
 from twigcast.pattern import (
+    ANY,
     And,
     AttributeTail,
     Axis,
@@ -27,6 +28,7 @@ from twigcast.pattern import (
     Length,
     NameTest,
     Not,
+    Onward,
     Or,
     Path,
     Pattern,
@@ -50,10 +52,13 @@ def admissible_paths(graph: ElementGraph, pattern: Pattern, depth: int) -> Itera
     """Yield the label paths of elements that ``pattern`` can select, up to a length of ``depth``.
 
     For an attribute or text it is the path of the element around it, for the document the empty path.
-    Each path is yielded once, in depth-first order.
+    Each path is yielded once, in depth-first order.  General steps are assumed to lead anywhere.
     """
     automaton = schema_automaton(graph)
-    routes = [_Route(automaton, path) for path in pattern.alternatives]
+    paths = [path for path in pattern.alternatives if not isinstance(path.tail, Onward)]
+    if len(paths) < len(pattern.alternatives):
+        paths += [Path(()), Path((Step(Axis.DESCENDANT, ANY),))]
+    routes = [_Route(automaton, path) for path in paths]
     waiting: list[tuple[tuple[str, ...], int, list[_Found]]] = [
         ((), DOCUMENT, [route.start() for route in routes])
     ]

@@ -32,6 +32,7 @@ from twigcast.pattern import (
     Test,
     TextTail,
     conjuncts,
+    counted_among,
     render_path,
     step_total,
     union,
@@ -92,7 +93,7 @@ def predicate_steps(predicate: Predicate) -> int:
         case Position():
             return sum(map(predicate_steps, predicate.among))
         case Test(expression):
-            return step_total(expression)
+            return step_total(expression) + sum(map(predicate_steps, counted_among(predicate)))
         case _:
             return sum(map(_path_steps, predicate.paths))
 

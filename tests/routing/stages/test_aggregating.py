@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.subscriptions import linear_pattern, small_document, twig_pattern
+from tests.analysis.subscriptions import general_pattern, linear_pattern, small_document, twig_pattern
 from twigcast.analysis.twig import step_count
 from twigcast.document import read
 from twigcast.errors import SubscriptionError
@@ -93,7 +93,7 @@ def test_no_match_is_lost_and_the_share_is_kept(seed: int) -> None:
     """After any changes, the output matches whatever the input matches, within its share of the steps."""
     random = Random(seed)
     documents = [small_document(random, 3) for _ in range(6)]
-    make = random.choice([linear_pattern, twig_pattern])
+    make = random.choice([linear_pattern, twig_pattern, general_pattern])
     aggregating = Aggregating(random.choice([0.1, 0.3, 0.6, 0.9]), sample_selectivity(documents))
     stored: dict[str, Pattern] = {}
     forwarded: dict[str, Pattern] = {}

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.schemas import conforming, graph, simple_graph
-from tests.pattern.strategies import NAMESPACES
-from tests.pattern.strategies import pattern as any_pattern
+from tests.pattern.strategies import NAMESPACES, general_pattern
+from tests.pattern.strategies import pattern as plain_pattern
 from twigcast.analysis import PathCounter, degree
 from twigcast.analysis.path_counts import Measure
 from twigcast.document import read
@@ -232,6 +232,6 @@ def twig(random: Random) -> Pattern:
     """Draw a pattern of any kind."""
     while True:
         try:
-            return parse(any_pattern(random).ours, NAMESPACES)
+            return parse(random.choice([plain_pattern, general_pattern])(random).ours, NAMESPACES)
         except PatternError:
             continue

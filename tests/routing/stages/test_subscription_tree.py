@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.subscriptions import linear_pattern, small_document, twig_pattern
+from tests.analysis.subscriptions import general_pattern, linear_pattern, small_document, twig_pattern
 from twigcast.analysis.covering import covers
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Pattern, matches, parse
@@ -196,7 +196,7 @@ def test_no_match_is_lost_and_nothing_is_forwarded_in_vain(seed: int) -> None:
     random = Random(seed)
     tree, stored, known = SubscriptionTree(), {}, {}
     documents = [small_document(random) for _ in range(5)]
-    for change in changes(random, twig_pattern):
+    for change in changes(random, random.choice([twig_pattern, general_pattern])):
         follow(tree, stored, known, *change)
         for document in documents:
             wanted = any(matches(pattern, document) for pattern in stored.values())
