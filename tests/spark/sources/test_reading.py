@@ -152,7 +152,7 @@ def test_errors_in_records_are_placed_in_their_bytes(spark: SparkSession, tmp_pa
 
 
 def test_parts_of_records_are_their_bytes(spark: SparkSession, tmp_path: Path) -> None:
-    """A part is cut from the record's own bytes, whatever the record inherits."""
+    """A part is cut from the record's own bytes, and declares the namespaces that the record inherits."""
     file = tmp_path / "f.xml"
     file.write_bytes(b'<f xmlns:p="u"><r id="1"><p:x a="b">1</p:x></r></f>')
     docs = tc.read(spark, str(file), format="records", options={"record": "r"})
@@ -161,8 +161,8 @@ def test_parts_of_records_are_their_bytes(spark: SparkSession, tmp_path: Path) -
     version = tc.IndexVersion.write(tmp_path / "versions", 1, rows)
     outs = tc.deliveries(tc.match(docs, version), version).collect()
     assert {row.subscriber: bytes(row.content) for row in outs} == {
-        "all": b'<r id="1"><p:x a="b">1</p:x></r>',
-        "x": b'<p:x a="b">1</p:x>',
+        "all": b'<r xmlns:p="u" id="1"><p:x a="b">1</p:x></r>',
+        "x": b'<p:x xmlns:p="u" a="b">1</p:x>',
         "a": b'a="b"',
         "id": b'id="1"',
         "t": b"1",

@@ -131,7 +131,7 @@ def test_measures_count_each_row_once(spark: SparkSession) -> None:
     assert (found.documents, found.bytes, found.matches, found.errors) == (3, 17, 3, 1)
     assert found.seconds > 0
     (none,) = hits.where("false").agg(*tc.measures("seconds")).collect()
-    assert tuple(none) == (0, 0, 0, 0, 0.0)
+    assert tuple(none) == (0, 0, 0, 0, 0, 0.0)
 
 
 def test_an_index_may_be_shipped_as_files(spark: SparkSession, tmp_path: Path) -> None:
