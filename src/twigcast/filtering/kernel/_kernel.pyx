@@ -159,13 +159,13 @@ cdef fill_case_maps():
     """Learn from Python which characters beyond ASCII have another case; done once, when it is first needed."""
     if LOWER.size():
         return
-    for point in range(0x80, 0x20000):
+    for point in range(0x80, 0x1F000):  # no character beyond has a case
         if 0xD800 <= point < 0xE000:
             continue
         character = chr(point)
-        if character.lower() != character:
+        if character.lower() != character and len(character.lower()) == 1:
             LOWER[character.encode()] = character.lower().encode()
-        if character.upper() != character:
+        if character.upper() != character and len(character.upper()) == 1:
             UPPER[character.encode()] = character.upper().encode()
 
 
