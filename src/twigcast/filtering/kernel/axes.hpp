@@ -163,6 +163,9 @@ class Axes {
     template <class Visit>
     bool walk_set(const std::vector<u32>& from, u32 axis, u32 kind, u32 which, Visit visit) {
         const std::vector<TreeNode>& nodes = tree_.nodes;
+        // `visit` may begin other walks, which overwrite marks of this one: then some nodes are visited again.
+        const bool marks = axis >= AXIS_PARENT && axis <= AXIS_PRECEDING_SIBLING;
+        const u32 round = marks ? fresh() : 0;
         switch (axis) {
             case AXIS_DESCENDANT:
             case AXIS_DESCENDANT_OR_SELF: {
@@ -177,33 +180,29 @@ class Axes {
             }
             case AXIS_ANCESTOR:
             case AXIS_ANCESTOR_OR_SELF:
-                fresh();
                 for (u32 origin : from) {
                     if (axis == AXIS_ANCESTOR_OR_SELF && !walk(origin, AXIS_SELF, kind, which, visit)) return false;
-                    for (u32 at = nodes[origin].parent; at != NONE && mark(at); at = nodes[at].parent)
+                    for (u32 at = nodes[origin].parent; at != NONE && mark(at, round); at = nodes[at].parent)
                         if (!walk(at, AXIS_SELF, kind, which, visit)) return false;
                 }
                 return true;
             case AXIS_PARENT:
-                fresh();
                 for (u32 origin : from) {
                     u32 parent = nodes[origin].parent;
-                    if (parent != NONE && mark(parent) && !walk(parent, AXIS_SELF, kind, which, visit)) return false;
+                    if (parent != NONE && mark(parent, round) && !walk(parent, AXIS_SELF, kind, which, visit)) return false;
                 }
                 return true;
             case AXIS_FOLLOWING_SIBLING:  // the first of several siblings reaches what the others do
-                fresh();
                 for (u32 origin : from) {
                     u32 parent = nodes[origin].parent;
-                    if (parent == NONE || nodes[origin].kind() == ATTRIBUTE_NODE || !mark(parent)) continue;
+                    if (parent == NONE || nodes[origin].kind() == ATTRIBUTE_NODE || !mark(parent, round)) continue;
                     if (!walk(origin, axis, kind, which, visit)) return false;
                 }
                 return true;
             case AXIS_PRECEDING_SIBLING:  // and here the last
-                fresh();
                 for (std::size_t i = from.size(); i-- > 0;) {
                     u32 parent = nodes[from[i]].parent;
-                    if (parent == NONE || nodes[from[i]].kind() == ATTRIBUTE_NODE || !mark(parent)) continue;
+                    if (parent == NONE || nodes[from[i]].kind() == ATTRIBUTE_NODE || !mark(parent, round)) continue;
                     if (!walk(from[i], axis, kind, which, visit)) return false;
                 }
                 return true;
@@ -254,13 +253,14 @@ class Axes {
         return true;
     }
 
-    void fresh() {
+    u32 fresh() {
         if (marks_.size() < tree_.nodes.size()) marks_.resize(tree_.nodes.size(), 0);
-        if (++mark_ == 0) std::fill(marks_.begin(), marks_.end(), 0), mark_ = 1;
+        if (++round_ == 0) std::fill(marks_.begin(), marks_.end(), 0), round_ = 1;
+        return round_;
     }
-    bool mark(u32 node) {
-        if (marks_[node] == mark_) return false;
-        marks_[node] = mark_;
+    bool mark(u32 node, u32 round) {
+        if (marks_[node] == round) return false;
+        marks_[node] = round;
         return true;
     }
 
@@ -268,7 +268,7 @@ class Axes {
     NodeTests& tests_;
     Work& work_;
     std::vector<u32> marks_;
-    u32 mark_ = 0;
+    u32 round_ = 0;
 };
 
 }  // namespace twigcast

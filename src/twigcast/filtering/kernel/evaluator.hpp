@@ -81,7 +81,7 @@ class Evaluator {
     // Forgets what is known of the document before.
     void begin() {
         tests_.begin();
-        conditions_.begin(), numbers_.begin(), counted_.begin();
+        conditions_.begin(), numbers_.begin(), counted_.begin(), firsts_.begin();
         number_values_.clear(), siblings_.clear();
         ++document_;
         if (axes_.bytes() > KEPT) axes_.release();
@@ -112,11 +112,13 @@ class Evaluator {
     }
 
     std::size_t bytes() const {
-        return tree.bytes() + axes_.bytes() + set_bytes_ + conditions_.bytes() + numbers_.bytes() + counted_.bytes();
+        return tree.bytes() + axes_.bytes() + set_bytes_ + conditions_.bytes() + numbers_.bytes() + counted_.bytes() +
+               firsts_.bytes();
     }
 
   private:
     static constexpr std::size_t KEPT = 1 << 22;
+    static constexpr u32 NO_NODE = NONE - 1;
 
     struct Context {
         u32 node, position, size;
@@ -305,7 +307,15 @@ class Evaluator {
             found = node;
             return false;
         };
+        if (!expressions.traits(id).shared || expressions[id].data[0] < OP_STEP) {
+            for_each(id, context, take);
+            return found;
+        }
+        const u64 key = static_cast<u64>(id) << 32 | (expressions.traits(id).contextual ? context.node : 0);
+        const u32 known = firsts_.find(key);
+        if (known != NONE) return known == NO_NODE ? NONE : known;
         for_each(id, context, take);
+        firsts_.insert(key, found == NONE ? NO_NODE : found);
         return found;
     }
 
@@ -519,7 +529,9 @@ class Evaluator {
 
     double number(u32 id, const Context& context) {
         const Expressions::Traits traits = expressions.traits(id);
-        if (!traits.heavy || traits.positional || traits.type != NUMBER) return calculated(id, context);
+        if (!(traits.heavy || traits.shared) || traits.positional || traits.type != NUMBER) return calculated(id, context);
+        const u32 operation = expressions[id].data[0];
+        if (operation == OP_NUMBER || operation >= OP_SIBLING_POSITION) return calculated(id, context);
         const u64 key = static_cast<u64>(id) << 32 | (traits.contextual ? context.node : 0);
         u32 known = numbers_.find(key);
         if (known == NONE) {
@@ -711,7 +723,7 @@ class Evaluator {
     Work work_;
     NodeTests tests_;
     Axes axes_;
-    DocumentMemo conditions_, numbers_, counted_;
+    DocumentMemo conditions_, numbers_, counted_, firsts_;
     std::vector<double> number_values_;
     std::vector<Siblings> siblings_;
     std::vector<Set> sets_;  // by expression

@@ -122,7 +122,8 @@ class Expressions {
         ValueType type = NODES;
         bool contextual = false;  // depends on the context node
         bool positional = false;  // depends on position() or last()
-        bool heavy = false;       // may visit a node from several others, so that its results are worth remembering
+        bool heavy = false;       // may visit a node from several others
+        bool shared = false;      // is a part of several expressions
         bool single = false;      // at most one node
         bool ordered = false;     // its nodes are found in document order, each once
     };
@@ -324,6 +325,7 @@ class Expressions {
         }
         u32 id = lists_.intern(list);
         if (id == traits_.size()) traits_.push_back(traits);
+        else traits_[id].shared = true;
         return id;
     }
 
