@@ -1,6 +1,7 @@
 """The benchmarks by name, with the bars (required figures) that they should reach.
 
 matching   nitf-linear-10k …     unseen (or repeated) documents, as a ratio to a bare parse
+language   positions-100k …      positions, counts, functions and arithmetic
 building   building-linear-100k … from text to a file, and what can be done with the file
 threads    two-threads           two threads against one
 routing    receiving-10k …       what a router adds to matching
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
 from benchmarks.growth import growth
+from benchmarks.language import SIBLINGS, siblings, thousand, twenty
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
 from benchmarks.own_session import own_session
@@ -27,6 +29,7 @@ from twigcast.errors import SourceError
 
 GROUPS = {
     "matching": "Matching, in times of a bare parse of the same documents",
+    "language": "Positions, counts, functions and arithmetic",
     "building": "Building, opening, changing and sharing",
     "versions": "Index versions of 100,000 subscriptions",
     "threads": "Threads",
@@ -65,6 +68,9 @@ OPENING_MILLISECONDS = Bar("≤", 20)
 VERSION_MILLISECONDS = Bar("≤", 50)
 NETWORK_VERSION_MILLISECONDS = Bar("≤", 150)
 CHANGING_MILLISECONDS = Bar("≤", 5)
+ON_SIBLINGS = Bar("≤", 1.5)
+THOUSAND = Bar("≤", 5)
+OF_LXML = Bar("≥", 1.27)
 SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
 OF_THREADS = Bar("≥", 0.75)
@@ -122,6 +128,7 @@ def named(words: Sequence[str]) -> list[str]:
 
 def _catalogue() -> Iterator[Benchmark]:
     yield from _matching()
+    yield from _language()
     yield from _building()
     yield Benchmark(
         "two-threads", "threads", "match_batch on two threads against one", _of(two_threads, CHANGED),
@@ -207,6 +214,23 @@ def _routing() -> Iterator[Benchmark]:
     yield Benchmark(
         "restoring-50k", "routing", "Router.restore with two neighbours and covering",
         _sized(restoring, ROUTED["50k"]), "seconds", "s", None, ("subscribing_seconds",), optional=True,
+    )  # fmt: skip
+
+
+def _language() -> Iterator[Benchmark]:
+    for size in SIBLINGS:
+        yield Benchmark(
+            f"positions-{size}", "language", f"the slowest of six constructs on {size} siblings, to //a",
+            _of(siblings, size), "ratio", "×", ON_SIBLINGS, ("nanoseconds_per_byte",), optional=size == "1m",
+        )  # fmt: skip
+    yield Benchmark(
+        "invoice-1k", "language", "1,000 such subscriptions on an invoice of 166 KB, to a bare parse",
+        thousand, "ratio", "×", THOUSAND, ("milliseconds",),
+    )  # fmt: skip
+    yield Benchmark(
+        "invoices-20", "language", "20 subscriptions with all constructs, lxml's time to ours",
+        twenty, "factor", "×", OF_LXML,
+        ("documents_per_second", "documents_per_second_of_lxml", "bytes_per_document"),
     )  # fmt: skip
 
 
