@@ -29,6 +29,8 @@ from twigcast.spark.pipeline.sections import (
     WorkSection,
 )
 
+from twigcast.spark.pipeline.values import Namespaces
+
 
 def _limits_section(value: object) -> object:
     return asdict(value) if isinstance(value, DocumentLimits) else value
@@ -61,6 +63,7 @@ class Pipeline(ConfigSection):
 
     source: SourceSection = _default({})
     subscriptions: SubscriptionsSection = _default({})
+    namespaces: Namespaces = Field(default_factory=dict)
     network: NetworkSection | None = None
     sink: Annotated[tuple[SinkSection, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]
