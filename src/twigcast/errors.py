@@ -38,9 +38,11 @@ class TwigcastError(Exception):
 class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
 
+    ``hint`` says how to repair it, where that is not obvious.
+
     Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
     ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (one
-    that XML does not allow).  ``hint`` says how to repair it, where that is not obvious.
+    that XML does not allow).
     """
 
     def __init__(

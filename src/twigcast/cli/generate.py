@@ -192,7 +192,7 @@ def subscriptions_command(
     graph = _graph(dtd, root)
     texts = generate_subscriptions(graph, count, options)
     format = (format_of(output) if output else None) or Format.lines
-    namespaces = dict(graph.namespaces)
+    namespaces = graph.bindings
     if output is None:
         sys.stdout.writelines(_written(texts, format, namespaces))
     else:

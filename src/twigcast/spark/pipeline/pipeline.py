@@ -28,7 +28,6 @@ from twigcast.spark.pipeline.sections import (
     SubscriptionsSection,
     WorkSection,
 )
-
 from twigcast.spark.pipeline.values import Namespaces
 
 
