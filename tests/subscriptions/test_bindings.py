@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from twigcast.pattern import Subscription
 from twigcast.subscriptions.bindings import (
     check_binding,
+    completed,
     looks_like_binding,
     read_bindings,
     used_bindings,
@@ -64,3 +68,12 @@ def test_an_expression_uses_the_prefixes_before_its_colons() -> None:
     bound = {"": "urn:d", "a": "urn:a", "b": "urn:b", "c": "urn:c"}
     assert used_bindings("//a:x[5-b:y]", bound) == {"": "urn:d", "a": "urn:a", "b": "urn:b"}
     assert used_bindings("//x", {"a": "urn:a"}) == {}
+
+
+def test_a_subscription_is_completed_only_if_it_must_be() -> None:
+    """Its own bindings stay, and without a need it is the same value."""
+    own = Subscription("a", "//x:a[y:b]", namespaces={"x": "urn:own"})
+    bound = {"x": "urn:x", "y": "urn:y", "z": "urn:z"}
+    assert completed(own, bound) == replace(own, namespaces={"x": "urn:own", "y": "urn:y"})
+    assert completed(own, {"x": "urn:x"}) is own
+    assert completed(own, {}) is own

@@ -100,6 +100,13 @@ def test_bindings_of_a_line_precede_those_of_the_file_and_these_the_defaults(wri
     assert reader.namespaces == {"x": "urn:file", "y": "urn:y"}
 
 
+def test_lines_that_use_the_same_prefixes_share_one_map(write: Write) -> None:
+    """A file may have a million lines."""
+    path = write("s.txt", "//b\n//c\n# namespace x=urn:x\n//x:b\n//b\n//x:c\n//c\n")
+    found = [entry for _, entry in read_subscriptions(path) if isinstance(entry, Subscription)]
+    assert len({id(each.namespaces) for each in found}) == 3
+
+
 @pytest.mark.parametrize(
     "rest",
     ["", " ", " x", " x=", " 1=urn:a", " x:y=urn:a", " x=urn:{a}", ": x=urn:a", " x=a x=b", " xml=urn:a"],

@@ -80,8 +80,9 @@ def command(
     The next batch of the pipeline uses the change.
     An existing subscription with the same id is replaced, if it has the same subscriber.
 
-    The store remembers the prefixes of --namespace for later subscriptions; [namespaces] in the pipeline
-    file binds prefixes, too. A subscription keeps the bindings that it was added with.
+    The store remembers the prefixes of --namespace for later subscriptions.
+    The table "namespaces" of the pipeline file binds prefixes, too.
+    A subscription keeps the bindings that it was added with.
 
     The new version of the store is printed.
     With --file, bad lines are reported and the other lines are added; the exit code is then 1.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from twigcast.characters import describe_character, illegal_character
-from twigcast.pattern import is_prefix, shortened
+from twigcast.pattern import Subscription, is_prefix, shortened
 
 XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
@@ -66,6 +66,19 @@ def used_bindings(text: str, bound: Mapping[str, str]) -> dict[str, str]:
     It is enough that a prefix occurs before a colon, even inside a string: a superfluous binding is harmless.
     """
     return {prefix: uri for prefix, uri in bound.items() if not prefix or f"{prefix}:" in text}
+
+
+def completed(subscription: Subscription, bound: Mapping[str, str]) -> Subscription:
+    """Return the subscription with those of the bindings that it uses and does not have itself."""
+    own, text = subscription.namespaces, subscription.text
+    if not bound or subscription.is_parsed or not isinstance(text, str):
+        return subscription
+    used = used_bindings(text, bound)
+    if not used.keys() - own.keys():
+        return subscription
+    return Subscription.unchecked(
+        subscription.id, text, subscription.subscriber, subscription.deliver, {**used, **own}
+    )
 
 
 _BINDING = re.compile(r"([^\s=:]*)=[A-Za-z][A-Za-z0-9+.-]*:")

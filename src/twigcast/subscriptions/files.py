@@ -24,7 +24,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -146,6 +146,12 @@ class _Defaults:
     namespaces: Mapping[str, str]
     subscriber: str
     deliver: Content
+    _shared: dict[tuple[str, ...], Mapping[str, str]] = field(init=False, default_factory=dict)
+
+    def _used(self, xpath: str) -> Mapping[str, str]:
+        """The bindings that an expression uses; lines that use the same prefixes share one map."""
+        used = used_bindings(xpath, self.namespaces)
+        return self._shared.setdefault(tuple(used), used)
 
     def subscription(
         self,
@@ -155,7 +161,9 @@ class _Defaults:
         subscriber: str | None = None,
         deliver: Content | None = None,
     ) -> Subscription:
-        bound = {**used_bindings(xpath, self.namespaces), **(namespaces or {})}
+        bound = self._used(xpath) if self.namespaces else self.namespaces
+        if namespaces:
+            bound = {**bound, **namespaces}
         return Subscription(id, xpath, subscriber or self.subscriber, deliver or self.deliver, bound)
 
 

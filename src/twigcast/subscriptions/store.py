@@ -28,7 +28,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -36,7 +36,7 @@ from twigcast.characters import illegal_character
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
 from twigcast.pattern import Content, Subscription
-from twigcast.subscriptions.bindings import check_binding, used_bindings
+from twigcast.subscriptions.bindings import check_binding, completed
 from twigcast.subscriptions.names import check_line
 
 BUSY_SECONDS = 60.0
@@ -116,7 +116,7 @@ class SubscriptionStore:
 
     def put(self, subscription: Subscription) -> int:
         """Add a subscription, or replace the one of this id; return the version that contains it."""
-        subscription = _completed(subscription, self.namespaces)
+        subscription = completed(subscription, self.namespaces)
         _check(subscription)
         with self._changing() as (connection, version):
             if not self._put(connection, subscription, version):
@@ -147,7 +147,7 @@ class SubscriptionStore:
         bound = self.namespaces
         for subscription in subscriptions:  # before the store is locked, since they may be slow to come
             try:
-                subscription = _completed(subscription, bound)
+                subscription = completed(subscription, bound)
                 _check(subscription)
                 good.append(subscription)
             except (PatternError, SubscriptionError) as error:
@@ -444,15 +444,6 @@ def _make(path: Path) -> None:
             time.sleep(0.02)
         finally:
             connection.close()
-
-
-def _completed(subscription: Subscription, bound: Mapping[str, str]) -> Subscription:
-    """Return the subscription with the bindings of the store that it uses and does not have itself."""
-    own, text = subscription.namespaces, subscription.text
-    if not bound or subscription.is_parsed or not isinstance(text, str):
-        return subscription
-    used = used_bindings(text, bound)
-    return replace(subscription, namespaces={**used, **own}) if used.keys() - own.keys() else subscription
 
 
 def _check(subscription: Subscription) -> None:

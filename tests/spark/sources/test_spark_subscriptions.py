@@ -7,6 +7,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from twigcast.pattern import Subscription
+from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs.batch import subscriptions_of
 from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 
 
@@ -37,7 +39,12 @@ def test_prefixes_of_the_pipeline_hold_for_rows_that_do_not_bind_them(
     schema = "id string, xpath string, namespaces map<string,string>"
     spark.createDataFrame(rows, schema).coalesce(1).write.parquet(path)
     common = {"n": "urn:n", "m": "urn:m"}
-    table = SparkSubscriptions(spark, "parquet", {"path": path}, common)
+    table = subscriptions_of(
+        spark,
+        Pipeline.of(
+            {"subscriptions": {"format": "parquet", "options": {"path": path}}, "namespaces": common}
+        ),
+    )
     assert [each.namespaces for each in table.subscriptions()] == [
         {"m": "urn:m", "n": "urn:own"},
         {"n": "urn:n"},
