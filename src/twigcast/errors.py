@@ -38,21 +38,32 @@ class TwigcastError(Exception):
 class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
 
+    ``hint`` says how to repair it, where that is not obvious.
+
     Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
     ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (one
     that XML does not allow).
     """
 
     def __init__(
-        self, message: str, *, code: str, text: str, column: int, expected: str | None = None
+        self,
+        message: str,
+        *,
+        code: str,
+        text: str,
+        column: int,
+        expected: str | None = None,
+        hint: str | None = None,
     ) -> None:
         super().__init__(message, code=code)
         self.text = text
         self.column = column
         self.expected = expected
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} at column {self.column}"
+        place = f"{self.message} at column {self.column}"
+        return f"{place}: {self.hint}" if self.hint else place
 
 
 class DocumentError(TwigcastError):

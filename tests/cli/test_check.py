@@ -88,3 +88,16 @@ def test_of_a_long_expression_the_part_around_the_caret_is_shown(run: RunCommand
     """Of a very long expression, only the part around the caret is printed."""
     done = run("check", write("s.txt", "/a" * 50 + "[@b='" + "x" * 5000))
     assert max(map(len, done.lines[1:])) < 120
+
+
+def test_an_unbound_prefix_says_how_a_command_binds_it(run: RunCommand, write: Write) -> None:
+    """By an option, a line of the file, or the pipeline file; and each of the first two does."""
+    path = write("s.txt", "//cbc:Name\n")
+    done = run("check", path)
+    assert (
+        "the prefix 'cbc' is not bound at column 3: bind it with --namespace cbc=URI, a line "
+        '"# namespace cbc=URI" in the file, or [namespaces] in the pipeline file (unbound-prefix)'
+    ) in done.stdout
+    assert "--namespace cbc=URI" in run("match", "-s", path, "-").stderr
+    assert run("check", "--namespace", "cbc=urn:c", path).exit_code == 0
+    assert run("check", write("t.txt", "# namespace cbc=urn:c\n//cbc:Name\n")).exit_code == 0

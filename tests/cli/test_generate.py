@@ -117,3 +117,15 @@ def test_a_schema_that_has_too_few_is_one_line_on_stderr(run: RunCommand, write:
     done = run("generate", "subscriptions", "--dtd", write("a.dtd", SMALL), "--count", 1000)
     assert done.exit_code == 2
     assert done.stderr.startswith("error: only ")
+
+
+def test_plain_lines_begin_with_the_bindings_of_their_prefixes(
+    run: RunCommand, write: Write, tmp_path: Path
+) -> None:
+    """So that the file can be used as it is."""
+    dtd = "<!ELEMENT p:a (p:b*)><!ELEMENT p:b EMPTY><!ATTLIST p:a xmlns:p CDATA #FIXED 'urn:p'>"
+    path = tmp_path / "s.txt"
+    done = run("generate", "subscriptions", "--dtd", write("p.dtd", dtd), "--count", 2, "-o", path)
+    assert done.exit_code == 0
+    assert path.read_text().splitlines()[0] == "# namespace p=urn:p"
+    assert run("check", path).exit_code == 0

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from twigcast import Index
+
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
 
@@ -54,3 +56,15 @@ def test_what_is_no_index_file_is_refused(run: RunCommand, write: Write, content
     """The error is one line on stderr, with exit code 2."""
     done = run("match", "--index", write("s.tci", content), write("a.xml", "<p/>"))
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+def test_an_index_file_remembers_the_prefixes_of_options_and_lines(
+    run: RunCommand, write: Write, tmp_path: Path
+) -> None:
+    """So that more subscriptions can be added to the opened index."""
+    path, file = write("s.txt", "# namespace x=urn:x\n//x:a[y:b]\n"), tmp_path / "s.tci"
+    assert run("index", "build", "-s", path, "-o", file, "-n", "y=urn:y").exit_code == 0
+    index = Index.open(file)
+    assert index.namespaces == {"x": "urn:x", "y": "urn:y"}
+    index.add("more", "//y:b")
+    assert index.match(b"<a xmlns='urn:x'><b xmlns='urn:y'/></a>").ids == ["2", "more"]

@@ -214,3 +214,29 @@ def test_names_cannot_break_lines_or_the_terminal(run: RunCommand, write: Write,
     assert (found["document"], found["ids"]) == (shown, ["a\tb\nc", "\u202ex"])
     parts = run("match", "--select", "--index", index, body).stdout
     assert not re.search("[\x1b\u009b\u202e]", parts)
+
+
+@pytest.mark.data
+def test_invoices_are_matched_by_prefixes_that_the_file_binds(
+    run: RunCommand, write: Write, data: Path
+) -> None:
+    """UBL has every element in a namespace: without bindings nothing can be said about an invoice."""
+    invoices = sorted((data / "invoices").glob("01.0[12]a-INVOICE.*.xml"))
+    urn = "urn:oasis:names:specification:ubl:schema:xsd:"
+    path = write(
+        "invoices.tsv",
+        f"# UBL 2\n# namespace ={urn}Invoice-2\n"
+        f"# namespace cac={urn}CommonAggregateComponents-2\n"
+        f"# namespace cbc={urn}CommonBasicComponents-2\n"
+        "any\t/Invoice\n"
+        "euro\t/Invoice[cbc:DocumentCurrencyCode = 'EUR']\n"
+        "seller\t//cac:AccountingSupplierParty//cbc:RegistrationName\tcac=urn:other\n",
+    )
+    done = run("match", "-s", path, *invoices)
+    assert done.lines == [
+        f"{invoice}\t{id}" for invoice in invoices if ".ubl." in invoice.name for id in ("any", "euro")
+    ]
+    own = write("own.tsv", path.read_text().replace("\tcac=urn:other", ""))
+    selected = run("match", "-s", own, "--select", "--id", "seller", *invoices)
+    assert len(selected.lines) == 2
+    assert all("RegistrationName" in line for line in selected.lines)

@@ -155,3 +155,47 @@ def test_subscriptions_that_spark_reads_are_changed_elsewhere(run: RunCommand, w
     done = run("subscribe", write("n.toml", 'subscriptions.format = "jdbc"'), "--id", "ada", "//p")
     assert done.exit_code == 2
     assert "Spark reads its subscriptions from jdbc" in done.stderr
+
+
+def test_the_store_remembers_the_prefixes_of_an_option(run: RunCommand, write: Write, table: Path) -> None:
+    """Later subscriptions may use them; a default namespace is not remembered."""
+    bound = ("-n", "x=urn:x", "--default-namespace", "urn:d")
+    assert run("subscribe", "--store", table, "--id", "a", *bound, "//x:p[q]").exit_code == 0
+    assert run("subscribe", "--store", table, "--id", "b", "//x:p[q]").exit_code == 0
+    assert run("subscribe", "--store", table, "--file", write("s.tsv", "c\t//x:q\n")).exit_code == 0
+    assert SubscriptionStore(table).namespaces == {"x": "urn:x"}
+    assert [row.namespaces for row in SubscriptionStore(table).subscriptions()] == [
+        {"x": "urn:x", "": "urn:d"},
+        {"x": "urn:x"},
+        {"x": "urn:x"},
+    ]
+
+
+def test_a_refused_subscription_binds_nothing(run: RunCommand, table: Path) -> None:
+    """The command did not do what it was asked for, so nothing of it stays."""
+    assert run("subscribe", "--store", table, "--id", "a", "-n", "x=urn:x", "//x:p[").exit_code != 0
+    assert SubscriptionStore(table).namespaces == {}
+
+
+@pytest.mark.parametrize("binding", ["1=urn:a", "a=urn:{a}", "xml=urn:a", "a=u v"])
+def test_a_malformed_binding_is_an_error_of_usage(run: RunCommand, table: Path, binding: str) -> None:
+    """It is refused before the store is opened."""
+    done = run("subscribe", "--store", table, "--id", "a", "--namespace", binding, "//p")
+    assert done.exit_code == 2
+    assert "--namespace" in done.stderr
+    assert not table.exists()
+
+
+def test_the_pipeline_file_binds_prefixes(run: RunCommand, write: Write, tmp_path: Path) -> None:
+    """For one subscription and for files; nearer bindings precede, and a subscription keeps what it uses."""
+    pipeline = write("p.toml", '[namespaces]\nx = "urn:x"\ny = "urn:y"\n')
+    file = write("s.tsv", "# namespace y=urn:file\nb\t//x:a[y:b]\nc\t//x:c\tx=urn:line\n")
+    assert run("subscribe", pipeline, "--id", "a", "//x:a").exit_code == 0
+    assert run("subscribe", pipeline, "--file", file).exit_code == 0
+    store = SubscriptionStore(tmp_path / "subscriptions.db")
+    assert store.namespaces == {}
+    assert [row.namespaces for row in store.subscriptions()] == [
+        {"x": "urn:x"},
+        {"x": "urn:x", "y": "urn:file"},
+        {"x": "urn:line"},
+    ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from twigcast.subscriptions.files import read_subscriptions
 from twigcast.subscriptions.store import SubscriptionStore
 
 RunCommand = Callable[..., Any]
@@ -92,3 +93,23 @@ def test_subscribing_and_listing_need_no_spark(table: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_prefixes_that_the_store_remembers_are_listed(run: RunCommand, tmp_path: Path) -> None:
+    """As lines that a file of subscriptions may have; so the output is still read back."""
+    table = SubscriptionStore(tmp_path / "p.db")
+    table.bind({"x": "urn:x", "y": "urn:y"})
+    table.subscribe("a", "//x:p")
+    done = run("subscriptions", "--store", table.path)
+    assert done.lines == ["# namespace x=urn:x", "# namespace y=urn:y", "a\t//x:p\tx=urn:x\ta\tdocument"]
+    (tmp_path / "dump.tsv").write_text(done.stdout)
+    assert [entry for _, entry in read_subscriptions(tmp_path / "dump.tsv")] == table.subscriptions()
+    assert len(run("subscriptions", "--store", table.path, "--json").lines) == 1
+
+
+def test_a_namespace_that_a_line_cannot_have_is_reported(run: RunCommand, tmp_path: Path) -> None:
+    """A space separates bindings in TSV; JSON keeps it."""
+    table = SubscriptionStore(tmp_path / "p.db")
+    table.subscribe("a", "//x:p", namespaces={"x": "urn:a b"})
+    assert "--json" in run("subscriptions", "--store", table.path).stderr
+    assert run("subscriptions", "--store", table.path, "--json").stderr == ""

@@ -114,3 +114,13 @@ def test_a_threshold_that_is_no_number_is_refused(tmp_path: Path) -> None:
     forge(tmp_path / "i", change)
     with pytest.raises(IndexFileError, match="not finite"):
         Index.open(tmp_path / "i")
+
+
+@pytest.mark.parametrize("bound", [[], {"p": 1}, "p", None])
+def test_prefixes_that_are_not_bound_to_text_are_refused(tmp_path: Path, bound: object) -> None:
+    """They would fail later, when a subscription is added."""
+    path = tmp_path / "i"
+    Index([("a", "//p:a")], namespaces={"p": "urn:p"}).save(path)
+    forge(path, lambda content, contents: contents.update(namespaces=bound))
+    with pytest.raises(IndexFileError, match="prefixes"):
+        Index.open(path)

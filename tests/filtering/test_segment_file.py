@@ -14,6 +14,7 @@ import pytest
 
 from twigcast import Index, IndexFileError, SubscriptionError, TwigcastError
 from twigcast.filtering.segment_file import _HEAD, _head
+from twigcast.pattern import Subscription
 
 SUBSCRIPTIONS: list[tuple[Hashable, str]] = [
     ("lead", "/nitf//hl1[@class='lead']"),
@@ -169,3 +170,36 @@ def test_a_forged_file_cannot_crash_the_process(saved: Path) -> None:
         except TwigcastError:
             refused += 1
     assert 0 < refused < 400
+
+
+def test_the_prefixes_of_an_index_are_kept(tmp_path: Path) -> None:
+    """What is added to the opened index may use them, and a changed index keeps them, too."""
+    index = Index([("a", "//p:a")], namespaces={"p": "urn:p", "": "urn:d"})
+    index.bind({"q": "urn:q"})
+    index.save(tmp_path / "i")
+    opened = Index.open(tmp_path / "i")
+    assert opened.namespaces == {"p": "urn:p", "": "urn:d", "q": "urn:q"}
+    opened.add("b", "//q:b")
+    opened.add("c", "//c")
+    opened.add_all([("d", "//p:a[b]"), Subscription("e", "//q:b")])
+    opened.save(tmp_path / "j")
+    again = Index.open(tmp_path / "j")
+    assert again.namespaces == opened.namespaces
+    body = b"<c xmlns='urn:d'><a xmlns='urn:p'><b xmlns='urn:d'/><b xmlns='urn:q'/></a></c>"
+    assert again.match(body).ids == opened.match(body).ids == ["a", "b", "c", "d", "e"]
+
+
+def test_an_index_without_prefixes_is_the_same_file_as_before(tmp_path: Path) -> None:
+    """The prefixes are an optional entry of the table of contents, so the format has its number."""
+    Index(SUBSCRIPTIONS).save(tmp_path / "i")
+    assert b"namespaces" not in (tmp_path / "i").read_bytes()
+    assert Index.open(tmp_path / "i").namespaces == {}
+
+
+def test_binding_a_prefix_again_changes_no_subscription_of_an_index() -> None:
+    """Patterns have URIs, never prefixes."""
+    index = Index([("old", "//p:a")], namespaces={"p": "urn:1"})
+    index.bind({"p": "urn:2"})
+    index.add("new", "//p:a")
+    assert index.match(b"<a xmlns='urn:1'/>").ids == ["old"]
+    assert index.match(b"<a xmlns='urn:2'/>").ids == ["new"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from twigcast.errors import SourceError
-from twigcast.pattern import Subscription
+from twigcast.pattern import Content, Subscription
 from twigcast.subscriptions.files import Format, format_of, read_subscriptions
 
 Write = Callable[[str, str | bytes], Path]
@@ -42,6 +43,90 @@ def test_tsv_binds_prefixes_in_its_third_column(write: Write) -> None:
     ((_, line),) = read_subscriptions(write("s.tsv", "ada\t//x:a\tx=urn:x y=urn:y\n"))
     assert isinstance(line, Subscription)
     assert line.namespaces == {"x": "urn:x", "y": "urn:y"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "subscriber", "deliver"),
+    [
+        ("x=urn:x y=urn:y", "ada", "document"),
+        ("x=urn:x\ty=urn:y", "ada", "document"),
+        ("x=urn:x\ty=urn:y\tdesk", "desk", "document"),
+        ("x=urn:x\ty=urn:y\t\tpart", "ada", "part"),
+        ("\tx=urn:x y=urn:y\tdesk\tpart", "desk", "part"),
+        ("x=urn:x y=urn:y\tcn=desk", "cn=desk", "document"),
+    ],
+)
+def test_a_second_binding_is_not_a_subscriber(
+    write: Write, columns: str, subscriber: str, deliver: Content
+) -> None:
+    """Bindings of a line of TSV are separated by spaces or by tabs."""
+    bound = {"x": "urn:x", "y": "urn:y"}
+    assert list(read_subscriptions(write("s.tsv", f"ada\t//x:a\t{columns}\n"))) == [
+        (1, Subscription("ada", "//x:a", subscriber, deliver, bound))
+    ]
+
+
+@pytest.mark.parametrize("subscriber", ["x=urn:x", "=urn:x", "x=https://example.org/ns desk"])
+def test_no_subscriber_can_be_named_like_a_binding(write: Write, subscriber: str) -> None:
+    """TSV could not tell them apart, so JSONL and the store refuse such a name, too."""
+    line = json.dumps({"id": "ada", "xpath": "//a", "subscriber": subscriber})
+    assert read(write("s.jsonl", line + "\n")) == [(1, "unsavable-id")]
+
+
+@pytest.mark.parametrize("name", ["s.tsv", "s.txt", "subscriptions"])
+def test_a_line_of_a_file_binds_prefixes_for_the_lines_that_follow(write: Write, name: str) -> None:
+    """A later line may bind a prefix again, and a subscription keeps only the bindings that it uses."""
+    ids = {"s.txt": ""}.get(name, "{}\t")
+    texts = ["//x:a", "//y:b[x:c]", "//d"]
+    lines = [ids.format(number) + text for number, text in enumerate(texts)]
+    content = "# namespace x=urn:1\n{}\n#namespace  x=urn:2 y=urn:y\n{}\n  # namespace =urn:d\n{}\n"
+    found = [entry for _, entry in read_subscriptions(write(name, content.format(*lines)))]
+    assert [(each.text, each.namespaces) for each in found if isinstance(each, Subscription)] == [
+        ("//x:a", {"x": "urn:1"}),
+        ("//y:b[x:c]", {"x": "urn:2", "y": "urn:y"}),
+        ("//d", {"": "urn:d"}),
+    ]
+
+
+def test_bindings_of_a_line_precede_those_of_the_file_and_these_the_defaults(write: Write) -> None:
+    """The nearest binding counts; the reader tells which hold at the end."""
+    path = write("s.tsv", "1\t//x:a[y:a]\n# namespace x=urn:file\n2\t//x:a[y:a]\n3\t//x:a\tx=urn:line\n")
+    reader = read_subscriptions(path, namespaces={"x": "urn:all", "y": "urn:y"})
+    assert [entry.namespaces for _, entry in reader if isinstance(entry, Subscription)] == [
+        {"x": "urn:all", "y": "urn:y"},
+        {"x": "urn:file", "y": "urn:y"},
+        {"x": "urn:line"},
+    ]
+    assert reader.namespaces == {"x": "urn:file", "y": "urn:y"}
+
+
+def test_lines_that_use_the_same_prefixes_share_one_map(write: Write) -> None:
+    """A file may have a million lines."""
+    path = write("s.txt", "//b\n//c\n# namespace x=urn:x\n//x:b\n//b\n//x:c\n//c\n")
+    found = [entry for _, entry in read_subscriptions(path) if isinstance(entry, Subscription)]
+    assert len({id(each.namespaces) for each in found}) == 3
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["", " ", " x", " x=", " 1=urn:a", " x:y=urn:a", " x=urn:{a}", ": x=urn:a", " x=a x=b", " xml=urn:a"],
+)
+@pytest.mark.parametrize("name", ["s.tsv", "s.txt"])
+def test_a_malformed_binding_is_an_error_among_the_others(write: Write, name: str, rest: str) -> None:
+    """Otherwise every line that needs the prefix would be refused without telling why."""
+    (first, second) = read_subscriptions(write(name, f"# namespace{rest}\nada\t//a\n"))
+    assert isinstance(first[1], SourceError)
+    assert (first[0], first[1].code, first[1].line) == (1, "bad-line", 1)
+    assert "# namespace p=urn:example" in first[1].message
+    assert isinstance(second[1], Subscription)
+
+
+@pytest.mark.parametrize(
+    "comment", ["# namespaces x", "# the namespace x", "# namespace-aware", "## namespace"]
+)
+def test_other_comments_bind_nothing(write: Write, comment: str) -> None:
+    """Only the word itself, at the beginning, is an instruction."""
+    assert read(write("s.txt", f"{comment}\n//a\n")) == [(2, "2", "//a")]
 
 
 def test_tsv_may_say_who_subscribes_and_what_to_deliver(write: Write) -> None:
@@ -168,8 +253,8 @@ def test_what_a_line_does_not_say_holds_for_all(write: Write) -> None:
     path = write("s.tsv", "ada\t//x:a\tx=urn:mine\nbob\t//y:b\t\tdesk\tdocument\n")
     common = {"x": "urn:common", "y": "urn:y"}
     assert list(read_subscriptions(path, namespaces=common, subscriber="all", deliver="part")) == [
-        (1, Subscription("ada", "//x:a", "all", "part", {"x": "urn:mine", "y": "urn:y"})),
-        (2, Subscription("bob", "//y:b", "desk", "document", common)),
+        (1, Subscription("ada", "//x:a", "all", "part", {"x": "urn:mine"})),
+        (2, Subscription("bob", "//y:b", "desk", "document", {"y": "urn:y"})),
     ]
 
 

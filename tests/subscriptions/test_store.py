@@ -336,3 +336,56 @@ def test_an_unknown_id_that_sqlite_cannot_take_is_unknown(table: SubscriptionSto
     with pytest.raises(SubscriptionError) as error:
         table.unsubscribe("\ud800")
     assert error.value.code == "unknown-id"
+
+
+def test_a_store_remembers_prefixes(tmp_path: Path) -> None:
+    """Subscriptions that are added later may use them, by every way to add one."""
+    SubscriptionStore(tmp_path / "s.db").bind({"n": "urn:n", "m": "urn:m"})
+    table = SubscriptionStore.open(tmp_path / "s.db")
+    assert table.namespaces == {"m": "urn:m", "n": "urn:n"}
+    table.subscribe("a", "//n:x")
+    table.put(Subscription("b", "//n:x[m:y]", namespaces={"n": "urn:own"}))
+    assert not table.import_all([Subscription("c", "//m:x"), Subscription("d", "//x")]).refused
+    assert [each.namespaces for each in table.subscriptions()] == [
+        {"n": "urn:n"},
+        {"m": "urn:m", "n": "urn:own"},
+        {"m": "urn:m"},
+        {},
+    ]
+
+
+def test_binding_a_prefix_again_changes_no_subscription(tmp_path: Path) -> None:
+    """Each keeps the bindings it was made with; the version stays, since the index is the same."""
+    table = SubscriptionStore(tmp_path / "s.db")
+    table.bind({"n": "urn:1"})
+    version = table.subscribe("a", "//n:x")
+    table.bind({"n": "urn:2"})
+    table.subscribe("b", "//n:x")
+    assert [each.namespaces["n"] for each in table.subscriptions()] == ["urn:1", "urn:2"]
+    table.unbind("n")
+    assert (table.namespaces, table.version()) == ({}, version + 1)
+    assert [each.plain_text for each in table.subscriptions()] == ["//Q{urn:1}x", "//Q{urn:2}x"]
+    with pytest.raises(PatternError) as caught:
+        table.subscribe("c", "//n:x")
+    assert caught.value.code == "unbound-prefix"
+
+
+@pytest.mark.parametrize("binding", [{"": "urn:d"}, {"1": "urn:a"}, {"a": ""}, {"a": "urn:{a}"}])
+def test_a_binding_that_no_subscription_could_use_is_refused(tmp_path: Path, binding: dict[str, str]) -> None:
+    """The default namespace would change what expressions without prefixes mean."""
+    table = SubscriptionStore(tmp_path / "s.db")
+    with pytest.raises(ValueError, match=r"expected|default"):
+        table.bind({"b": "urn:b"} | binding)
+    assert table.namespaces == {}
+
+
+def test_a_store_from_before_prefixes_were_remembered_is_read(tmp_path: Path) -> None:
+    """The table of prefixes is made by the first binding."""
+    table = SubscriptionStore(tmp_path / "s.db")
+    table.subscribe("a", "//x")
+    with closing(sqlite3.connect(tmp_path / "s.db")) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert "namespaces" not in names
+    assert table.namespaces == {}
+    table.bind({"n": "urn:n"})
+    assert table.namespaces == {"n": "urn:n"}

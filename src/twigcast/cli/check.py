@@ -18,7 +18,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain, escaped, json_line, pointed, progress
+from twigcast.cli.terminal import complain, escaped, json_line, pointed, progress, told
 from twigcast.errors import PatternError, SourceError, SubscriptionError, TwigcastError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import read_subscriptions
@@ -82,7 +82,7 @@ def _finding(line: int, entry: Subscription | SourceError | SubscriptionError) -
 def _lines(file: Path, finding: Finding) -> str:
     error = finding.error
     if isinstance(error, PatternError):
-        return f"{escaped(f'{file}:{finding.line}: {error} ({error.code})')}\n{pointed(error)}"
+        return f"{escaped(f'{file}:{finding.line}: {told(error)} ({error.code})')}\n{pointed(error)}"
     return escaped(f"{file}:{finding.line}: {error.message} ({error.code})")
 
 

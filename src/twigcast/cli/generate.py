@@ -14,7 +14,7 @@ import typer
 
 from twigcast.cli.options import examples
 from twigcast.cli.terminal import complain, progress
-from twigcast.subscriptions import Format, format_of
+from twigcast.subscriptions import Format, format_of, written_bindings
 
 if TYPE_CHECKING:
     from twigcast.schema import ElementGraph
@@ -192,16 +192,13 @@ def subscriptions_command(
     graph = _graph(dtd, root)
     texts = generate_subscriptions(graph, count, options)
     format = (format_of(output) if output else None) or Format.lines
-    namespaces = dict(graph.namespaces)
+    namespaces = graph.bindings
     if output is None:
         sys.stdout.writelines(_written(texts, format, namespaces))
     else:
         with progress(f"Writing {output}", texts, total=count) as written:
             _write(output, _written(written, format, namespaces))
         complain(f"{output}: {count:,} subscriptions")
-    if namespaces and format is Format.lines:
-        bindings = " ".join(f"--namespace {prefix}={uri}" for prefix, uri in namespaces.items() if prefix)
-        complain(f"pass these options to bind their prefixes: {bindings}")
 
 
 def _graph(dtd: Path | None, root: str | None) -> ElementGraph:
@@ -224,8 +221,13 @@ def _chosen(presets: Mapping[str, Options], name: str, **given: Any) -> Options:
 
 
 def _written(texts: Iterable[str], format: Format, namespaces: Mapping[str, str]) -> Iterator[str]:
-    """Subscriptions as lines of a file; in formats with ids, the ids count from 1."""
-    bindings = " ".join(f"{prefix}={uri}" for prefix, uri in namespaces.items())
+    """Subscriptions as lines of a file; in formats with ids, the ids count from 1.
+
+    A file of plain lines begins with the bindings of the prefixes.
+    """
+    bindings = written_bindings(namespaces)
+    if format is Format.lines:
+        yield from (f"# namespace {prefix}={uri}\n" for prefix, uri in namespaces.items())
     for number, text in enumerate(texts, start=1):
         if format is Format.jsonl:
             fields = {"id": str(number), "xpath": text} | ({"namespaces": namespaces} if namespaces else {})

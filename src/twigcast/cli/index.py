@@ -46,6 +46,7 @@ def build_command(
 ) -> None:
     """Compile a file of subscriptions into an index file, which opens in milliseconds.
 
+    The file remembers the prefixes of --namespace and of the lines "# namespace prefix=uri".
     A bad subscription is reported and left out; the exit code is then 1.
     """
     index, refused = build(

@@ -45,6 +45,7 @@ def build(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SubscriptionWarning)  # they are reported below, with their lines
         index = Index(lines.good("Indexing"), limits=limits)
+    index.bind(lines.namespaces)
     lines.refuse(index.refused)
     rest = lines.report()
     if lines.bad:

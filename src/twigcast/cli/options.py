@@ -7,11 +7,12 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from twigcast.subscriptions import Format
+from twigcast.subscriptions import Format, check_binding
 
 SUBSCRIPTIONS_HELP = (
     "File of subscriptions: lines (one XPath on each line, its id is the line number), TSV (id, XPath, "
-    "optional prefix=uri pairs) or JSONL (objects with id, xpath, namespaces); also .gz; - is stdin."
+    "optional prefix=uri pairs) or JSONL (objects with id, xpath, namespaces); also .gz; - is stdin. "
+    "In lines and TSV, '# namespace prefix=uri' binds a prefix for the lines that follow."
 )
 
 Namespaces: TypeAlias = Annotated[
@@ -55,10 +56,19 @@ def namespace_map(bindings: list[str] | None, default: str | None) -> dict[str, 
         prefix, equals, uri = binding.partition("=")
         if not (prefix and equals and uri):
             raise typer.BadParameter(f"expected PREFIX=URI, got {binding!r}", param_hint="--namespace")
+        _check(prefix, uri, "--namespace")
         bound[prefix] = uri
     if default:
+        _check("", default, "--default-namespace")
         bound[""] = default
     return bound
+
+
+def _check(prefix: str, uri: str, option: str) -> None:
+    try:
+        check_binding(prefix, uri)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def examples(*commands: str) -> str:

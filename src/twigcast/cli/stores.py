@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -53,18 +53,22 @@ def split_pipeline(words: Sequence[str], store: Path | None) -> tuple[Path | Non
     return None, list(words)
 
 
-def open_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
-    """Open the subscription store to change it; it is created if it does not exist."""
+def open_store(store: Path | None, pipeline: Path | None) -> tuple[SubscriptionStore, Mapping[str, str]]:
+    """Open the subscription store to change it; it is created if it does not exist.
+
+    Also returns the prefixes that the pipeline file binds.
+    """
     from twigcast.subscriptions import SubscriptionStore
 
-    return SubscriptionStore(_store_path(store, pipeline))
+    path, namespaces = _located(store, pipeline)
+    return SubscriptionStore(path), namespaces
 
 
 def open_known_store(store: Path | None, pipeline: Path | None) -> SubscriptionStore:
     """Open an existing subscription store; raises ``SourceError`` if it does not exist."""
     from twigcast.subscriptions import SubscriptionStore
 
-    return SubscriptionStore.open(_store_path(store, pipeline))
+    return SubscriptionStore.open(_located(store, pipeline)[0])
 
 
 def check_store(plan: Pipeline, pipeline: Path) -> None:
@@ -86,17 +90,19 @@ def check_store(plan: Pipeline, pipeline: Path) -> None:
         complain(f"{store.path}: no subscriptions yet (twigcast subscribe), so nothing is delivered")
 
 
-def _store_path(store: Path | None, pipeline: Path | None) -> Path:
+def _located(store: Path | None, pipeline: Path | None) -> tuple[Path, Mapping[str, str]]:
+    """The path of the store, and the prefixes of the pipeline file that names it."""
     if store is not None:
-        return store
+        return store, {}
     if pipeline is None and not USUAL_PIPELINE.exists():
-        return USUAL_STORE
+        return USUAL_STORE, {}
     file = pipeline or USUAL_PIPELINE
-    subscriptions = load_pipeline(file).subscriptions
+    plan = load_pipeline(file)
+    subscriptions = plan.subscriptions
     if subscriptions.format is not None:
         raise PipelineError(
             f"Spark reads its subscriptions from {subscriptions.format}: change them there",
             path=str(file),
             key="subscriptions.format",
         )
-    return subscriptions.path
+    return subscriptions.path, plan.namespaces

@@ -22,7 +22,7 @@ from twigcast.cli.stores import StoreFile, open_store, split_pipeline
 from twigcast.cli.subscription_lines import SubscriptionLines
 from twigcast.cli.terminal import complain
 from twigcast.pattern import Content
-from twigcast.subscriptions import Format
+from twigcast.subscriptions import Format, used_bindings
 
 if TYPE_CHECKING:
     from twigcast.subscriptions import SubscriptionStore
@@ -80,6 +80,10 @@ def command(
     The next batch of the pipeline uses the change.
     An existing subscription with the same id is replaced, if it has the same subscriber.
 
+    The store remembers the prefixes of --namespace for later subscriptions.
+    The table "namespaces" of the pipeline file binds prefixes, too.
+    A subscription keeps the bindings that it was added with.
+
     The new version of the store is printed.
     With --file, bad lines are reported and the other lines are added; the exit code is then 1.
     """
@@ -88,26 +92,28 @@ def command(
     if file is not None:
         if rest or id is not None:
             raise typer.BadParameter("--file excludes an XPath and --id", param_hint="--file")
-        _subscribe_all(open_store(store, pipeline), file, format, namespaces, subscriber, deliver)
+        _subscribe_all(*open_store(store, pipeline), file, format, namespaces, subscriber, deliver)
         return
     if len(rest) != 1:
         raise typer.BadParameter("expected one XPath, or --file", param_hint="XPATH")
     if not id:
         raise typer.BadParameter("a subscription needs an id", param_hint="--id")
-    subscriptions = open_store(store, pipeline)
+    subscriptions, common = open_store(store, pipeline)
     version = subscriptions.subscribe(
         id,
         rest[0],
         subscriber=subscriber,
-        namespaces=namespaces,
+        namespaces={**used_bindings(rest[0], common), **namespaces},
         deliver=(deliver or DeliveredContent.document).value,
     )
+    _remember(subscriptions, namespaces)
     complain(f"{subscriptions.path}: {id} subscribed")
     typer.echo(version)
 
 
 def _subscribe_all(
     store: SubscriptionStore,
+    common: Mapping[str, str],
     file: Path,
     format: Format | None,
     namespaces: Mapping[str, str],
@@ -116,11 +122,14 @@ def _subscribe_all(
 ) -> None:
     """Add the good lines of a file to the store in one change, and report the others."""
     content: Content = "part" if deliver is DeliveredContent.part else "document"
-    lines = SubscriptionLines(file, format, namespaces, subscriber=subscriber or "", deliver=content)
+    lines = SubscriptionLines(
+        file, format, {**common, **namespaces}, subscriber=subscriber or "", deliver=content
+    )
     named = (
         each if isinstance(each.id, str) else replace(each, id=str(each.id)) for each in lines.good("Reading")
     )
     done = store.import_all(named)
+    _remember(store, namespaces)
     lines.refuse(done.refused)
     rest = lines.report()
     refused = f", {len(lines.bad):,} lines refused{rest}" if lines.bad else ""
@@ -128,3 +137,8 @@ def _subscribe_all(
     typer.echo(done.version)
     if lines.bad:
         raise typer.Exit(1)
+
+
+def _remember(store: SubscriptionStore, namespaces: Mapping[str, str]) -> None:
+    """Bind the prefixes in the store, for later subscriptions; it remembers no default namespace."""
+    store.bind({prefix: uri for prefix, uri in namespaces.items() if prefix})

@@ -50,6 +50,11 @@ class SubscriptionLines:
                     self._lines[str(entry.id)] = line
                     yield entry
 
+    @property
+    def namespaces(self) -> Mapping[str, str]:
+        """The bindings for all lines, and after reading also those of the ``# namespace`` lines."""
+        return self._numbered.namespaces
+
     def refuse(self, refused: Iterable[RefusedSubscription]) -> None:
         """Count lines as bad whose subscriptions were refused later."""
         self.bad += [(self._lines[str(each.id)], each.error) for each in refused]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import StoreFile, open_known_store
 from twigcast.cli.terminal import complain, escaped, json_line, stdout
+from twigcast.subscriptions import written_bindings
 
 if TYPE_CHECKING:
     from twigcast.pattern import Subscription
@@ -46,6 +48,7 @@ def command(
     On a terminal the answer is a table.
     Piped, it is one line for each subscription, as twigcast subscribe --file reads them:
     id, XPath, prefix=uri pairs, subscriber, delivery.
+    Before them, a line "# namespace prefix=uri" for each prefix that the store remembers.
     With --json it is one object for each.
     """
     if count and version:
@@ -60,13 +63,18 @@ def command(
     if count:
         typer.echo(len(rows))
     elif json or not sys.stdout.isatty():
+        for prefix, uri in ({} if json else subscriptions.namespaces).items():
+            sys.stdout.write(escaped(f"# namespace {prefix}={uri}") + "\n")
         for row in rows:
             sys.stdout.write((_json_line(row) if json else _tab_line(row)) + "\n")
         unlike = 0 if json else sum(escaped(row.text) != row.text for row in rows)
         if unlike:
             complain(f"{unlike:,} expressions have control characters, shown as escapes: --json keeps them")
+        spaced = 0 if json else sum(" " in uri for row in rows for uri in (row.namespaces or {}).values())
+        if spaced:
+            complain(f"{spaced:,} namespaces have a space, which a line cannot have: --json keeps them")
     else:
-        _print_table(rows)
+        _print_table(rows, subscriptions.namespaces)
 
 
 def _json_line(row: Subscription) -> str:
@@ -85,10 +93,10 @@ def _tab_line(row: Subscription) -> str:
 
 
 def _bindings(row: Subscription) -> str:
-    return " ".join(f"{prefix}={uri}" for prefix, uri in (row.namespaces or {}).items())
+    return written_bindings(row.namespaces or {})
 
 
-def _print_table(rows: list[Subscription]) -> None:
+def _print_table(rows: list[Subscription], namespaces: Mapping[str, str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -100,3 +108,5 @@ def _print_table(rows: list[Subscription]) -> None:
         expression = Text(escaped(row.text)).append(escaped(bindings), style="dim")
         table.add_row(Text(escaped(row.id)), Text(escaped(row.subscriber)), row.deliver, expression)
     stdout().print(table)
+    if namespaces:
+        stdout().print(Text(escaped(f"prefixes of the store: {written_bindings(namespaces)}"), style="dim"))

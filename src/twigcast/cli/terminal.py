@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from twigcast.errors import DocumentError, PatternError, SourceError, SubscriptionError, TwigcastError
+from twigcast.pattern import shortened
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,10 +97,21 @@ def sentence(error: Exception, where: str = "") -> str:
         name = f"{os.fsdecode(error.filename)}: " if error.filename else prefix
         what = f"{name}{error.strerror or error}"
     else:
-        what = f"{prefix}{error}"
+        what = f"{prefix}{told(error)}"
     code = error_code(error)
     return f"error: {escaped(what)}{f' ({code})' if code else ''}" + (
         f"\n{pointed(error)}" if isinstance(error, PatternError) else ""
+    )
+
+
+def told(error: Exception) -> str:
+    """The sentence of an error; the hint of an unbound prefix names the options and files of the commands."""
+    if not isinstance(error, PatternError) or error.code != "unbound-prefix":
+        return str(error)
+    prefix = shortened(error.text[error.column - 1 :].partition(":")[0])[1:-1]
+    return (
+        f"{error.message} at column {error.column}: bind it with --namespace {prefix}=URI, "
+        f'a line "# namespace {prefix}=URI" in the file, or [namespaces] in the pipeline file'
     )
 
 

@@ -105,6 +105,8 @@ class SubscriptionCollection:
         Raises ``IndexFileError`` if the files do not follow one another.
         """
         collection = cls({}, limits)
+        for segment in segments:
+            collection.bind(segment.namespaces)
         end = 0
         for segment in segments:
             if segment.first != end:
@@ -140,6 +142,11 @@ class SubscriptionCollection:
         return collection
 
     # Changes
+
+    def bind(self, namespaces: Mapping[str, str]) -> None:
+        """Bind prefixes for the subscriptions that are added from now on."""
+        with self.lock:
+            self.namespaces = {**self.namespaces, **namespaces}
 
     def add(self, item: Subscription | tuple[Any, ...]) -> None:
         """Add one subscription; raises ``PatternError`` or ``SubscriptionError``."""
@@ -216,7 +223,12 @@ class SubscriptionCollection:
             segment = self._segment_of(living)
             rows = [snapshot.roster.row(position) for position in living]
             inexact = [row for row, position in enumerate(living) if has_bit(snapshot.inexact, position)]
-        write_segment(path, encode_segment(segment, 0, rows, inexact))
+            bound = {
+                prefix: uri
+                for prefix, uri in self.namespaces.items()
+                if isinstance(prefix, str) and isinstance(uri, str)
+            }
+        write_segment(path, encode_segment(segment, 0, rows, inexact, namespaces=bound))
 
     def save_levels(self, folder: Path) -> list[str]:
         """Write the levels that have no file yet; returns the names of all files, which are this version."""

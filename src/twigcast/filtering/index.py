@@ -99,7 +99,7 @@ class Index:
 
     @property
     def namespaces(self) -> Mapping[str, str]:
-        """The prefixes that are bound for all subscriptions."""
+        """The prefixes that are bound for all subscriptions; the file that ``save`` writes has them."""
         return self._collection.namespaces
 
     @property
@@ -188,6 +188,10 @@ class Index:
         A ``SchemaAutomaton`` matches the documents that it describes.
         """
         self._collection.add((id, xpath, namespaces))
+
+    def bind(self, namespaces: Mapping[str, str]) -> None:
+        """Bind prefixes for the subscriptions that are added from now on; the others stay as they are."""
+        self._collection.bind(namespaces)
 
     def add_all(self, subscriptions: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
         """Add many subscriptions in one change; returns those that are refused, with their errors."""

@@ -6,7 +6,8 @@ Matching reads the kernel segment straight from the mapped pages.  Row i of the 
 position ``first + i``.  Ids and subscribers have the layout of Arrow strings.  Expressions are stored in
 compressed blocks (6 to 13 bytes for each expression); ``select``, ``explain`` and recompiling read them.
 
-An index that is saved as one file is one segment that begins at position 0.  An index version is a list of
+An index that is saved as one file is one segment that begins at position 0; its table of contents also has
+the prefixes that are bound for all subscriptions, if there are any.  An index version is a list of
 segments; each segment also lists the positions of earlier segments that were removed since (tombstones).
 
 The head has the version of the format, the length and a checksum.  A file that was truncated, altered, or
@@ -23,7 +24,7 @@ import json
 import struct
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -77,6 +78,7 @@ class StoredSegment:
     inexact: list[int]
     removed: list[int]
     file: MappedFile
+    namespaces: Mapping[str, str]
 
     @property
     def stop(self) -> int:
@@ -90,10 +92,11 @@ def encode_segment(
     rows: Sequence[Row],
     inexact: Iterable[int] = (),
     removed: Iterable[int] = (),
+    namespaces: Mapping[str, str] | None = None,
 ) -> list[bytes]:
     """The content of a segment file, as pieces to be written in order.
 
-    ``inexact`` and ``removed`` (the tombstones) are positions.
+    ``inexact`` and ``removed`` (the tombstones) are positions; ``namespaces`` are the prefixes of the index.
     """
     holes = bytearray((len(rows) + 7) // 8)
     living = [row for row in rows if row is not HOLE]
@@ -130,7 +133,7 @@ def encode_segment(
             extents[name].append((at, len(part)))
             pieces += (part, bytes(-len(part) % 8))
             at += len(part) + -len(part) % 8
-    contents = {
+    contents: dict[str, Any] = {
         **extents,
         "text_bytes": [size for _, size in encoded],
         "kind": kind,
@@ -140,6 +143,8 @@ def encode_segment(
         "inexact": list(inexact),
         "removed": list(removed),
     }
+    if namespaces:  # an earlier twigcast reads such a file, and ignores them
+        contents["namespaces"] = dict(namespaces)
     table = json.dumps(contents, separators=(",", ":")).encode()
     checksum = zlib.crc32(_head(0, at + len(table), at, len(table)))
     for piece in (*pieces, table):
@@ -224,7 +229,14 @@ def _decoded(file: MappedFile, contents: dict[str, Any]) -> StoredSegment:
     )
     inexact = _positions(contents["inexact"], first + count)
     removed = _positions(contents["removed"], first + count)
-    return StoredSegment(file.path.name, segment, first, rows, inexact, removed, file)
+    bound = _bindings(contents.get("namespaces", {}))
+    return StoredSegment(file.path.name, segment, first, rows, inexact, removed, file, bound)
+
+
+def _bindings(bound: Any) -> Mapping[str, str]:
+    if not isinstance(bound, dict) or not all(isinstance(uri, str) for uri in bound.values()):
+        raise ValueError("its prefixes are not bound to text")
+    return bound
 
 
 def _positions(numbers: Iterable[Any], end: int) -> list[int]:

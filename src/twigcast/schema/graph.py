@@ -173,6 +173,11 @@ class ElementGraph:
         prefix, _, local = name.rpartition(":")
         return self._bound.get(prefix, None if prefix else ""), local
 
+    @property
+    def bindings(self) -> dict[str, str]:
+        """The namespace of each prefix, if it is known; an expression with names of the graph needs them."""
+        return {prefix: uri for prefix, uri in self._bound.items() if uri}
+
     @cached_property
     def roots(self) -> tuple[str, ...]:
         """The elements that occur in no other element, not counting elements with content ANY."""

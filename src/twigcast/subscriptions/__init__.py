@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.subscriptions.bindings import (
+        check_binding,
+        read_bindings,
+        used_bindings,
+        written_bindings,
+    )
     from twigcast.subscriptions.files import Format, format_of, read_subscriptions
     from twigcast.subscriptions.store import Changes, SubscriptionSource, SubscriptionStore
     from twigcast.subscriptions.version_builder import VersionBuilder
@@ -22,6 +28,12 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "twigcast.subscriptions.bindings": (
+        "check_binding",
+        "read_bindings",
+        "used_bindings",
+        "written_bindings",
+    ),
     "twigcast.subscriptions.files": ("Format", "format_of", "read_subscriptions"),
     "twigcast.subscriptions.store": ("Changes", "SubscriptionSource", "SubscriptionStore"),
     "twigcast.subscriptions.version_builder": ("VersionBuilder",),
@@ -40,11 +52,15 @@ __all__ = [
     "SubscriptionSource",
     "SubscriptionStore",
     "VersionBuilder",
+    "check_binding",
     "format_of",
     "opened_index",
+    "read_bindings",
     "read_subscriptions",
     "temporary_folder",
     "temporary_version",
+    "used_bindings",
+    "written_bindings",
 ]
 
 __getattr__ = lazy_names(__name__, _HOMES)

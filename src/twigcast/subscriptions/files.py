@@ -1,23 +1,30 @@
 """Reads subscription files: lines, TSV or JSONL, each also compressed with gzip.
 
     lines    //p[person='Ada']                                      the id is the line number, as text
-    tsv      ada<TAB>//p[x:person='Ada']<TAB>x=urn:people           the third column is optional
+    tsv      ada<TAB>//p[x:person='Ada']<TAB>x=urn:people           the bindings are optional
     jsonl    {"id": "ada", "xpath": "//x:p", "namespaces": {"x": "urn:people"}}
 
 A line may also name the subscriber and what to deliver, "document" or "part": in the fourth and fifth column
-of TSV, under the keys "subscriber" and "deliver" in JSONL.  Blank lines are skipped; in lines and TSV, lines
-that begin with ``#`` are skipped, too.  A malformed line is reported with its number, and the other lines are
-read; an exception is raised only if the file cannot be read.
+of TSV, under the keys "subscriber" and "deliver" in JSONL.  Several bindings of a line of TSV are separated
+by spaces, or by tabs.  Blank lines are skipped.
+
+In lines and TSV, ``# namespace x=urn:people`` binds a prefix for the lines that follow, and
+``# namespace =urn:d`` the namespace of element names without a prefix; all other lines that begin with ``#``
+are skipped.
+
+A malformed line is reported with its number, and the other lines are read; an exception is raised only if the
+file cannot be read.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
@@ -25,6 +32,7 @@ from typing import BinaryIO, TypeAlias, cast
 
 from twigcast.errors import SourceError, SubscriptionError
 from twigcast.pattern import CONTENTS, Content, Subscription, printed_id, shortened
+from twigcast.subscriptions.bindings import looks_like_binding, read_bindings, used_bindings
 from twigcast.subscriptions.names import check_line
 
 STDIN = Path("-")
@@ -45,6 +53,66 @@ LONGEST = 1 << 20
 """The most bytes of a line, several times as many as a subscription within the default limits needs."""
 
 
+class SubscriptionReader(Iterator[Numbered]):
+    """The subscriptions of a file in order; a malformed line is an error among them."""
+
+    def __init__(self, path: Path, format: Format | None, defaults: _Defaults) -> None:
+        self._defaults = defaults
+        self._numbered = self._read(path, format)
+
+    @property
+    def namespaces(self) -> Mapping[str, str]:
+        """The bindings for the next line: the defaults, and those of the ``# namespace`` lines so far."""
+        return self._defaults.namespaces
+
+    def __iter__(self) -> SubscriptionReader:
+        return self
+
+    def __next__(self) -> Numbered:
+        return next(self._numbered)
+
+    def _read(self, path: Path, format: Format | None) -> Iterator[Numbered]:
+        numbered = _content_lines(path)
+        format = format or format_of(path)
+        if format is None:
+            head = _head(numbered)
+            format = _sniffed(head[-1][1]) if head else Format.lines
+            numbered = chain(head, numbered)
+        seen: dict[str, int] = {}
+        for number, raw in numbered:
+            try:
+                subscription = self._read_line(format, number, raw)
+                if subscription is not None:
+                    _check(subscription, number, seen)
+            except SubscriptionError as error:
+                yield number, error
+            except UnicodeDecodeError as error:
+                message = f"not UTF-8 at byte {error.start + 1}"
+                yield number, SourceError(message, code="encoding", path=str(path), line=number)
+            except ValueError as error:
+                yield number, SourceError(str(error), code="bad-line", path=str(path), line=number)
+            else:
+                if subscription is not None:
+                    yield number, subscription
+
+    def _read_line(self, format: Format, number: int, raw: bytes) -> Subscription | None:
+        if len(raw) > LONGEST:
+            raise ValueError(f"the line is longer than {LONGEST:,} bytes")
+        text = raw.decode("utf-8")
+        defaults = self._defaults
+        if format is Format.jsonl:
+            return _read_object(text, defaults)
+        if text.lstrip().startswith("#"):
+            found = _NAMESPACE_LINE.match(text)
+            if found is not None:
+                bound = _line_bindings(text[found.end() :])
+                self._defaults = replace(defaults, namespaces={**defaults.namespaces, **bound})
+            return None
+        if format is Format.tsv:
+            return _read_columns(text, defaults)
+        return defaults.subscription(str(number), text.strip())
+
+
 def read_subscriptions(
     path: Path,
     format: Format | None = None,
@@ -52,37 +120,16 @@ def read_subscriptions(
     namespaces: Mapping[str, str] | None = None,
     subscriber: str = "",
     deliver: Content = "document",
-) -> Iterator[Numbered]:
-    """Yield the subscriptions of a file in order; a malformed line is yielded as an error.
+) -> SubscriptionReader:
+    """Read the subscriptions of a file in order; a malformed line is an error among them.
 
-    ``namespaces``, ``subscriber`` and ``deliver`` are the defaults for lines without these fields.
+    ``namespaces``, ``subscriber`` and ``deliver`` are the defaults for lines without these fields.  Of the
+    bindings that hold for many lines, a subscription keeps those that it uses.
     An id or subscriber that a line cannot have is an error, and so is an id that an earlier line has, also if
     one is a number and the other its text.
     Expressions are not parsed here: ``Subscription.pattern`` does that, once.
     """
-    defaults = _Defaults(dict(namespaces or {}), subscriber, deliver)
-    numbered = _content_lines(path)
-    format = format or format_of(path)
-    if format is None:
-        head = _head(numbered)
-        format = _sniffed(head[-1][1]) if head else Format.lines
-        numbered = chain(head, numbered)
-    seen: dict[str, int] = {}
-    for number, raw in numbered:
-        try:
-            subscription = _read_line(format, number, raw, defaults)
-            if subscription is not None:
-                _check(subscription, number, seen)
-        except SubscriptionError as error:
-            yield number, error
-        except UnicodeDecodeError as error:
-            message = f"not UTF-8 at byte {error.start + 1}"
-            yield number, SourceError(message, code="encoding", path=str(path), line=number)
-        except ValueError as error:
-            yield number, SourceError(str(error), code="bad-line", path=str(path), line=number)
-        else:
-            if subscription is not None:
-                yield number, subscription
+    return SubscriptionReader(path, format, _Defaults(dict(namespaces or {}), subscriber, deliver))
 
 
 def _check(subscription: Subscription, number: int, seen: dict[str, int]) -> None:
@@ -99,6 +146,12 @@ class _Defaults:
     namespaces: Mapping[str, str]
     subscriber: str
     deliver: Content
+    _shared: dict[tuple[str, ...], Mapping[str, str]] = field(init=False, default_factory=dict)
+
+    def _used(self, xpath: str) -> Mapping[str, str]:
+        """The bindings that an expression uses; lines that use the same prefixes share one map."""
+        used = used_bindings(xpath, self.namespaces)
+        return self._shared.setdefault(tuple(used), used)
 
     def subscription(
         self,
@@ -108,7 +161,9 @@ class _Defaults:
         subscriber: str | None = None,
         deliver: Content | None = None,
     ) -> Subscription:
-        bound = {**self.namespaces, **namespaces} if namespaces else self.namespaces
+        bound = self._used(xpath) if self.namespaces else self.namespaces
+        if namespaces:
+            bound = {**bound, **namespaces}
         return Subscription(id, xpath, subscriber or self.subscriber, deliver or self.deliver, bound)
 
 
@@ -134,32 +189,38 @@ def _sniffed(raw: bytes) -> Format:
     return Format.tsv if b"\t" in raw.strip() else Format.lines
 
 
-def _read_line(format: Format, number: int, raw: bytes, defaults: _Defaults) -> Subscription | None:
-    if len(raw) > LONGEST:
-        raise ValueError(f"the line is longer than {LONGEST:,} bytes")
-    text = raw.decode("utf-8")
-    if format is Format.jsonl:
-        return _read_object(text, defaults)
-    if text.lstrip().startswith("#"):
-        return None
-    if format is Format.tsv:
-        return _read_columns(text, defaults)
-    return defaults.subscription(str(number), text.strip())
+_NAMESPACE_LINE = re.compile(r"\s*#\s*namespace(?=[\s:=]|$)")
+
+
+def _line_bindings(text: str) -> Mapping[str, str]:
+    """The bindings of a ``# namespace`` line, given what follows the word."""
+    try:
+        bound = read_bindings(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, in a line such as # namespace p=urn:example") from None
+    if not bound:
+        raise ValueError("expected a binding such as # namespace p=urn:example")
+    return bound
 
 
 def _read_columns(text: str, defaults: _Defaults) -> Subscription | None:
     id, *columns = (column.strip() for column in text.split("\t"))
     if [id.lower(), *(column.lower() for column in columns[:1])] == ["id", "xpath"]:
         return None  # a header
-    if not id or not columns or not columns[0] or len(columns) > 4:
+    xpath, bindings, *rest = [*columns, "", ""]
+    while rest and looks_like_binding(rest[0]):
+        bindings += f" {rest.pop(0)}"
+    subscriber, deliver, *more = [*rest, "", ""]
+    if not id or not xpath or any(more):
         raise ValueError(
             "expected 2 to 5 columns separated by tabs: id, XPath, prefix=uri pairs, subscriber, "
             "and what to deliver"
         )
-    columns += [""] * (4 - len(columns))
-    return defaults.subscription(
-        id, columns[0], _bindings(columns[1]), columns[2] or None, _content(columns[3] or None)
-    )
+    try:
+        bound = read_bindings(bindings)
+    except ValueError as error:
+        raise ValueError(f"{error}, in the third column") from None
+    return defaults.subscription(id, xpath, bound, subscriber or None, _content(deliver or None))
 
 
 def _content(value: object) -> Content | None:
@@ -169,16 +230,6 @@ def _content(value: object) -> Content | None:
         if value == content:
             return content
     raise ValueError(f"expected {' or '.join(CONTENTS)} for what to deliver, got {value!r}")
-
-
-def _bindings(text: str) -> Mapping[str, str] | None:
-    bound = {}
-    for pair in text.split():
-        prefix, equals, uri = pair.partition("=")
-        if not equals or not uri:
-            raise ValueError(f"expected prefix=uri in the third column, got {pair!r}")
-        bound[prefix] = uri
-    return bound or None
 
 
 def _read_object(text: str, defaults: _Defaults) -> Subscription:

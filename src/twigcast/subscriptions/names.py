@@ -9,6 +9,7 @@ from unicodedata import category
 
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import PatternLimits, Subscription, check_content, check_names, check_size, shortened
+from twigcast.subscriptions.bindings import looks_like_binding
 
 
 def check_line(subscription: Subscription) -> None:
@@ -23,6 +24,10 @@ def check_line(subscription: Subscription) -> None:
         if wrong:
             shown = shortened(name) if isinstance(name, str) else repr(name)
             raise SubscriptionError(f"the {kind} {shown} {wrong}", code="unsavable-id", id=subscription.id)
+    if looks_like_binding(subscription.subscriber):
+        name = shortened(subscription.subscriber)
+        message = f"the subscriber {name} looks like the binding of a prefix, prefix=uri"
+        raise SubscriptionError(message, code="unsavable-id", id=subscription.id)
     check_size(
         subscription.id, subscription.text, subscription.subscriber, subscription.namespaces, PatternLimits()
     )

@@ -13,6 +13,9 @@ still need (``hold``); rows that belong only to older versions are deleted.
 Invariant: rows are numbered in the order of their ``since``, so that the rows of a later version are the rows
 of an earlier one without the removed ones, followed by new ones.  An index can therefore be updated by the
 changes alone.
+
+A store remembers prefixes (``bind``), for subscriptions that are added later.  Each subscription keeps the
+bindings that it was added with, so binding a prefix again changes no subscription and makes no version.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from twigcast.characters import illegal_character
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
 from twigcast.pattern import Content, Subscription
+from twigcast.subscriptions.bindings import check_binding, completed
 from twigcast.subscriptions.names import check_line
 
 BUSY_SECONDS = 60.0
@@ -103,6 +107,8 @@ class SubscriptionStore:
     ) -> int:
         """Add a subscription, or replace the one of this id; return the version that contains it.
 
+        Prefixes that ``namespaces`` does not bind are those of the store, see ``bind``.
+
         Raises ``PatternError``, and ``SubscriptionError`` if the id belongs to another subscriber, or if a
         name has control characters, white space around it, or a ``#`` at its beginning.
         """
@@ -110,6 +116,7 @@ class SubscriptionStore:
 
     def put(self, subscription: Subscription) -> int:
         """Add a subscription, or replace the one of this id; return the version that contains it."""
+        subscription = completed(subscription, self.namespaces)
         _check(subscription)
         with self._changing() as (connection, version):
             if not self._put(connection, subscription, version):
@@ -137,8 +144,10 @@ class SubscriptionStore:
         added = 0
         refused: list[RefusedSubscription] = []
         good: list[Subscription] = []
+        bound = self.namespaces
         for subscription in subscriptions:  # before the store is locked, since they may be slow to come
             try:
+                subscription = completed(subscription, bound)
                 _check(subscription)
                 good.append(subscription)
             except (PatternError, SubscriptionError) as error:
@@ -153,6 +162,39 @@ class SubscriptionStore:
                 return Imported(version - 1, 0, refused)
             _set_version(connection, version)
         return Imported(version, added, refused)
+
+    def bind(self, namespaces: Mapping[str, str]) -> None:
+        """Remember prefixes for the subscriptions that are added from now on.
+
+        Raises ``ValueError`` if a prefix or URI is malformed.  The empty prefix is refused: an expression
+        without prefixes has a meaning of its own, which an earlier call should not change.
+        """
+        for prefix, uri in namespaces.items():
+            if not prefix:
+                raise ValueError("a store remembers no default namespace: give it with each subscription")
+            check_binding(prefix, uri)
+        if not namespaces:
+            return
+        with self._changing() as (connection, _):
+            connection.execute(_NAMESPACES)
+            connection.executemany(
+                "INSERT INTO namespaces VALUES (?, ?) ON CONFLICT (prefix) DO UPDATE SET uri = excluded.uri",
+                namespaces.items(),
+            )
+
+    def unbind(self, prefix: str) -> None:
+        """Forget a prefix, if the store remembers it."""
+        with self._changing() as (connection, _):
+            connection.execute(_NAMESPACES)
+            connection.execute("DELETE FROM namespaces WHERE prefix = ?", (prefix,))
+
+    @property
+    def namespaces(self) -> dict[str, str]:
+        """The prefixes that the store remembers."""
+        with self._reading() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'namespaces'").fetchone():
+                return {}
+            return dict(connection.execute("SELECT prefix, uri FROM namespaces ORDER BY prefix"))
 
     def version(self) -> int:
         """Return the number of the last change; 0 before the first."""
@@ -334,6 +376,9 @@ CREATE TABLE IF NOT EXISTS changes (version INTEGER PRIMARY KEY, token TEXT NOT 
 INSERT INTO changes SELECT value, lower(hex(randomblob(16))) FROM state WHERE name = 'version'
     AND NOT EXISTS (SELECT 1 FROM changes);
 """
+
+_NAMESPACES = "CREATE TABLE IF NOT EXISTS namespaces (prefix TEXT PRIMARY KEY, uri TEXT NOT NULL)"
+"""Made when it is needed, so that a store of an earlier version need not be changed to be read."""
 
 
 @contextmanager

@@ -311,3 +311,12 @@ def test_a_refusal_names_the_limit_that_was_exceeded(text: str, limit: str) -> N
     with pytest.raises(PatternError, match=rf"PatternLimits\.{limit}\b") as error:
         parse(text)
     assert error.value.code == "too-complex"
+
+
+def test_an_unbound_prefix_says_how_to_bind_it() -> None:
+    """The hint can be pasted into the call."""
+    with pytest.raises(PatternError) as caught:
+        parse("//a[cbc:Name]")
+    assert str(caught.value) == (
+        'the prefix \'cbc\' is not bound at column 5: bind it with namespaces={"cbc": "…"}'
+    )

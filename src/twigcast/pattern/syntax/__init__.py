@@ -7,11 +7,13 @@ text ──► tokens ──► paths, conditions ──► cleaning ──► P
 from twigcast.pattern.syntax.cursor import check_text, shortened, total_length
 from twigcast.pattern.syntax.parsing import parse, parse_alone
 from twigcast.pattern.syntax.part_cache import LENGTH, cut, part_conditions, part_step
+from twigcast.pattern.syntax.tokens import is_prefix
 
 __all__ = [
     "LENGTH",
     "check_text",
     "cut",
+    "is_prefix",
     "parse",
     "parse_alone",
     "part_conditions",

@@ -131,7 +131,14 @@ class Cursor:
             return XML_NAMESPACE
         uri = self.namespaces.get(prefix) if self.namespaces else None
         if uri is None:
-            self.refuse("unbound-prefix", f"the prefix {prefix!r} is not bound to a namespace", at)
+            raise PatternError(
+                f"the prefix {shortened(prefix)} is not bound",
+                code="unbound-prefix",
+                text=self.text,
+                column=column(self.text, at),
+                expected="a prefix that is bound to a namespace",
+                hint=f'bind it with namespaces={{"{prefix[:SHOWN]}": "…"}}',
+            )
         if "{" in uri or "}" in uri:
             self.refuse(
                 "unsupported", f"the namespace {shortened(uri)} contains braces", at, "a URI without braces"

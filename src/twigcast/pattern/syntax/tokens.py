@@ -55,5 +55,11 @@ def is_name(token: str) -> bool:
     return token[:1] == "*" or _NAME_START.match(token) is not None
 
 
+def is_prefix(text: str) -> bool:
+    """Whether the text can be the prefix of a name: an XML name without a colon."""
+    return _PREFIX.fullmatch(text) is not None
+
+
+_PREFIX = re.compile(NAME)
 _URI = re.compile(r"Q\{[^{}]*\}")
 _NAME_START = re.compile(f"[{_START}]")

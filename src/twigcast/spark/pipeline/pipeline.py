@@ -28,6 +28,7 @@ from twigcast.spark.pipeline.sections import (
     SubscriptionsSection,
     WorkSection,
 )
+from twigcast.spark.pipeline.values import Namespaces
 
 
 def _limits_section(value: object) -> object:
@@ -61,6 +62,7 @@ class Pipeline(ConfigSection):
 
     source: SourceSection = _default({})
     subscriptions: SubscriptionsSection = _default({})
+    namespaces: Namespaces = Field(default_factory=dict)
     network: NetworkSection | None = None
     sink: Annotated[tuple[SinkSection, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]

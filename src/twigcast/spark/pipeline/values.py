@@ -8,6 +8,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from twigcast.config import wrong
+from twigcast.subscriptions import check_binding
+
 
 def _resolved(path: str, info: ValidationInfo) -> str:
     if not path:
@@ -31,6 +34,15 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _bindable(bound: dict[str, str]) -> dict[str, str]:
+    for prefix, uri in bound.items():
+        try:
+            check_binding(prefix, uri)
+        except ValueError as error:
+            raise wrong(prefix, str(error)) from None
+    return bound
+
+
 AnyPath = Annotated[str, AfterValidator(_resolved)]
 """A local path, or a URL that Spark can open."""
 
@@ -41,3 +53,6 @@ Name = Annotated[str, Field(min_length=1)]
 ByteCount = Annotated[int, Field(gt=0, le=1 << 62)]
 KernelCount = Annotated[int, Field(gt=0, le=1 << 31)]  # the kernel stores it in 32 bits
 Options = dict[str, Annotated[str, BeforeValidator(_as_text)]]
+
+Namespaces = Annotated[dict[str, str], AfterValidator(_bindable)]
+"""Prefixes with their namespaces; the empty prefix is the namespace of element names without a prefix."""
