@@ -20,7 +20,7 @@ def test_the_example_of_the_module() -> None:
         "  ✓ /nitf            1 of 1   /nitf",
         "  ✓ /body            1 of 1   /nitf/body",
         "  ✗ //p              0 of 2   /nitf/body/p[1]   ← stopped here",
-        "      ✗ @lang='en'   0 of 2",
+        "      ✗ @lang='en'   0 of 2   found 'de'",
         "      ✓ em           1 of 2",
         "  · /person",
     ]
@@ -68,7 +68,19 @@ def test_a_dictionary_is_json() -> None:
         "found": 2,
         "kept": 1,
         "example": "/nitf/body/p[1]",
-        "predicates": [{"predicate": "em", "held": 1, "asked": 2}],
+        "predicates": [
+            {
+                "predicate": "em",
+                "held": 1,
+                "asked": 2,
+                "note": None,
+                "values": [],
+                "more": 0,
+                "hint": None,
+                "parts": [],
+            }
+        ],
+        "hint": None,
     }
 
 

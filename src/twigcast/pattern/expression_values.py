@@ -80,7 +80,7 @@ class ExpressionValues:
         reached = self.value(start, Focus(node))
         assert isinstance(reached, list)
         for step in steps:
-            reached = in_order(found for each in reached for found in self._step(step, each))
+            reached = in_order(found for each in reached for found in self.step(step, each))
         return reached
 
     def value(self, expression: Expression, focus: Focus) -> Value:
@@ -147,7 +147,7 @@ class ExpressionValues:
             case Selection(start, steps):
                 reached = self._nodes(start, focus)
                 for step in steps:
-                    reached = in_order(found for each in reached for found in self._step(step, each))
+                    reached = in_order(found for each in reached for found in self.step(step, each))
                 return reached
             case SiblingPosition() | SiblingCount():
                 return self._siblings(expression, focus.node)
@@ -267,7 +267,7 @@ class ExpressionValues:
 
     # Steps
 
-    def _step(self, step: AxisStep, node: Node) -> list[Node]:
+    def step(self, step: AxisStep, node: Node) -> list[Node]:
         """The nodes that a step selects from one node, in the order of its axis."""
         found: list[Node] = []
         for each in _along(step.axis, node):
