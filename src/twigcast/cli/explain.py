@@ -35,7 +35,7 @@ EXAMPLES = examples(
     "twigcast explain --subscriptions news.tsv --id ada article.xml",
     "twigcast explain --subscriptions news.txt --id 12 --json article.xml",
     "twigcast explain --index news.tci --id ada article.xml",
-    "twigcast explain -x //n:headline -n n=http://iptc.org/std/nar/2006-10-01/ item.xml",
+    "twigcast explain -x //n:name -n n=http://iptc.org/std/nar/2006-10-01/ a.xml",
 )
 
 

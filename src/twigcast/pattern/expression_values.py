@@ -318,17 +318,25 @@ def _name(function: str, node: Node) -> str:
             return ""
 
 
-def _speaks(node: Node, language: str) -> bool:
-    """Whether the nearest ``xml:lang`` is the language, or a variety of it."""
+def language(node: Node) -> str | None:
+    """The value of the nearest ``xml:lang``."""
     place: Node = node
     while not isinstance(place, Document):
         if isinstance(place, Element):
             for attribute in place.attributes:
                 if (attribute.namespace, attribute.local) == (_XML, "lang"):
-                    said, wanted = _ascii_lower(attribute.value), _ascii_lower(language)
-                    return said == wanted or said.startswith(f"{wanted}-")
+                    return attribute.value
         place = place.parent
-    return False
+    return None
+
+
+def _speaks(node: Node, wanted: str) -> bool:
+    """Whether the nearest ``xml:lang`` is the language, or a variety of it."""
+    said = language(node)
+    if said is None:
+        return False
+    said, wanted = _ascii_lower(said), _ascii_lower(wanted)
+    return said == wanted or said.startswith(f"{wanted}-")
 
 
 def _ascii_lower(text: str) -> str:

@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from twigcast.document import Document, Element, Node, node_path
 from twigcast.errors import EvaluationError
 from twigcast.pattern.evaluating import Evaluation
 from twigcast.pattern.explaining.explanation import PredicateExplanation
+from twigcast.pattern.explaining.found_values import Evidence, found_counts, found_values, shown_value
 from twigcast.pattern.explaining.names import Names
 from twigcast.pattern.explaining.prefixes import Prefixes, from_document
 from twigcast.pattern.expression import (
@@ -33,7 +34,7 @@ from twigcast.pattern.expression import (
     Union,
     parts,
 )
-from twigcast.pattern.expression_values import Focus, in_order
+from twigcast.pattern.expression_values import Focus, in_order, language
 from twigcast.pattern.functions import ARITHMETIC, COMPARISONS, ORDERS, to_boolean, to_string
 from twigcast.pattern.numbers import number
 from twigcast.pattern.rendering import (
@@ -65,19 +66,8 @@ from twigcast.pattern.tree import (
 Condition: TypeAlias = Predicate | Expression
 """A predicate of a step of a pattern, or of a general step."""
 
-_VALUES = 3  # different values that are shown
-_CHARACTERS = 40  # of one value that are shown
-_CONTROLS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+_CALCULATIONS = frozenset({"number", "sum", "floor", "ceiling", "round"})
 _PREDICATES = (Exists, Comparison, StringTest, Length, Count, Position, And, Or, Not, Test)
-
-
-class Evidence(NamedTuple):
-    """A sentence, the values in it and how many are left out, and a hint."""
-
-    note: str | None = None
-    values: tuple[str, ...] = ()
-    more: int = 0
-    hint: str | None = None
 
 
 class Examiner:
@@ -102,14 +92,17 @@ class Examiner:
         if held or not foci:
             return PredicateExplanation(text, held, len(foci))
         try:
-            operands = [
-                self.explain(each, foci, sum(self.holds(each, focus) for focus in foci))
-                for each in _operands(condition)
-            ]
+            operands = [self._operand(each, foci, _negates(condition)) for each in _operands(condition)]
             found = Evidence() if operands else self._evidence(condition, foci)
         except EvaluationError:  # the counts are known, only the reasons take more work than the limit allows
             return PredicateExplanation(text, held, len(foci))
         return PredicateExplanation(text, held, len(foci), *found, tuple(operands))
+
+    def _operand(self, operand: Condition, foci: Sequence[Focus], negated: bool) -> PredicateExplanation:
+        held = sum(self.holds(operand, focus) for focus in foci)
+        if negated:  # an operand that does not hold is as it should be
+            return PredicateExplanation(self.text(operand, foci), held, len(foci))
+        return self.explain(operand, foci, held)
 
     def text(self, condition: Condition, foci: Sequence[Focus]) -> str:
         """The text of a condition, with prefixes; on the document, paths are absolute."""
@@ -148,34 +141,32 @@ class Examiner:
             case Exists(paths):
                 return self._paths_absence(paths, nodes)
             case Comparison(paths, operator, value):
-                texts = [self._string(each) for node in nodes for each in self._follow(paths, node)]
+                texts = (self._string(each) for node in nodes for each in self._follow(paths, node))
                 numeric = isinstance(value, float) or operator in ORDERS
-                if not texts:
-                    return self._paths_absence(paths, nodes)
                 wanted = value if isinstance(value, str) and operator == "=" else None
-                return _found("found", texts, numeric, wanted)
+                found = found_values("found", texts, numeric, wanted)
+                return found if found.note else self._paths_absence(paths, nodes)
             case StringTest(_, paths, _):
-                firsts = [self._string(found[0]) for node in nodes if (found := self._follow(paths, node))]
-                if not firsts:
-                    return self._paths_absence(paths, nodes)
-                return _found(f"the {self._subject(paths)} is", firsts, False)
+                firsts = (self._string(all[0]) for node in nodes if (all := self._follow(paths, node)))
+                found = found_values(f"the {self._subject(paths)} is", firsts, False)
+                return found if found.note else self._paths_absence(paths, nodes)
             case Length(paths, _, _):
                 lengths = [
                     str(len(self._string(found[0]))) if found else "0"
                     for found in [self._follow(paths, node) for node in nodes]
                 ]
-                return _found("the length is", lengths, True)
+                return found_values("the length is", lengths, True)
             case Count(paths, _, _):
                 counts = [len(self._follow(paths, node)) for node in nodes]
                 hint = None if any(counts) else self._paths_absence(paths, nodes).hint
-                return _there_are(counts, hint)
+                return found_counts(counts, hint)
             case Position(test, _, _, among):
                 parents = {each.parent.order: each.parent for each in nodes if isinstance(each, Element)}
                 sizes = [
                     len(self._evaluation.sibling_positions(test, among, parent))
                     for parent in parents.values()
                 ]
-                return _there_are([max(sizes, default=0)], None, "only ")
+                return found_counts([max(sizes, default=0)], None, "only ")
             case Not(operand):
                 if not isinstance(operand, Exists):
                     return self._evidence(operand, foci)
@@ -271,9 +262,16 @@ class Examiner:
                 return self._of_expression(operand, foci)
             case Call("contains" | "starts-with" | "ends-with", arguments):
                 sides = [each for each in arguments if not isinstance(each, Number | String | Date)]
-                return self._sides(sides, foci, False)
-            case Call("true" | "false" | "lang"):
-                return Evidence()
+                found = self._sides(sides, foci, False)
+                is_value = len(sides) == 1 and found.values and _selects(sides[0])
+                return found._replace(note=f"the {found.note}") if is_value else found
+            case Call("lang"):
+                languages = [each for focus in foci if (each := language(focus.node)) is not None]
+                return (
+                    found_values("the language is", languages, False)
+                    if languages
+                    else Evidence("no xml:lang here")
+                )
             case _ if _selects(expression):
                 return self.absence(expression, foci)
             case _:
@@ -290,7 +288,7 @@ class Examiner:
             note = found.note or ""
             if note.startswith("found "):
                 subject = self.text(side, foci)
-                note = f"{'the text' if subject == '.' else subject} is {note.removeprefix('found ')}"
+                note = f"{'text' if subject == '.' else subject} is {note.removeprefix('found ')}"
             notes.append(note)
             values += found.values
             more += found.more
@@ -303,16 +301,16 @@ class Examiner:
             nodes = in_order(each for value in values if isinstance(value, list) for each in value)
             if not nodes:
                 return self.absence(side, foci)
-            return _found("found", [self._string(each) for each in nodes], numeric, wanted)
+            return found_values("found", (self._string(each) for each in nodes), numeric, wanted)
         atoms = [value for value in values if not isinstance(value, list)]
         if isinstance(side, SiblingCount) or (isinstance(side, Call) and side.function == "count"):
             counts = [int(each) for each in atoms if not isinstance(each, str)]
             hint = None
             if isinstance(side, Call) and not any(counts):
                 hint = self.absence(side.arguments[0], foci).hint
-            return _there_are(counts, hint)
+            return found_counts(counts, hint)
         are_numbers = not any(isinstance(each, str) for each in atoms)
-        found = _found("found", [to_string(each) for each in atoms], are_numbers or numeric, wanted)
+        found = found_values("found", [to_string(each) for each in atoms], are_numbers or numeric, wanted)
         return self._operands_of(side, found, foci)
 
     def _operands_of(self, side: Expression, found: Evidence, foci: Sequence[Focus]) -> Evidence:
@@ -324,11 +322,17 @@ class Examiner:
             if not nodes:
                 missing = self.absence(part, foci)
                 return found._replace(note=f"{found.note}: {missing.note}", hint=missing.hint)
-            calculated = isinstance(side, Negative) or (
-                isinstance(side, Operation) and side.operator in ARITHMETIC
-            )
+            match side:
+                case Operation(operator):
+                    calculated = operator in ARITHMETIC
+                case Call(function):
+                    calculated = function in _CALCULATIONS
+                case _:
+                    calculated = True
             if calculated and number(text := self._string(nodes[0])) != number(text):
-                return found._replace(note=f"{found.note}: {self.text(part, foci)} is {_shown(text, True)}")
+                return found._replace(
+                    note=f"{found.note}: {self.text(part, foci)} is {shown_value(text, True)}"
+                )
         return found
 
     def _steps_absence(
@@ -415,6 +419,14 @@ def _operands(condition: Condition) -> tuple[Condition, ...]:
             return ()
 
 
+def _negates(condition: Condition) -> bool:
+    match condition:
+        case Not() | Test(Call("not")) | Call("not"):
+            return True
+        case _:
+            return False
+
+
 def _is_position(condition: Condition) -> bool:
     """Whether a condition is the abbreviation of a position: ``[2]``."""
     match condition:
@@ -431,43 +443,3 @@ def _selects(expression: Expression) -> bool:
 
 def _missing(before: str, name: str) -> str:
     return f"there is {before}, but no {name} in it" if before else f"no {name} here"
-
-
-def _found(begin: str, texts: Sequence[str], numeric: bool, wanted: str | None = None) -> Evidence:
-    """The different values, of which the first are shown, and whether one is nearly the wanted text."""
-    different = list(dict.fromkeys(texts))
-    shown = tuple([_shown(each, numeric) for each in different[:_VALUES]])
-    more = len(different) - len(shown)
-    note = f"{begin} {', '.join(shown)}" + (f" (and {more} more)" if more else "")
-    return Evidence(note, shown, more, None if wanted is None else _near(different, wanted))
-
-
-def _near(texts: Iterable[str], wanted: str) -> str | None:
-    for text in texts:
-        if text != wanted and " ".join(text.split()) == wanted:
-            return "only white space differs: normalize-space() removes it"
-        if text != wanted and text.lower() == wanted.lower():
-            return "only the case differs: lower-case() makes it equal"
-    return None
-
-
-def _there_are(counts: Sequence[int], hint: str | None, only: str = "") -> Evidence:
-    different = sorted(set(counts))
-    shown = tuple([str(each) for each in different[:_VALUES]])
-    more = len(different) - len(shown)
-    if different == [0]:
-        return Evidence("there are none", shown, 0, hint)
-    verb = "is" if different == [1] else "are"
-    listed = ", ".join(shown) if more or len(shown) < 2 else f"{', '.join(shown[:-1])} or {shown[-1]}"
-    return Evidence(
-        f"there {verb} {only}{listed}" + (f" (and {more} more)" if more else ""), shown, more, hint
-    )
-
-
-def _shown(text: str, numeric: bool) -> str:
-    """A value for people: a number as it is, a text in quotes, shortened."""
-    if numeric and (text == "NaN" or number(text) == number(text)):
-        return text.strip()[:_CHARACTERS]
-    short = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}…"
-    quote = '"' if "'" in short and '"' not in short else "'"
-    return f"{quote}{short.translate(_CONTROLS)}{quote}"

@@ -76,7 +76,7 @@ class Explanation:
             return [line for each in self.alternatives for line in _lines(each, each.path)]
         [only] = self.alternatives
         lines = _lines(only, self.text)
-        if _bare(self.text) != _bare(only.path):
+        if sorted(_bare(self.text)) != sorted(_bare(only.path)):  # predicates may be in another order
             lines.insert(1, f"  which means {only.path}")
         return lines
 
@@ -116,6 +116,8 @@ def _lines(alternative: AlternativeExplanation, title: str) -> list[str]:
 
 
 def _predicate_rows(each: PredicateExplanation, indent: int) -> list[_Row]:
+    if not each.asked:
+        return [_Row(f"{' ' * indent}· {each.predicate}")]
     left = f"{' ' * indent}{_mark(each.held)} {each.predicate}"
     hints = (each.hint,) if each.hint else ()
     rows = [_Row(left, f"{each.held} of {each.asked}", each.note or "", "", hints)]
@@ -150,5 +152,5 @@ def _mark(count: int) -> str:
 
 
 def _bare(text: str) -> str:
-    """The text without what a user may write in one way or another: white space and kinds of quotes."""
-    return "".join(text.split()).replace('"', "'")
+    """The text without what may be written in one way or another: white space, parentheses, quotes."""
+    return "".join(text.split()).replace('"', "'").replace("(", "").replace(")", "")

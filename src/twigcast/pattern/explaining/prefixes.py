@@ -9,7 +9,7 @@ from twigcast.document import Document
 
 _XML = "http://www.w3.org/XML/1998/namespace"
 _LITERAL_OR_URI = re.compile(
-    r"""'[^']*'|"[^"]*"|\[position\(\)=(?P<position>[0-9]+)\]|(?P<attribute>@|attribute::)?Q\{(?P<uri>[^}]*)\}"""
+    r"""'[^']*'|"[^"]*"|\[position\(\)=(?P<position>[0-9]+|last\(\))\]|(?P<attribute>@|attribute::)?Q\{(?P<uri>[^}]*)\}"""
 )
 _FROM_DOCUMENT = re.compile(r"""'[^']*'|"[^"]*"|[\[\]]|(?<![.\w\])*])\.(?=//)""")
 
