@@ -232,6 +232,15 @@ def test_select_gives_byte_ranges() -> None:
         index.select(body, "unknown")
 
 
+def test_explain_writes_names_with_the_prefixes_of_the_index() -> None:
+    """An index has canonical texts if prefixes are bound; explanations have the prefixes again."""
+    index = Index([("q", "//n:a[n:b='x']")], namespaces={"n": "urn:u"})
+    body = b"<d:a xmlns:d='urn:u'><d:b>y</d:b></d:a>"
+    assert str(index.explain(body, "q")).splitlines()[0] == "✗ //n:a[n:b='x']"
+    assert "//z:a" in str(index.explain(body, "q", namespaces={"z": "urn:u"}))
+    assert "found 'y'" in str(index.explain(body, "q"))
+
+
 def test_explain_says_where_it_stopped() -> None:
     """The explanation of a match that failed names the predicate that did not hold."""
     index = Index([("q", "/nitf/p[person='Bob']")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,10 +26,16 @@ from twigcast.errors import SubscriptionError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import Format, read_subscriptions
 
+if TYPE_CHECKING:
+    from twigcast.document import DocumentLimits
+    from twigcast.pattern import Explanation
+
 EXAMPLES = examples(
     "twigcast explain --subscription \"//p[person='Ada']\" article.xml",
     "twigcast explain --subscriptions news.tsv --id ada article.xml",
     "twigcast explain --subscriptions news.txt --id 12 --json article.xml",
+    "twigcast explain --index news.tci --id ada article.xml",
+    "twigcast explain -x //n:name -n n=http://iptc.org/std/nar/2006-10-01/ a.xml",
 )
 
 
@@ -39,12 +45,16 @@ def command(
         str | None, typer.Option("--subscription", "-x", metavar="XPATH", help="The subscription itself.")
     ] = None,
     subscriptions: OptionalSubscriptions = None,
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", "-i", metavar="FILE", help="Index file made by twigcast index build."),
+    ] = None,
     id: Annotated[
         str | None,
         typer.Option(
             "--id",
             metavar="ID",
-            help="The id of a subscription in the file; in plain lines, the line number.",
+            help="The id of a subscription in the file or index; of plain lines, the line number.",
         ),
     ] = None,
     format: SubscriptionFormat = None,
@@ -54,31 +64,71 @@ def command(
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
 ) -> None:
-    """Explain why a document matches a subscription, or at which step or predicate it fails."""
-    namespaces = namespace_map(namespace, default_namespace)
-    if (subscription is None) == (subscriptions is None):
-        raise typer.BadParameter(
-            "give --subscription, or --subscriptions and --id", param_hint="--subscription"
-        )
-    if (subscriptions is None) != (id is None):
-        raise typer.BadParameter("--subscriptions and --id go together", param_hint="--id")
-    if subscription is not None:
-        wanted = Subscription("subscription", subscription, namespaces=namespaces)
-    else:
-        assert subscriptions is not None
-        assert id is not None
-        wanted = _found(subscriptions, format, id, namespaces)
-    from twigcast.document import read
-    from twigcast.pattern import explain
+    """Explain why a document matches a subscription, or at which step or predicate it fails.
 
+    Where a comparison fails, the values that were found are shown; where a name is not there, what is there.
+    Names are written with the prefixes of --namespace, or else with those of the document.
+    """
+    namespaces = namespace_map(namespace, default_namespace)
+    given = [each for each in (subscription, subscriptions, index) if each is not None]
+    if len(given) != 1:
+        raise typer.BadParameter(
+            "give --subscription, or --subscriptions and --id, or --index and --id",
+            param_hint="--subscription",
+        )
+    if (subscription is None) != (id is not None):
+        raise typer.BadParameter(
+            "--id goes with --subscriptions or --index, which need it", param_hint="--id"
+        )
     limits = document_limits(max_bytes, max_depth)
-    pattern = wanted.pattern
-    explanation = explain(pattern, read(documents.DocumentFile(document).read(limits.bytes), limits))
+    source = documents.DocumentFile(document)
+    if index is not None:
+        assert id is not None
+        explanation = _of_index(index, id, source, limits, namespaces)
+    else:
+        if subscription is not None:
+            wanted = Subscription("subscription", subscription, namespaces=namespaces)
+        else:
+            assert subscriptions is not None
+            assert id is not None
+            wanted = _found(subscriptions, format, id, namespaces)
+        from twigcast.document import read
+        from twigcast.pattern import explain
+
+        pattern = wanted.pattern
+        body = source.read(limits.bytes)
+        explanation = explain(
+            pattern,
+            read(body, limits),
+            limits.steps(len(body)),
+            namespaces=wanted.namespaces,
+            text=wanted.text,
+        )
     typer.echo(json_line(explanation.to_dict()) if json else "\n".join(map(escaped, explanation.lines())))
+
+
+def _of_index(
+    path: Path,
+    id: str,
+    source: documents.DocumentFile,
+    limits: DocumentLimits,
+    namespaces: Mapping[str, str],
+) -> Explanation:
+    from twigcast.filtering import Index
+
+    index = Index.open(path, limits=limits)
+    known = id if id in index else next((each for each in index.ids if str(each) == id), None)
+    if known is None:
+        raise _unknown(id, path)
+    return index.explain(source.read(limits.bytes), known, namespaces=namespaces or None)
 
 
 def _found(path: Path, format: Format | None, id: str, namespaces: Mapping[str, str]) -> Subscription:
     for _, entry in read_subscriptions(path, format, namespaces=namespaces):
         if isinstance(entry, Subscription) and str(entry.id) == id:
             return entry
-    raise SubscriptionError(f"there is no subscription {id!r} in {path}", code="unknown-id", id=id)
+    raise _unknown(id, path)
+
+
+def _unknown(id: str, path: Path) -> SubscriptionError:
+    return SubscriptionError(f"there is no subscription {id!r} in {path}", code="unknown-id", id=id)

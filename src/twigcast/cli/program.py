@@ -35,7 +35,7 @@ from twigcast.cli import (
 )
 from twigcast.cli.options import examples
 from twigcast.cli.terminal import complain, complain_of, escaped
-from twigcast.errors import DocumentError, PatternError, TwigcastError
+from twigcast.errors import DocumentError, EvaluationError, PatternError, TwigcastError
 
 BAD_INPUT = 1
 CANNOT_RUN = 2
@@ -63,7 +63,7 @@ def exit_codes(*, debug: bool = False) -> Iterator[None]:
         if debug:
             raise
         complain_of(error)
-        bad_input = isinstance(error, PatternError | DocumentError)
+        bad_input = isinstance(error, PatternError | DocumentError | EvaluationError)
         raise typer.Exit(BAD_INPUT if bad_input else CANNOT_RUN) from None
     except Exception as error:
         if debug or hasattr(error, "exit_code"):  # errors of usage have one

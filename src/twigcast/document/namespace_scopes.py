@@ -46,6 +46,10 @@ class NamespaceScopes:
         """All prefixes that are declared anywhere, without the empty one."""
         return frozenset(self._changes) - {""}
 
+    def first(self, prefix: str) -> str:
+        """The namespace of the first declaration of ``prefix``, which must be one of ``prefixes``."""
+        return self._changes[prefix][1][0]
+
     def inherited(self, prefix: str, order: int) -> str | None:
         """The namespace that an element has to inherit for ``prefix``.
 

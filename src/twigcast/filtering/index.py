@@ -166,12 +166,23 @@ class Index:
         found = select(self.pattern(id), document, self.limits.steps(len(body)))
         return PartCutter(document, form, self.limits).cut(found)
 
-    def explain(self, body: bytes, id: Hashable) -> Explanation:
-        """Explain why a subscription matches the document, or where it fails.
+    def explain(
+        self, body: bytes, id: Hashable, *, namespaces: Mapping[str, str] | None = None
+    ) -> Explanation:
+        """Explain why a subscription matches the document, or where it fails, and what is there instead.
 
+        Names are written with the prefixes of ``namespaces``, by default those that are bound for the whole
+        index, or else with the prefixes of the document.
         Raises ``DocumentError`` if the document cannot be read, ``EvaluationError`` if this takes too long.
         """
-        return explain(self.pattern(id), read(body, self.limits), self.limits.steps(len(body)))
+        pattern, text = self._found(id)
+        return explain(
+            pattern,
+            read(body, self.limits),
+            self.limits.steps(len(body)),
+            namespaces=self.namespaces if namespaces is None else namespaces,
+            text=None if text == str(pattern) else text,
+        )
 
     # Subscriptions
 
@@ -203,15 +214,20 @@ class Index:
 
     def pattern(self, id: Hashable) -> Pattern:
         """The pattern of a subscription; raises ``SubscriptionError`` if the id is unknown or is a schema."""
+        return self._found(id)[0]
+
+    def _found(self, id: Hashable) -> tuple[Pattern, str]:
+        """The pattern of a subscription, and the text that is kept of it."""
         with self._collection.lock:
             roster = self._collection.snapshot.roster
             position = roster.find(id)
             if position is None:
                 raise unknown_id(id)
             found = roster.pattern(position, self.pattern_limits)
+            text = roster.text(position)
         if isinstance(found, SchemaAutomaton):
             raise SubscriptionError(f"{id!r} is a schema, not a pattern", code="not-a-pattern", id=id)
-        return found
+        return found, text
 
     def position(self, id: Hashable) -> int | None:
         """The position of a subscription, as it appears in matches; none if the id is unknown."""

@@ -73,7 +73,7 @@ class Evaluation:
         self._spent = 0
         self._known: dict[tuple[int, int], bool] = {}  # by predicate and node
         self._positions: dict[tuple[int, NameTest, int], dict[int, int]] = {}  # by conditions and parent
-        self._expressions = ExpressionValues(self)
+        self.expressions = ExpressionValues(self)
 
     def holds(self, predicate: Predicate, node: Document | Element) -> bool:
         """Whether ``predicate`` is true of ``node``."""
@@ -104,7 +104,7 @@ class Evaluation:
                 position = self.sibling_positions(test, among, node.parent).get(node.order)
                 return position is not None and compare(position, operator, value)
             case Test(expression):
-                return self._expressions.is_true(expression, node)
+                return self.expressions.is_true(expression, node)
             case And(operands):
                 return all(self.holds(operand, node) for operand in operands)
             case Or(operands):
@@ -143,7 +143,7 @@ class Evaluation:
         """The attributes, text nodes or other nodes that ``tail`` selects from the reached nodes."""
         if isinstance(tail, Onward):
             return in_order(
-                found for node in reached for found in self._expressions.follow(tail.steps, tail.start, node)
+                found for node in reached for found in self.expressions.follow(tail.steps, tail.start, node)
             )
         owners = [node for node in reached if isinstance(node, Element)]
         if isinstance(tail, AttributeTail):

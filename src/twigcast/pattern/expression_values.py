@@ -80,7 +80,7 @@ class ExpressionValues:
         reached = self.value(start, Focus(node))
         assert isinstance(reached, list)
         for step in steps:
-            reached = in_order(found for each in reached for found in self._step(step, each))
+            reached = in_order(found for each in reached for found in self.step(step, each))
         return reached
 
     def value(self, expression: Expression, focus: Focus) -> Value:
@@ -147,7 +147,7 @@ class ExpressionValues:
             case Selection(start, steps):
                 reached = self._nodes(start, focus)
                 for step in steps:
-                    reached = in_order(found for each in reached for found in self._step(step, each))
+                    reached = in_order(found for each in reached for found in self.step(step, each))
                 return reached
             case SiblingPosition() | SiblingCount():
                 return self._siblings(expression, focus.node)
@@ -267,7 +267,7 @@ class ExpressionValues:
 
     # Steps
 
-    def _step(self, step: AxisStep, node: Node) -> list[Node]:
+    def step(self, step: AxisStep, node: Node) -> list[Node]:
         """The nodes that a step selects from one node, in the order of its axis."""
         found: list[Node] = []
         for each in _along(step.axis, node):
@@ -318,17 +318,25 @@ def _name(function: str, node: Node) -> str:
             return ""
 
 
-def _speaks(node: Node, language: str) -> bool:
-    """Whether the nearest ``xml:lang`` is the language, or a variety of it."""
+def language(node: Node) -> str | None:
+    """The value of the nearest ``xml:lang``."""
     place: Node = node
     while not isinstance(place, Document):
         if isinstance(place, Element):
             for attribute in place.attributes:
                 if (attribute.namespace, attribute.local) == (_XML, "lang"):
-                    said, wanted = _ascii_lower(attribute.value), _ascii_lower(language)
-                    return said == wanted or said.startswith(f"{wanted}-")
+                    return attribute.value
         place = place.parent
-    return False
+    return None
+
+
+def _speaks(node: Node, wanted: str) -> bool:
+    """Whether the nearest ``xml:lang`` is the language, or a variety of it."""
+    said = language(node)
+    if said is None:
+        return False
+    said, wanted = _ascii_lower(said), _ascii_lower(wanted)
+    return said == wanted or said.startswith(f"{wanted}-")
 
 
 def _ascii_lower(text: str) -> str:
