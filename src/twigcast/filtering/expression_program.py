@@ -174,7 +174,7 @@ class _Encoder:
                 words = self._step(words, "child", (_KIND_NUMBER["text"], _NONE), ())
             case Onward(steps, ContextNode()):
                 words = self._steps(words, steps)
-            case Onward(steps, origin):  # only at the top of a pattern, where the document is the context node
+            case Onward(steps, origin):  # only at the top of a pattern, in the context of the document
                 words = self._steps(self.expression(origin), steps)
         return words
 

@@ -1,0 +1,115 @@
+# The parts of the C++ kernel that _kernel.pyx uses; Cython reads this file together with it.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+
+cdef extern from "builder.hpp" namespace "twigcast" nogil:
+    cdef cppclass CVocabulary "twigcast::Vocabulary":
+        uint32_t add_test(const char*, uint32_t, const char*, uint32_t)
+        uint32_t add_predicate(uint32_t, uint32_t, uint32_t, const char*, uint32_t, double)
+
+    cdef cppclass CBuilder "twigcast::Builder":
+        CBuilder(const CVocabulary&)
+        cbool add(uint32_t, const uint32_t*, size_t)
+        string finish()
+
+cdef extern from "flat.hpp" namespace "twigcast" nogil:
+    void seed_hashes(uint64_t, uint64_t)
+
+cdef extern from "reader.hpp" namespace "twigcast" nogil:
+    cdef struct CHeader "twigcast::Header":
+        uint32_t positions, base
+
+    cdef cppclass CSegment "twigcast::Segment":
+        const CHeader* header
+        const char* open(const char*, size_t)
+
+    cdef struct CStats "twigcast::MatcherStats":
+        uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
+        uint64_t path_nodes, states, components, bytes, work
+
+    cdef struct Candidate:
+        uint32_t position
+        uint64_t count
+
+    cdef struct CTuning "twigcast::Tuning":
+        size_t cache_bytes
+        cbool programs, memo
+
+    cdef cppclass CMatcher "twigcast::Matcher":
+        CMatcher(const CSegment&, const CTuning&) except +
+        CStats statistics()
+        uint64_t candidates(size_t, vector[Candidate]&)
+
+    cdef struct CLimits "twigcast::Limits":
+        uint64_t bytes
+        uint32_t depth, attributes
+        float amplification
+        uint64_t amplification_threshold
+        uint32_t entity_depth
+        double matching_work
+        uint64_t matching_work_threshold
+
+    cdef struct CError "twigcast::ReadError":
+        int code
+        uint64_t line, column, offset
+
+    ctypedef int (*EncodingTable)(const char*, int*) noexcept
+
+    cdef cppclass CTree "twigcast::DocumentTree":
+        cbool overflow, with_prefixes
+
+    cdef struct CTest "twigcast::Expressions::Test":
+        cbool any_space, any_local
+        string space, local
+
+    cdef cppclass CExpressions "twigcast::Expressions":
+        cbool is_full()
+
+    ctypedef unordered_map[string, string] CaseMap
+
+    cdef cppclass CEvaluator "twigcast::Evaluator":
+        CTree tree
+        CExpressions expressions
+        const CaseMap* lower
+        const CaseMap* upper
+        size_t bytes()
+
+    cdef struct CProgram "twigcast::Confirmation::Program":
+        uint32_t expression
+        uint64_t decisions
+
+    cdef cppclass CConfirmation "twigcast::Confirmation":
+        CEvaluator evaluator
+        unordered_map[uint32_t, CProgram] programs
+        uint64_t undecided_count
+        void forget()
+        uint32_t missing(const uint64_t*, const uint64_t*, const uint64_t*, size_t)
+        void load(uint32_t, const uint32_t*, size_t, const vector[string]&, const vector[CTest]&) except +ValueError
+        void decide(uint64_t*, const uint64_t*, const uint64_t*, size_t, uint64_t, vector[uint32_t]&) except +
+
+    cdef cppclass CReader "twigcast::Reader":
+        CReader(uint64_t)
+        CLimits limits
+        vector[CMatcher*] matchers
+        EncodingTable encoding_table
+        CTree* tree
+        cbool recording
+        CError read(const char*, uint64_t, uint64_t*, size_t) except +
+        CError record(const char*, uint64_t) except +
+
+    cdef cppclass CBareReader "twigcast::BareReader":
+        CBareReader(uint64_t)
+        cbool read(const char*, uint64_t)
+
+    void append_positions(const uint64_t*, const uint64_t*, size_t, vector[uint32_t]&)
+    uint64_t count_positions(const uint64_t*, const uint64_t*, size_t)
+    cbool intersect(const uint64_t*, const uint64_t*, size_t)
+
+
+cdef extern from "expat.h" nogil:
+    const char* XML_ExpatVersion()
