@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from twigcast import DocumentLimits, Index, Tuning
@@ -327,6 +327,7 @@ def one_by_one(index: Index, texts: list[str], body: bytes) -> list[int]:
 PIECES = ["1", "0", "5", ".", "-", " ", "x", "é", "0" * 1600, "7" * 1700, "1." + "0" * 1600 + "1", "\n"]
 
 
+@example([("<a>", "0" * 1600), ("", ".")])
 @given(st.lists(st.tuples(st.sampled_from(["<a>", "</a>", ""]), st.sampled_from(PIECES)), max_size=12))
 def test_string_values_of_nested_elements(parts: list[tuple[str, str]]) -> None:
     """Numbers, lengths, beginnings and substrings of any range of the text are those of the evaluator."""

@@ -82,9 +82,9 @@ class GrowingNumber {
         at = skip_zeros(at, point);
         if (point - at > MOST_DIGITS) return sign * std::numeric_limits<double>::infinity();
         if (at == point && skip_zeros(std::min(at + 1, end), end) - at > MOST_DIGITS) return sign * 0.0;
-        std::string digits(at, std::min<std::size_t>(static_cast<std::size_t>(end - at), LONG));
-        if (at == end) digits = "0";
-        else if (at + LONG < end && not_zero_ > static_cast<std::size_t>(at - text) + LONG) digits += '1';  // for rounding
+        std::string digits = "0";  // for the zeros that were skipped: "0." is a number, "." is none
+        digits.append(at, std::min<std::size_t>(static_cast<std::size_t>(end - at), LONG));
+        if (at + LONG < end && not_zero_ > static_cast<std::size_t>(at - text) + LONG) digits += '1';  // for rounding
         return sign * to_number(digits.data(), digits.size());
     }
 
