@@ -82,7 +82,7 @@ def test_what_a_check_does_is_a_finding(worker: Worker, deed: str, kind: str) ->
     assert worker.run("nothing") is None
     finding = worker.run(deed)
     assert finding is not None
-    # On a busy machine, a step that spins can take too long by the clock before it has used too much CPU time.
+    # On a busy machine, a step that spins can exceed the wall time before it exceeds the CPU time.
     assert finding.kind in (kind, kind.replace("time of", "hangs in"))
     assert worker.run("nothing") is None
 
