@@ -71,7 +71,7 @@ class Snapshot:
     roster: Roster
     size: int  # number of positions assigned so far
     gone: bytes  # bitmap of removed positions
-    inexact: bytes  # bitmap of positions whose candidates the evaluator must confirm
+    inexact: bytes  # bitmap of positions whose candidates are decided on a tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ form; each literal is a chain that starts at the node or a value predicate, posi
 
 A condition that the kernel cannot decide in one pass (on the *first* of several nodes, a count, a general
 expression, or a normal form with too many conjunctions) is replaced by a weaker one.  The program is then
-inexact: it holds whenever the pattern holds, and the kernel decides its candidates on a tree of the document.  Under
-a negation a weaker operand would make the condition stronger, so a negation of an inexact operand is left out
-as a whole.
+inexact: it holds whenever the pattern holds, and the kernel decides its candidates on a tree of the document
+(``expression_program``).  Under a negation a weaker operand would make the condition stronger, so a negation
+of an inexact operand is left out as a whole.
 
 A schema automaton is compiled too, into a program that holds for the documents that the automaton describes.
 """

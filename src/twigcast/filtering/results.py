@@ -89,7 +89,7 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class CostlySubscription:
-    """The cost of a subscription: how often it was a candidate, and how often the evaluator confirmed it.
+    """The cost of a subscription: how often it was a candidate, and how often it was decided on a tree.
 
     ``candidates`` is per thousand sampled documents, ``confirmations`` is the total number of evaluations.
     """
@@ -107,7 +107,7 @@ class Stats:
     bytes: int
     segments: int
     inexact: int
-    """The number of subscriptions whose candidates the evaluator must confirm."""
+    """The number of subscriptions whose candidates are decided on a tree of the document."""
     engines: int
     documents: int
     cache_bytes: int
