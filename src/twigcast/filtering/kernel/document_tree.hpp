@@ -44,10 +44,12 @@ inline Name split_name(std::string_view spelling) {
 
 class DocumentTree {
   public:
-    void begin() {
-        if (bytes_of(nodes) > 16 * KEPT) twigcast::release(nodes), twigcast::release(by_name_);
+    // Begins a document of this many bytes.  Memory is kept from document to document, unless this one needs far less.
+    void begin(std::size_t length) {
+        if (bytes_of(nodes) > KEPT + 32 * length) twigcast::release(nodes), twigcast::release(by_name_);
         nodes.clear();
-        release(text_), release(values_);
+        nodes.reserve(length / 8);  // growing costs a copy of all nodes; pages that are not used cost nothing
+        release(text_, length), release(values_, length);
         if (names_.size() > MOST_NAMES) forget_names();
         nodes.push_back(TreeNode{DOCUMENT_NODE, NONE, 0, 0, 0});
         open_.assign(1, 0);
@@ -145,9 +147,9 @@ class DocumentTree {
   private:
     static constexpr std::size_t MOST_NAMES = 1 << 16, KEPT = 1 << 20;
 
-    static void release(std::string& buffer) {
+    static void release(std::string& buffer, std::size_t length) {
         buffer.clear();
-        if (buffer.capacity() > KEPT) std::string().swap(buffer);
+        if (buffer.capacity() > KEPT + 8 * length) std::string().swap(buffer);
     }
 
     void forget_names() {

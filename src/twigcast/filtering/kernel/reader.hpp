@@ -136,7 +136,7 @@ class Reader {
         in_doctype_ = false;
         with_prefixes_ = recording && tree->with_prefixes && spaced;
         XML_SetReturnNSTriplet(parser, with_prefixes_);
-        if (recording) tree->begin();
+        if (recording) tree->begin(length);
         std::fill_n(result, words, 0);
         for (Matcher* matcher : matchers) matcher->begin(result);
         const double most_work = std::min(limits.matching_work * static_cast<double>(length), 9e18);
