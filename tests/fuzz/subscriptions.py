@@ -21,6 +21,8 @@ AXES = ["child::", "descendant::", "descendant-or-self::", "self::", "parent::"]
 def expression(chance: random.Random) -> str:
     """A subscription of any kind."""
     kind = chance.random()
+    if kind < 0.2:
+        return general(chance)
     if kind < 0.8:
         return "|".join(_absolute(chance) for _ in range(1 if chance.random() < 0.9 else 2))
     if kind < 0.84:
@@ -34,6 +36,76 @@ def expression(chance: random.Random) -> str:
     if kind < 0.97:
         return wordy(chance)
     return long(chance)
+
+
+def general(chance: random.Random) -> str:
+    """An expression that is decided on a tree: other axes, functions, arithmetic, paths against paths."""
+    if chance.random() < 0.3:
+        return chance.choice(["{}", "not({})", "{} and //a", "//b or {}"]).format(
+            _general_condition(chance, 2)
+        )
+    return f"//{chance.choice(NAME_TESTS)}[{_general_condition(chance, 2)}]" + chance.choice(
+        [
+            "",
+            "/a",
+            "/following-sibling::*",
+            "/ancestor::a",
+            "//@k",
+            "/text()",
+            "/comment()",
+            "[last()]",
+            "[2]",
+        ]
+    )
+
+
+def _general_condition(chance: random.Random, depth: int) -> str:
+    path = lambda: _general_path(chance, depth - 1)  # noqa: E731
+    word, number = repr(chance.choice(["x", "1", "y z", "é"])), chance.choice(["0", "1", "2.5", "-3"])
+    compared = f"{chance.choice(OPERATORS)} {number}"
+    return chance.choice(
+        [
+            f"{path()} = {path()}",
+            f"{path()} != {path()}",
+            f"{path()} < {path()}",
+            f"count({path()}) {compared}",
+            f"sum({path()}) {compared}",
+            f"{path()} * 2 + 1 {compared}",
+            f"string-length(normalize-space({path()})) {compared}",
+            f"substring({path()}, 2, 3) = {word}",
+            f"substring-before({path()}, 'x') = {word}",
+            f"translate({path()}, 'xyz', 'abc') != {word}",
+            f"concat({path()}, {word}, {path()}) = {word}",
+            f"contains({path()}, {word})",
+            f"starts-with({path()}, {word})",
+            f"local-name({path()}) = 'a'",
+            f"round({path()}) {compared}",
+            f"boolean({path()}) = not({path()})",
+            "lang('en')",
+        ]
+    )
+
+
+def _general_path(chance: random.Random, depth: int) -> str:
+    axis = chance.choice(
+        [
+            "",
+            "",
+            ".//",
+            "../",
+            "//",
+            "/",
+            "ancestor::",
+            "following-sibling::",
+            "preceding-sibling::",
+            "following::",
+        ]
+    )
+    name = chance.choice(["a", "b", "*", "c", "p:*"])
+    inner = f"[{_general_condition(chance, depth)}]" if depth > 0 and chance.random() < 0.3 else ""
+    return (
+        axis + name + inner + chance.choice(["", "", "[1]", "[last()]", "[position() < 3]", "/@k", "/text()"])
+    )
 
 
 def broken_expression(chance: random.Random) -> str:
