@@ -79,7 +79,7 @@ def test_the_source_distribution_has_the_sources(sdist: Path) -> None:
     """The kernel's sources are in it; what a build makes, and what only a checkout can run, is not."""
     with tarfile.open(sdist) as archive:
         names = {Path(*Path(each.name).parts[1:]).as_posix() for each in archive if each.isfile()}
-    sources = [*ROOT.glob("src/**/*.py"), *ROOT.glob("src/**/*.pyx"), *ROOT.glob("src/**/*.hpp")]
+    sources = [file for kind in ("py", "pyx", "pxd", "hpp") for file in ROOT.glob(f"src/**/*.{kind}")]
     wanted = {file.relative_to(ROOT).as_posix() for file in sources}
     wanted |= {"src/twigcast/py.typed", "src/twigcast/workload/news.dtd"}
     wanted |= {"pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE"}
