@@ -38,7 +38,8 @@ class TwigcastError(Exception):
 class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
 
-    ``hint`` says how to repair it, where that is not obvious.
+    ``hint`` says how to repair it, where that is not obvious; of XPath that is outside the language,
+    ``expected`` is the accepted way to write it.
 
     Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
     ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (one
@@ -62,8 +63,11 @@ class PatternError(TwigcastError):
         self.hint = hint
 
     def __str__(self) -> str:
+        hint = self.hint
+        if self.code == "unsupported" and self.expected and self.expected not in self.message:
+            hint = f"expected {self.expected}"
         place = f"{self.message} at column {self.column}"
-        return f"{place}: {self.hint}" if self.hint else place
+        return f"{place}: {hint}" if hint else place
 
 
 class DocumentError(TwigcastError):

@@ -100,7 +100,7 @@ def test_parts_that_are_too_large_do_not_stop_the_others(run: RunCommand, write:
     answer = json.loads(run("match", "-s", subscriptions, "--select", "--json", document).stdout)
     assert [(each["id"], each["error"]["code"]) for each in answer["refused"]] == [("all", "parts-too-large")]
     assert [each["id"] for each in answer["parts"]] == ["one"]
-    more = run("match", "-s", subscriptions, "--select", "--max-part-amplification", 60, document)
+    more = run("match", "-s", subscriptions, "--select", "--limit", "part_amplification=60", document)
     assert (more.exit_code, len(more.lines)) == (0, depth + 2)
 
 
@@ -240,3 +240,32 @@ def test_invoices_are_matched_by_prefixes_that_the_file_binds(
     selected = run("match", "-s", own, "--select", "--id", "seller", *invoices)
     assert len(selected.lines) == 2
     assert all("RegistrationName" in line for line in selected.lines)
+
+
+def test_a_subscription_that_takes_too_much_work_is_reported(run: RunCommand, write: Write) -> None:
+    """It is neither a match nor forgotten; the others match, and the limit can be raised."""
+    subscriptions = write("s.tsv", "costly\t//a[count(.//a[b]) > 3]\nplain\t//b\n")
+    document = write("d.xml", "<a>" * 200 + "<b/>" + "</a>" * 200)
+    tight = ("--limit", "work=0.01", "--limit", "work_threshold=10")
+    for more in ((), ("--count",), ("--select",), ("--json",)):
+        done = run("match", "-s", subscriptions, *tight, *more, document)
+        assert done.exit_code == 1
+        assert f"error: {document}: costly: " in done.stderr
+        assert "(limit work) (too-costly)" in done.stderr
+    assert run("match", "-s", subscriptions, *tight, document).lines == [f"{document}\tplain"]
+    (found,) = map(
+        json.loads, run("match", "--json", "-s", subscriptions, *tight, document).stdout.splitlines()
+    )
+    assert [(each["id"], each["error"]["code"]) for each in found["refused"]] == [("costly", "too-costly")]
+    done = run("match", "-s", subscriptions, "--limit", "work=1000", document)
+    assert (done.exit_code, done.lines) == (0, [f"{document}\tplain"])
+
+
+@pytest.mark.parametrize(
+    "setting", ["work", "work=", "work=x", "work=-1", "work=nan", "deep=3", "depth=1.5", "depth=1e99"]
+)
+def test_a_limit_that_is_none_is_refused(run: RunCommand, write: Write, setting: str) -> None:
+    """The message says what was expected, and the names of the limits."""
+    done = run("match", "-s", write("s.txt", "//a"), "--limit", setting, write("d.xml", "<a/>"))
+    assert done.exit_code == 2
+    assert "expected" in done.stderr

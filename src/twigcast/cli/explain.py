@@ -13,6 +13,7 @@ from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
+    Limits,
     MaximumBytes,
     MaximumDepth,
     Namespaces,
@@ -63,6 +64,7 @@ def command(
     json: AsJson = False,
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
+    limit: Limits = None,
 ) -> None:
     """Explain why a document matches a subscription, or at which step or predicate it fails.
 
@@ -80,7 +82,7 @@ def command(
         raise typer.BadParameter(
             "--id goes with --subscriptions or --index, which need it", param_hint="--id"
         )
-    limits = document_limits(max_bytes, max_depth)
+    limits = document_limits(max_bytes, max_depth, limit)
     source = documents.DocumentFile(document)
     if index is not None:
         assert id is not None

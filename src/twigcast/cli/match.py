@@ -16,6 +16,7 @@ from twigcast.cli.index_building import build, document_limits
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
+    Limits,
     MaximumBytes,
     MaximumDepth,
     Namespaces,
@@ -25,7 +26,7 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.terminal import as_json, complain_of, escaped, json_line, progress, stdout
-from twigcast.errors import DocumentError, SourceError, TwigcastError
+from twigcast.errors import DocumentError, EvaluationError, SourceError, TwigcastError
 
 if TYPE_CHECKING:
     from twigcast.filtering import Index
@@ -66,23 +67,23 @@ class MatchedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedParts:
-    """A subscription whose parts are too large together, and the error that says so."""
+class Refusal:
+    """A subscription that exceeds a limit on the document, and the error that says so."""
 
     id: Hashable
-    error: DocumentError
+    error: TwigcastError
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer for one document: matched ids, their number, selected and refused parts; or the error."""
+    """The answer for one document: matched ids, their number, selected parts, refusals; or the error."""
 
     document: str
     ids: list[Hashable]
     count: int
     parts: list[MatchedPart]
     error: TwigcastError | None = None
-    refused: list[RefusedParts] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
 
 
 def command(
@@ -122,16 +123,7 @@ def command(
     ] = 5,
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
-    max_part_amplification: Annotated[
-        float | None,
-        typer.Option(
-            "--max-part-amplification",
-            min=1,
-            metavar="N",
-            help="With --select, refuse the parts of a subscription if they have together more than N times "
-            "the size of the document.",
-        ),
-    ] = None,
+    limit: Limits = None,
 ) -> None:
     """Print which subscriptions each document matches.
 
@@ -142,12 +134,13 @@ def command(
 
     A document that cannot be read is reported on stderr, and the other documents are still matched;
     the exit code is then 1.
-    The same is true of a subscription whose selected parts are too large together.
+    The same is true of a subscription that takes too much work to decide on a document (limit work), or whose
+    selected parts are too large together (limit part_amplification); --limit raises a limit.
     """
     wanted = _wanted(count, select, id, parts)
     if (subscriptions is None) == (index is None):
         raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
-    limits = document_limits(max_bytes, max_depth, max_part_amplification)
+    limits = document_limits(max_bytes, max_depth, limit)
     if index is not None:
         from twigcast.filtering import Index
 
@@ -198,12 +191,11 @@ def _streams(json: bool) -> bool:
 def _outcome(
     index: Index, source: documents.DocumentFile, wanted: Wanted, only: frozenset[str] | None, form: Form
 ) -> Outcome:
-    refused: list[RefusedParts] = []
     try:
         body = source.read(index.limits.bytes)
-        if wanted is Wanted.COUNT:
-            return Outcome(source.text, [], index.count(body), [])
-        ids = [id for id in index.match(body).ids if only is None or str(id) in only]
+        match = index.match(body)
+        ids = [id for id in match.ids if only is None or str(id) in only]
+        refused = [Refusal(each.id, each.error) for each in match.undecided]
         parts = list(_parts(index, body, ids, form, refused)) if wanted is Wanted.PARTS else []
     except (DocumentError, SourceError) as error:
         return Outcome(source.text, [], 0, [], error)
@@ -211,7 +203,7 @@ def _outcome(
 
 
 def _parts(
-    index: Index, body: bytes, ids: Iterable[Hashable], form: Form, refused: list[RefusedParts]
+    index: Index, body: bytes, ids: Iterable[Hashable], form: Form, refused: list[Refusal]
 ) -> Iterator[MatchedPart]:
     """The parts that the subscriptions selected; the document is parsed once for all of them."""
     from twigcast.document import PartCutter, read
@@ -219,11 +211,11 @@ def _parts(
 
     cutter = PartCutter(read(body, index.limits), form.value, index.limits)
     for id in ids:
-        nodes = select(index.pattern(id), cutter.document)
         try:
+            nodes = select(index.pattern(id), cutter.document, index.limits.steps(len(body)))
             texts = cutter.texts(nodes)
-        except DocumentError as error:
-            refused.append(RefusedParts(id, error))
+        except (DocumentError, EvaluationError) as error:
+            refused.append(Refusal(id, error))
             continue
         for node, text in zip(nodes, texts, strict=True):
             yield MatchedPart(id, node.start, node.end, type(node).__name__.lower(), text)
@@ -240,6 +232,7 @@ def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
             {"id": part.id, "start": part.start, "end": part.end, "kind": part.kind, "text": part.text}
             for part in outcome.parts
         ]
+    if wanted is Wanted.PARTS or outcome.refused:
         answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
     answer["error"] = as_json(outcome.error)
     yield json_line(answer)

@@ -47,6 +47,15 @@ MaximumDepth: TypeAlias = Annotated[
     int | None,
     typer.Option("--max-depth", min=1, metavar="N", help="Refuse documents nested deeper than this."),
 ]
+Limits: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=N",
+        help="Set a limit by the name that messages give it, such as work, amplification or attributes; "
+        "repeatable.",
+    ),
+]
 
 
 def namespace_map(bindings: list[str] | None, default: str | None) -> dict[str, str]:
