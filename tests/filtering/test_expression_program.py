@@ -103,3 +103,18 @@ def test_a_document_that_needs_no_tree_between_those_that_do() -> None:
     assert [index.match(body).ids for body in bodies] == expected
     batch = index.match_batch(bodies)
     assert [batch.ids(row) for row in range(len(bodies))] == expected
+
+
+def test_positions_that_are_given_anew_do_not_mix_expressions() -> None:
+    """After many removals other expressions have the numbers of those that were decided before."""
+    body = b"<r><a/><b/></r>"
+    index = Index()
+    index.add("gone", "//a[following::b]")
+    assert index.match(body).ids == ["gone"]
+    index.add_all([(number, "/r") for number in range(4200)])
+    index.add("kept", "//b[preceding::a]")
+    index.remove("gone")
+    for number in range(4200):
+        index.remove(number)
+    assert index.stats().subscriptions == 1
+    assert index.match(body).ids == ["kept"]

@@ -30,17 +30,24 @@ def common_pattern(p: Pattern, q: Pattern) -> Pattern:
 
 
 def shortened(pattern: Pattern) -> Iterator[Pattern]:
-    """Yield the pattern without one leaf or one condition with steps; for a union, its common pattern."""
+    """Yield the pattern without one leaf or one condition with steps; for a union, its common pattern.
+
+    Where none of these has fewer steps than the pattern, more is left out.
+    """
     tree = reduce(_common_tree, map(twig, pattern.alternatives))
-    if len(pattern.alternatives) > 1:
-        yield pattern_of(tree)
-        return
     steps = step_count(pattern)
-    for pruned in (tree, *_pruned(tree)):  # the tree itself is shorter if the pattern repeats a branch
-        if pruned.branches or not tree.branches:
-            shorter = pattern_of(pruned)
-            if step_count(shorter) < steps:  # not if a position still needs the condition that was pruned
-                yield shorter
+    # The tree itself is shorter if the pattern is a union or repeats a branch.
+    level = [tree] if len(pattern.alternatives) > 1 else [tree, *_pruned(tree)]
+    while level:
+        candidates = [pattern_of(each) for each in level if each.branches or not tree.branches]
+        shorter = [each for each in candidates if step_count(each) < steps]
+        yield from shorter
+        # A common pattern may be longer than the union, and a position may still need a condition that was pruned.
+        level = [] if shorter else list(_pruned(min(level, key=_size)))
+
+
+def _size(tree: Twig) -> int:
+    return 1 + sum(map(predicate_steps, tree.conditions)) + sum(map(_size, tree.branches))
 
 
 def _pruned(tree: Twig) -> Iterator[Twig]:

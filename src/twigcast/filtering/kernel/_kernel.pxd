@@ -69,6 +69,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef cppclass CExpressions "twigcast::Expressions":
         cbool is_full()
+        cbool uses_case()
 
     ctypedef unordered_map[string, string] CaseMap
 

@@ -308,9 +308,10 @@ cdef class SegmentMatcher:
         cdef bytes words = program.words
         self.confirmation.load(position, <const uint32_t*>PyBytes_AS_STRING(words), PyBytes_GET_SIZE(words) // 4,
                                strings, tests)
-        fill_case_maps()
-        self.confirmation.evaluator.lower = &LOWER
-        self.confirmation.evaluator.upper = &UPPER
+        if self.confirmation.evaluator.expressions.uses_case():
+            fill_case_maps()
+            self.confirmation.evaluator.lower = &LOWER
+            self.confirmation.evaluator.upper = &UPPER
 
     def match(self, const uint8_t[::1] body):
         """The positions that match, those that took too much work, None; or None, (), an error."""

@@ -84,7 +84,7 @@ inline bool Evaluator::compare(u32 comparison, u32 left, u32 right, const Contex
     if (expressions[right].data[0] == OP_DATE) return compare_dates(comparison, left, right, context);
     if (a == NODES && b == NODES) return compare_sets(comparison, left, right, context);
     if (a == NODES) {
-        if (b == BOOLEAN) return compare_values(boolean(left, context), comparison, boolean(right, context));
+        if (b == BOOLEAN) return stands(boolean(left, context), comparison, boolean(right, context));
         if (b == STRING && comparison < 2) {
             const Text value = string(right, context);
             return any_value(left, context, [&](std::string_view text) { return stands(text, comparison, value.view()); });

@@ -19,11 +19,10 @@ class Confirmation {
     Evaluator evaluator;
     std::unordered_map<u32, Program> programs;  // by position
     u64 undecided_count = 0;
-    bool has_tree = false;  // the tree is that of the document, with all that the programs need
 
     void forget() {
         programs.clear();
-        evaluator.expressions.clear();
+        evaluator.forget();
     }
 
     // A candidate whose program is not loaded yet, or NONE.

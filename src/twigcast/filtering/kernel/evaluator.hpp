@@ -28,6 +28,12 @@ class Evaluator {
     Expressions expressions;
     const CaseMap *lower = nullptr, *upper = nullptr;
 
+    // Forgets the expressions, and what their numbers stand for.
+    void forget() {
+        expressions.clear();
+        tests_.forget();
+    }
+
     // Forgets what is known of the document before.
     void begin() {
         tests_.begin();
@@ -318,9 +324,6 @@ class Evaluator {
 
     bool compare(u32 comparison, u32 left, u32 right, const Context& context);
     bool compare_dates(u32 comparison, u32 left, u32 date, const Context& context);
-    static bool compare_values(bool left, u32 comparison, bool right) {
-        return stands(static_cast<double>(left), comparison, static_cast<double>(right));
-    }
 
     template <class Holds>
     bool any_value(u32 id, const Context& context, Holds holds) {

@@ -149,6 +149,7 @@ class Expressions {
     std::size_t tests() const { return tests_.size(); }
     std::size_t size() const { return traits_.size(); }
     bool uses_prefixes() const { return uses_prefixes_; }
+    bool uses_case() const { return uses_case_; }
     bool is_full() const { return traits_.size() > MOST; }
 
     void clear() { *this = Expressions(); }
@@ -287,6 +288,7 @@ class Expressions {
                 if (function == FN_LAST || function == FN_POSITION) traits.positional = true;
                 if (function == FN_LANG) traits.contextual = true;
                 if (function == FN_NAME) uses_prefixes_ = true;
+                if (function == FN_LOWER_CASE || function == FN_UPPER_CASE) uses_case_ = true;
                 return intern(list, traits, 2, list.size());
             }
             default: {  // OP_SIBLING_POSITION, OP_SIBLING_COUNT
@@ -361,7 +363,7 @@ class Expressions {
     const std::vector<std::string>* strings_given_ = nullptr;
     const std::vector<Test>* tests_given_ = nullptr;
     u32 depth_ = 0;
-    bool uses_prefixes_ = false;
+    bool uses_prefixes_ = false, uses_case_ = false;
 };
 
 }  // namespace twigcast
