@@ -39,6 +39,7 @@ LEVELS = {
     "chunking": 6,
     "rewriting": 6,
     "workload": 6,
+    "rewriting": 6,
     "subscriptions": 7,
     "fragmenting": 8,
     "routing": 9,

@@ -75,8 +75,9 @@ class DocumentError(TwigcastError):
 
     Codes: ``malformed``, ``truncated``, ``encoding``, ``empty``, ``too-large``, ``too-deep``,
     ``too-many-attributes``, ``too-costly``, ``entity-expansion``, ``external-entity``,
-    ``undeclared-entity``, ``namespace``, ``parts-too-large`` (the document can be read, but the parts that a
-    subscription selects exceed a limit).
+    ``undeclared-entity``, ``namespace``, ``rewriting-expansion`` (a mapping copies too much of it),
+    ``no-mapping`` (its root element has no mapping), ``parts-too-large`` (the document can be read, but the
+    parts that a subscription selects exceed a limit).
     """
 
     def __init__(self, message: str, *, code: str, line: int = 1, column: int = 1, offset: int = 0) -> None:
@@ -138,6 +139,22 @@ class SchemaError(TwigcastError):
     """
 
     code = "schema"
+
+
+class MappingError(TwigcastError):
+    """A mapping between schemas that cannot be used, or a document without one; ``name`` is what is at fault.
+
+    Codes: ``place`` (a path leads nowhere in its schema), ``matching`` (pairs that contradict each other),
+    ``operator`` (it cannot be applied where it stands), ``recursive`` (an operator on an element that can
+    contain itself), ``mapping-file``, ``mapping-rules`` (the canonical text of a mapping cannot be read),
+    ``drift`` (the source schema has changed since the mapping was reviewed), ``duplicate-mapping``,
+    ``no-mapping`` (there is none for the root element or publisher of a document), ``unknown-mapping`` (there
+    is none with this name or hash), ``in-use`` (the global schema cannot lose a place that is subscribed to).
+    """
+
+    def __init__(self, message: str, *, code: str, name: str = "") -> None:
+        super().__init__(message, code=code)
+        self.name = name
 
 
 class RoutingError(TwigcastError):

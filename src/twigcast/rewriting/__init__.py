@@ -1,0 +1,66 @@
+"""Rewriting: documents of many schemas, matched as if they had been written in one global schema.
+
+tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element type at each place
+mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
+image = mapping.apply(read(body))                               a Document in the global schema
+image.sources(node)                                             the publisher's own nodes behind a node
+"""
+
+from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
+from twigcast.rewriting.labels import (
+    Label,
+    PathStep,
+    is_made,
+    parent_key,
+    parse_label,
+    parse_path,
+    shown_path,
+)
+from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.operators import (
+    Downgrade,
+    Exchange,
+    Hide,
+    Insert,
+    InsertAll,
+    InsertEach,
+    Operator,
+    Rename,
+    ToElement,
+    Upgrade,
+    UpgradeAll,
+    apply,
+    apply_all,
+    made_keys,
+)
+from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+
+__all__ = [
+    "ELEMENT_COST",
+    "Downgrade",
+    "Exchange",
+    "Hide",
+    "Image",
+    "Insert",
+    "InsertAll",
+    "InsertEach",
+    "Label",
+    "Mapping",
+    "Operator",
+    "PathStep",
+    "Rename",
+    "SchemaNode",
+    "SchemaTree",
+    "ToElement",
+    "Upgrade",
+    "UpgradeAll",
+    "apply",
+    "apply_all",
+    "is_made",
+    "made_keys",
+    "parent_key",
+    "parse_label",
+    "parse_path",
+    "rewrite",
+    "shown_path",
+]

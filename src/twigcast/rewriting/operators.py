@@ -1,0 +1,282 @@
+"""The operators of a mapping, as values, and what each does to a schema tree.
+
+    Rename(E, n)            E gets another name; also an attribute
+    ToElement(E/@a, n)      an attribute becomes the first child n of its element
+    Insert(E, p, S)         the children S of an E move into one made path p, the last child of that E
+    InsertEach(E, p, S)     each child S gets a made path p of its own, in its place
+    InsertAll(E, p)         all content of an E moves into a made path p
+    Upgrade(E, S)           the children S of an E move behind it, into its parent
+    UpgradeAll(E)           the same for all children
+    Downgrade(E, S, F)      the children S of an E move into each of its children F, as copies
+    Exchange(E, F)          the children F take the place of E, each with a copy of E as its first child
+    Hide(E)                 E, or an attribute, is left out
+
+A mapping is a list of operators: each is applied to the whole document that the one before has left.
+Operators name nodes by key (see ``schema_tree``), so a renamed or moved node is still meant, and a node that
+happens to have the same name is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from twigcast.errors import MappingError
+from twigcast.rewriting.labels import Label, parent_key
+from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+
+Labels: TypeAlias = tuple[Label, ...]
+Keys: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """Gives an element or attribute another name."""
+
+    node: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class ToElement:
+    """Makes an attribute a child element with the attribute's value as text, before all other content.
+
+    Children that earlier operators of this kind made stay before it.  The element has the attribute's key.
+    """
+
+    node: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Moves some children into one made path, the last child.  Without such a child nothing is made."""
+
+    node: str
+    path: Labels
+    members: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class InsertEach:
+    """Puts a made path around each of some children, in its place."""
+
+    node: str
+    path: Labels
+    members: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class InsertAll:
+    """Moves all content, also text and unknown elements, into a made path, if there is any content."""
+
+    node: str
+    path: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """Moves some children right behind their parent."""
+
+    node: str
+    members: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeAll:
+    """Moves all child elements, unknown ones too, right behind their parent; text stays."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Downgrade:
+    """Moves some children into each child ``into``, as its last children; these children then stand last.
+
+    Where there are members and no ``into``, one is made.
+    """
+
+    node: str
+    members: Keys
+    into: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Replaces an element by its children ``above``, each with a copy of the rest as its first child.
+
+    Where there is no ``above``, one is made.
+    """
+
+    node: str
+    above: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hide:
+    """Leaves out an element with all it contains, or an attribute."""
+
+    node: str
+
+
+Operator: TypeAlias = (
+    Rename | ToElement | Insert | InsertEach | InsertAll | Upgrade | UpgradeAll | Downgrade | Exchange | Hide
+)
+
+ALLOWED_IN_LOOPS = (Rename, ToElement, InsertAll)
+
+
+def made_keys(tree: SchemaTree, operator: Insert | InsertEach | InsertAll) -> Keys:
+    """The keys of the path that an operator makes if it is applied to the tree now."""
+    keys: list[str] = []
+    base = operator.node
+    for label in operator.path:
+        base = tree.free_key(f"{base}/+{label}")
+        keys.append(base)
+    return tuple(keys)
+
+
+def apply_all(tree: SchemaTree, operators: Iterable[Operator]) -> SchemaTree:
+    """The image of a schema tree; raises ``MappingError`` for an operator that cannot be applied."""
+    image = tree.copy()
+    for operator in operators:
+        apply(image, operator)
+    return image
+
+
+def apply(tree: SchemaTree, operator: Operator) -> None:
+    """Apply an operator to a schema tree; raises ``MappingError`` if it cannot be applied."""
+    node = tree[operator.node]
+    if not isinstance(operator, ALLOWED_IN_LOOPS) and not node.is_attribute and tree.is_recursive(node):
+        name = type(operator).__name__
+        message = f"{name} cannot be applied to {operator.node!r}, which can contain itself"
+        raise MappingError(message, code="recursive", name=operator.node)
+    match operator:
+        case Rename(_, label):
+            node.label = label
+        case ToElement(_, label):
+            _to_element(tree, node, label)
+        case Insert() | InsertEach() | InsertAll():
+            _insert(tree, node, operator)
+        case Upgrade(_, members):
+            _upgrade(tree, node, _members(tree, node, members))
+        case UpgradeAll():
+            tree.expand(node)
+            _upgrade(tree, node, list(node.children))
+        case Downgrade(_, members, into):
+            _downgrade(node, _members(tree, node, members), _members(tree, node, (into,))[0])
+        case Exchange(_, above):
+            _exchange(tree, node, _members(tree, node, (above,))[0])
+        case Hide():
+            siblings = node.parent.attributes if node.is_attribute and node.parent else tree.siblings(node)
+            if node.parent is None:
+                raise MappingError("the root cannot be hidden", code="operator", name=node.key)
+            siblings.remove(node)
+
+
+def _members(tree: SchemaTree, node: SchemaNode, keys: Keys) -> list[SchemaNode]:
+    """The children of a node with these keys, in their order."""
+    tree.expand(node)
+    wanted = {tree[key].key for key in keys}
+    found = [child for child in node.children if child.key in wanted]
+    if len(found) != len(wanted):
+        missing = sorted(wanted - {child.key for child in found})[0]
+        message = f"{missing!r} is not a child of {node.key!r} when the operator is applied"
+        raise MappingError(message, code="operator", name=missing)
+    return found
+
+
+def _to_element(tree: SchemaTree, node: SchemaNode, label: Label) -> None:
+    parent = node.parent
+    if not node.is_attribute or parent is None:
+        raise MappingError(f"{node.key!r} is not an attribute", code="operator", name=node.key)
+    tree.expand(parent)
+    parent.attributes.remove(node)
+    node.is_attribute, node.label = False, label
+    at = 0
+    while at < len(parent.children) and _was_attribute_of(parent, parent.children[at]):
+        at += 1
+    parent.children.insert(at, node)
+
+
+def _was_attribute_of(parent: SchemaNode, node: SchemaNode) -> bool:
+    above, name = parent_key(node.key)
+    return above == parent.key and name.startswith("@")
+
+
+def _insert(tree: SchemaTree, node: SchemaNode, operator: Insert | InsertEach | InsertAll) -> None:
+    if isinstance(operator, InsertAll):
+        tree.expand(node)
+        members = list(node.children)
+    else:
+        members = _members(tree, node, operator.members)
+    if not operator.path or (not members and not isinstance(operator, InsertAll)):
+        raise MappingError("a path and members are needed", code="operator", name=node.key)
+    at = node.children.index(members[0]) if isinstance(operator, InsertEach) else None
+    node.children = [child for child in node.children if child not in members]
+    holder = node
+    for key, label in zip(made_keys(tree, operator), operator.path, strict=True):
+        made = SchemaNode(key, label, holder, *_together(members, isinstance(operator, InsertEach)))
+        if holder is node and at is not None:
+            holder.children.insert(at, made)
+            made.least, made.most = _together(members, True)
+        else:
+            if holder is not node:
+                made.least, made.most = 1, 1
+            holder.children.append(made)
+        tree.register(made)
+        holder = made
+    for member in members:
+        member.parent = holder
+        if isinstance(operator, InsertEach):
+            member.least, member.most = (1 if len(members) == 1 else 0), 1
+    holder.children = members
+    if isinstance(operator, InsertAll):
+        holder.has_text, holder.loops = node.has_text, node.loops
+        node.has_text, node.loops = False, {}
+
+
+def _together(members: Sequence[SchemaNode], each: bool) -> tuple[int, int | None]:
+    """How often a made path occurs around these members."""
+    if not each:
+        return int(any(member.least for member in members)), 1
+    most = [member.most for member in members]
+    return sum(member.least for member in members), None if None in most else sum(each or 0 for each in most)
+
+
+def _times(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a * b
+
+
+def _upgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode]) -> None:
+    if node.parent is None:
+        raise MappingError("children of the root cannot be moved behind it", code="operator", name=node.key)
+    node.children = [child for child in node.children if child not in members]
+    siblings = node.parent.children
+    at = siblings.index(node) + 1
+    siblings[at:at] = members
+    for member in members:
+        member.parent = node.parent
+        member.least, member.most = member.least * node.least, _times(member.most, node.most)
+
+
+def _downgrade(node: SchemaNode, members: list[SchemaNode], into: SchemaNode) -> None:
+    if into in members:
+        raise MappingError(f"{into.key!r} cannot move into itself", code="operator", name=into.key)
+    node.children = [child for child in node.children if child is not into and child not in members] + [into]
+    into.children += members
+    into.least = max(into.least, int(any(member.least for member in members)))
+    for member in members:
+        member.parent = into
+
+
+def _exchange(tree: SchemaTree, node: SchemaNode, above: SchemaNode) -> None:
+    siblings = tree.siblings(node)
+    at = siblings.index(node)
+    node.children.remove(above)
+    above.parent, node.parent = node.parent, above
+    siblings[at] = above
+    above.children.insert(0, node)
+    above.least, above.most = node.least * max(1, above.least), _times(node.most, above.most)
+    node.least, node.most = 1, 1
