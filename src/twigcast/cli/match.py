@@ -67,7 +67,7 @@ class MatchedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class DocumentRefusal:
     """A subscription that exceeds a limit on the document, and the error that says so."""
 
     id: Hashable
@@ -83,7 +83,7 @@ class Outcome:
     count: int
     parts: list[MatchedPart]
     error: TwigcastError | None = None
-    refused: list[Refusal] = field(default_factory=list)
+    refused: list[DocumentRefusal] = field(default_factory=list)
 
 
 def command(
@@ -195,7 +195,7 @@ def _outcome(
         body = source.read(index.limits.bytes)
         match = index.match(body)
         ids = [id for id in match.ids if only is None or str(id) in only]
-        refused = [Refusal(each.id, each.error) for each in match.undecided]
+        refused = [DocumentRefusal(each.id, each.error) for each in match.undecided]
         parts = list(_parts(index, body, ids, form, refused)) if wanted is Wanted.PARTS else []
     except (DocumentError, SourceError) as error:
         return Outcome(source.text, [], 0, [], error)
@@ -203,7 +203,7 @@ def _outcome(
 
 
 def _parts(
-    index: Index, body: bytes, ids: Iterable[Hashable], form: Form, refused: list[Refusal]
+    index: Index, body: bytes, ids: Iterable[Hashable], form: Form, refused: list[DocumentRefusal]
 ) -> Iterator[MatchedPart]:
     """The parts that the subscriptions selected; the document is parsed once for all of them."""
     from twigcast.document import PartCutter, read
@@ -215,7 +215,7 @@ def _parts(
             nodes = select(index.pattern(id), cutter.document, index.limits.steps(len(body)))
             texts = cutter.texts(nodes)
         except (DocumentError, EvaluationError) as error:
-            refused.append(Refusal(id, error))
+            refused.append(DocumentRefusal(id, error))
             continue
         for node, text in zip(nodes, texts, strict=True):
             yield MatchedPart(id, node.start, node.end, type(node).__name__.lower(), text)

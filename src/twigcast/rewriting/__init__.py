@@ -8,8 +8,8 @@ image.sources(node)                                             the publisher's 
 
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
 from twigcast.rewriting.labels import (
-    Label,
     PathStep,
+    QName,
     is_made,
     parent_key,
     parse_label,
@@ -44,10 +44,10 @@ __all__ = [
     "Insert",
     "InsertAll",
     "InsertEach",
-    "Label",
     "Mapping",
     "Operator",
     "PathStep",
+    "QName",
     "Rename",
     "SchemaNode",
     "SchemaTree",

@@ -28,7 +28,7 @@ from twigcast.document import (
     Text,
 )
 from twigcast.errors import DocumentError, MappingError
-from twigcast.rewriting.labels import Label
+from twigcast.rewriting.labels import QName
 from twigcast.rewriting.operators import (
     Downgrade,
     Exchange,
@@ -91,7 +91,7 @@ def rewrite(
     Raises ``MappingError`` (``no-mapping``) if the root is not that of the schema, and ``DocumentError``
     (``rewriting-expansion``) if copies make the image too large.
     """
-    if Label(document.root.namespace, document.root.local) != schema.root.label:
+    if QName(document.root.namespace, document.root.local) != schema.root.label:
         raise MappingError(
             f"the root element is {document.root.local!r}, not {schema.root.label.local!r}",
             code="no-mapping",
@@ -106,7 +106,7 @@ def rewrite(
 class _AttributeCopy:
     __slots__ = ("key", "label", "origin")
 
-    def __init__(self, key: str | None, label: Label, origin: Attribute) -> None:
+    def __init__(self, key: str | None, label: QName, origin: Attribute) -> None:
         self.key, self.label, self.origin = key, label, origin
 
 
@@ -115,7 +115,7 @@ class _ElementCopy:
 
     __slots__ = ("attributes", "children", "key", "label", "made_of", "origin")
 
-    def __init__(self, key: str | None, label: Label, origin: Element | None = None) -> None:
+    def __init__(self, key: str | None, label: QName, origin: Element | None = None) -> None:
         self.key, self.label, self.origin = key, label, origin
         self.attributes: list[_AttributeCopy] = []
         self.children: list[_Copy] = []
@@ -138,7 +138,7 @@ class _Rewriter:
         self.document, self.limits = document, limits
         self.schema = schema
         self.strangers = 0
-        self.top = _ElementCopy(None, Label("", ""))
+        self.top = _ElementCopy(None, QName("", ""))
         self._copy(document)
         self.schema = schema.copy()  # operators change it
         self.size = self._sizes([self.top])
@@ -153,13 +153,13 @@ class _Rewriter:
                 if not isinstance(child, Element):
                     copy.children.append(child)
                     continue
-                label = Label(child.namespace, child.local)
+                label = QName(child.namespace, child.local)
                 below = root if original is document else node and self.schema.child(node, label)
                 if below is None and node is not None:
                     self.strangers += 1
                 new = _ElementCopy(below.key if below else None, label, child)
                 for attribute in child.attributes:
-                    name = Label(attribute.namespace, attribute.local)
+                    name = QName(attribute.namespace, attribute.local)
                     known = self.schema.child(below, name, is_attribute=True) if below else None
                     new.attributes.append(_AttributeCopy(known.key if known else None, name, attribute))
                 copy.children.append(new)
@@ -231,7 +231,7 @@ class _Rewriter:
                     children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
                 parent.children = children
 
-    def _to_element(self, x: _ElementCopy, key: str, label: Label) -> None:
+    def _to_element(self, x: _ElementCopy, key: str, label: QName) -> None:
         for attribute in x.attributes:
             if attribute.key == key:
                 made = _ElementCopy(key, label)
@@ -270,7 +270,7 @@ class _Rewriter:
         if self.size > allowed:
             message = f"the mapping copies elements until the document has more than {allowed:,.0f} bytes"
             raise DocumentError(message, code="rewriting-expansion")
-        top = _ElementCopy(None, Label("", ""))
+        top = _ElementCopy(None, QName("", ""))
         waiting = [(top, moved)]
         while waiting:
             copy, children = waiting.pop()
@@ -383,7 +383,7 @@ def _taken(x: _ElementCopy, keys: Sequence[str]) -> list[_Copy]:
     return moved
 
 
-def _wrapped(keys: Sequence[str], path: Sequence[Label], content: list[_Copy]) -> _ElementCopy:
+def _wrapped(keys: Sequence[str], path: Sequence[QName], content: list[_Copy]) -> _ElementCopy:
     """A made path around some content."""
     for key, label in zip(reversed(keys), reversed(path), strict=True):
         made = _ElementCopy(key, label)

@@ -18,7 +18,7 @@ _SLASH = re.compile(r"/(?![^{}]*\})")  # not one inside of a namespace
 _STEP = re.compile(r"(@?)(?:Q\{([^{}]*)\}|([^/{}@:]+):)?([^/{}@:]+)")
 
 
-class Label(NamedTuple):
+class QName(NamedTuple):
     """The namespace and the local name of an element or attribute."""
 
     namespace: str
@@ -31,14 +31,14 @@ class Label(NamedTuple):
 class PathStep(NamedTuple):
     """One step of a path: a child element, or an attribute."""
 
-    label: Label
+    label: QName
     is_attribute: bool
 
     def __str__(self) -> str:
         return (ATTRIBUTE if self.is_attribute else "") + str(self.label)
 
 
-def parse_label(text: str, namespaces: Mapping[str, str] | None = None) -> Label:
+def parse_label(text: str, namespaces: Mapping[str, str] | None = None) -> QName:
     """The label that a text names; raises ``MappingError`` (``place``)."""
     steps = parse_path(text, namespaces)
     if len(steps) != 1 or steps[0].is_attribute:
@@ -69,7 +69,7 @@ def parse_path(text: str, namespaces: Mapping[str, str] | None = None) -> tuple[
             uri = bound[prefix]
         elif uri is None:
             uri = "" if mark else bound.get("", "")
-        steps.append(PathStep(Label(uri, local), bool(mark)))
+        steps.append(PathStep(QName(uri, local), bool(mark)))
         at = found.end()
         if at == len(text):
             return tuple(steps)

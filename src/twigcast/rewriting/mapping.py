@@ -21,7 +21,7 @@ from twigcast.document import Document, DocumentLimits
 from twigcast.errors import MappingError
 from twigcast.rewriting import operators as kinds
 from twigcast.rewriting.documents import Image, rewrite
-from twigcast.rewriting.labels import Label, is_made, parent_key, parse_label, parse_path
+from twigcast.rewriting.labels import QName, is_made, parent_key, parse_label, parse_path
 from twigcast.rewriting.operators import Operator, apply_all
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
@@ -134,7 +134,7 @@ def _entry(operator: Operator) -> list[object]:
     entry: list[object] = [type(operator).__name__]
     for each in fields(operator):
         value = getattr(operator, each.name)
-        if isinstance(value, Label):
+        if isinstance(value, QName):
             entry.append(str(value))
         elif isinstance(value, tuple):
             entry.append([str(item) for item in value])

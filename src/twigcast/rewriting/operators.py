@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from twigcast.errors import MappingError
-from twigcast.rewriting.labels import Label, parent_key
+from twigcast.rewriting.labels import QName, parent_key
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
-Labels: TypeAlias = tuple[Label, ...]
+Labels: TypeAlias = tuple[QName, ...]
 Keys: TypeAlias = tuple[str, ...]
 
 
@@ -35,7 +35,7 @@ class Rename:
     """Gives an element or attribute another name."""
 
     node: str
-    label: Label
+    label: QName
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ToElement:
     """
 
     node: str
-    label: Label
+    label: QName
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _members(tree: SchemaTree, node: SchemaNode, keys: Keys) -> list[SchemaNode]
     return found
 
 
-def _to_element(tree: SchemaTree, node: SchemaNode, label: Label) -> None:
+def _to_element(tree: SchemaTree, node: SchemaNode, label: QName) -> None:
     parent = node.parent
     if not node.is_attribute or parent is None:
         raise MappingError(f"{node.key!r} is not an attribute", code="operator", name=node.key)

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from twigcast.errors import MappingError, SchemaError
-from twigcast.rewriting.labels import ATTRIBUTE, Label, PathStep, is_made, parent_key, parse_path
+from twigcast.rewriting.labels import ATTRIBUTE, PathStep, QName, is_made, parent_key, parse_path
 from twigcast.schema import ElementGraph, Presence
 
 LARGEST = 5000
@@ -36,7 +36,7 @@ class SchemaNode:
     """
 
     key: str
-    label: Label
+    label: QName
     parent: SchemaNode | None = field(default=None, repr=False)
     least: int = 1
     most: int | None = 1
@@ -45,7 +45,7 @@ class SchemaNode:
     element: str | None = None
     attributes: list[SchemaNode] = field(default_factory=list, repr=False)
     children: list[SchemaNode] = field(default_factory=list, repr=False)
-    loops: dict[Label, str] = field(default_factory=dict, repr=False)
+    loops: dict[QName, str] = field(default_factory=dict, repr=False)
 
     @property
     def cardinality(self) -> str:
@@ -130,7 +130,7 @@ class SchemaTree:
             node = self.child(node, step.label, step.is_attribute)
         return node
 
-    def child(self, node: SchemaNode, label: Label, is_attribute: bool = False) -> SchemaNode | None:
+    def child(self, node: SchemaNode, label: QName, is_attribute: bool = False) -> SchemaNode | None:
         """The node of a child element or attribute in a document, None if the schema has none there."""
         self.expand(node)
         for each in node.attributes if is_attribute else node.children:
@@ -148,7 +148,7 @@ class SchemaTree:
         for attribute in self.graph[node.element].attributes:
             if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
                 continue
-            label = _label(self.graph, attribute.name) if ":" in attribute.name else Label("", attribute.name)
+            label = _label(self.graph, attribute.name) if ":" in attribute.name else QName("", attribute.name)
             required = attribute.presence is Presence.REQUIRED
             key = f"{node.key}/{ATTRIBUTE}{label}"
             new = SchemaNode(key, label, node, int(required), 1, is_attribute=True, has_text=True)
@@ -244,11 +244,11 @@ class SchemaTree:
         return MappingError(f"there is no {key!r}; {parent!r} contains {there}", code="place", name=key)
 
 
-def _label(graph: ElementGraph, name: str) -> Label:
+def _label(graph: ElementGraph, name: str) -> QName:
     if name.startswith("xml:"):
-        return Label("http://www.w3.org/XML/1998/namespace", name[4:])
+        return QName("http://www.w3.org/XML/1998/namespace", name[4:])
     namespace, local = graph.expanded(name)
     if namespace is None:
         message = f"the schema does not say which namespace the prefix of {name!r} stands for"
         raise SchemaError(message)
-    return Label(namespace, local)
+    return QName(namespace, local)
