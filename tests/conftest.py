@@ -20,7 +20,7 @@ PROJECT = Path(__file__).parent.parent
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A test that uses a Spark session has the mark ``spark``; tests marked ``soak`` run in ``make soak`` only."""
+    """Mark the tests that use a Spark session, and leave out those marked ``soak`` but in ``make soak``."""
     if not os.environ.get("TWIGCAST_SOAK"):
         left_out = [item for item in items if item.get_closest_marker("soak")]
         config.hook.pytest_deselected(items=left_out)
