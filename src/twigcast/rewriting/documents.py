@@ -239,12 +239,12 @@ class _Rewriter:
         return (element for element in self._walk() if element.key == key)
 
     def _replace(self, key: str, by: Callable[[_ElementCopy], Iterable[_Copy]]) -> None:
-        for parent in self._walk():
-            if any(_is(child, (key,)) for child in parent.children):
-                children: list[_Copy] = []
-                for child in parent.children:
-                    children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
-                parent.children = children
+        # The parents are fixed first: after Exchange a replaced element has a parent that is still to come.
+        for parent in [each for each in self._walk() if any(_is(child, (key,)) for child in each.children)]:
+            children: list[_Copy] = []
+            for child in parent.children:
+                children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
+            parent.children = children
 
     def _downgrade(self, x: _ElementCopy, members: Sequence[str], into: str, label: QName) -> None:
         moved = _taken(x, members)
