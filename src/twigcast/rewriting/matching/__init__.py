@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from twigcast.rewriting.matching.flooding import LabelledEdge, flood
     from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
     from twigcast.rewriting.matching.profiling import ValueProfile, pooled_profiles, profile_documents
-    from twigcast.rewriting.matching.schema_matcher import PairEvidence, Matching, match_schemas
+    from twigcast.rewriting.matching.schema_matcher import Matching, PairEvidence, match_schemas
 
 __all__ = [
-    "PairEvidence",
     "LabelledEdge",
     "Matching",
     "NameComparison",
     "NameSimilarity",
+    "PairEvidence",
     "Thesaurus",
     "ValueProfile",
     "flood",
