@@ -37,7 +37,6 @@ LEVELS = {
     "analysis": 5,
     "filtering": 6,
     "chunking": 6,
-    "rewriting": 6,
     "workload": 6,
     "rewriting": 6,
     "subscriptions": 7,
