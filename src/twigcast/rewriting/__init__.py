@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
+from twigcast.rewriting.image_automaton import image_automaton
 from twigcast.rewriting.labels import (
     PathStep,
     QName,
@@ -47,12 +48,31 @@ from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.rewriting.mapping_files import MappingFile, MappingTest, read_mapping, read_mapping_file
+    from twigcast.rewriting.mapping_files import (
+        CheckedMapping,
+        Growth,
+        MappingFile,
+        MappingFinding,
+        MappingRow,
+        MappingTest,
+        check_mapping,
+        check_together,
+        grow_schema,
+        grown_dtd,
+        mapping_rows,
+        mapping_svg,
+        outside_schema,
+        read_mapping,
+        read_mapping_file,
+        update_mapping_file,
+    )
 
 __all__ = [
     "ELEMENT_COST",
+    "CheckedMapping",
     "Downgrade",
     "Exchange",
+    "Growth",
     "Hide",
     "Image",
     "Insert",
@@ -60,6 +80,8 @@ __all__ = [
     "InsertEach",
     "Mapping",
     "MappingFile",
+    "MappingFinding",
+    "MappingRow",
     "MappingTest",
     "Mappings",
     "Operator",
@@ -73,10 +95,18 @@ __all__ = [
     "UpgradeAll",
     "apply",
     "apply_all",
+    "check_mapping",
+    "check_together",
     "derive",
+    "grow_schema",
+    "grown_dtd",
+    "image_automaton",
     "is_made",
     "made_keys",
     "mapping_paths",
+    "mapping_rows",
+    "mapping_svg",
+    "outside_schema",
     "parent_key",
     "parse_label",
     "parse_operator",
@@ -87,16 +117,29 @@ __all__ = [
     "rewrite",
     "shown_operator",
     "shown_path",
+    "update_mapping_file",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
         "twigcast.rewriting.mapping_files": (
+            "CheckedMapping",
+            "Growth",
             "MappingFile",
+            "MappingFinding",
+            "MappingRow",
             "MappingTest",
+            "check_mapping",
+            "check_together",
+            "grow_schema",
+            "grown_dtd",
+            "mapping_rows",
+            "mapping_svg",
+            "outside_schema",
             "read_mapping",
             "read_mapping_file",
+            "update_mapping_file",
         ),
     },
     extra="schemas",
