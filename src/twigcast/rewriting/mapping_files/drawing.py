@@ -50,6 +50,7 @@ class MappingRow:
     operators: tuple[str, ...]
     image: str
     is_matched: bool
+    is_leaf: bool
 
 
 def mapping_rows(
@@ -82,6 +83,7 @@ def mapping_rows(
                 tuple(_counted(kinds.get(node.key, ()))),
                 "" if found is None else _shown_image(found, prefixes),
                 is_matched,
+                node.is_leaf,
             )
         )
         children = [each for each in (*node.attributes, *node.children) if each.key in wanted]

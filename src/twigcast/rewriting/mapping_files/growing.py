@@ -50,13 +50,13 @@ class Growth:
 
 def grow_schema(file: MappingFile, graph: ElementGraph, places: Collection[str] = ()) -> Growth:
     """Add the source places that no line of a mapping file decides on, or just those that are named."""
-    source, target = file.source_tree(), SchemaTree.of(graph)
+    source, target = file.source_tree(), file.target_tree(graph)
     prefixes = file.prefixes(source, target)
     chosen = {file.source_key(place, source, "place") for place in places}
     found = undecided_places(file, source, target)
     if chosen:
         found = [leaf for key in sorted(chosen) for leaf in _leaves(source, source[key])]
-    growth = Growth(graph)
+    growth = Growth(graph.rooted(target.root.element or graph.root))
     pairs = file.keys(source, target)
     made: dict[str, tuple[str, str]] = {}  # source key → element and path in the grown schema
     for node in found:
@@ -110,7 +110,7 @@ def grown_dtd(text: str, growth: Growth) -> str:
     elif growth.added:
         added = [growth.graph[name] for name in growth.added]
         changed = f"{changed.rstrip()}\n{write_dtd(element_graph(added))}"
-    _check_only_grown(read_dtd(text.encode()), read_dtd(changed.encode(), growth.graph.root))
+    _check_only_grown(read_dtd(text.encode()), read_dtd(changed.encode()))
     return changed
 
 
