@@ -18,6 +18,7 @@ from twigcast.rewriting.labels import (
 )
 from twigcast.rewriting.mapping import Mapping
 from twigcast.rewriting.operators import (
+    AppliedOperator,
     Downgrade,
     Exchange,
     Hide,
@@ -31,12 +32,16 @@ from twigcast.rewriting.operators import (
     UpgradeAll,
     apply,
     apply_all,
+    apply_in_order,
     made_keys,
+    was_attribute_of,
 )
+from twigcast.rewriting.places import Place, named_places
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
 __all__ = [
     "ELEMENT_COST",
+    "AppliedOperator",
     "Downgrade",
     "Exchange",
     "Hide",
@@ -47,6 +52,7 @@ __all__ = [
     "Mapping",
     "Operator",
     "PathStep",
+    "Place",
     "QName",
     "Rename",
     "SchemaNode",
@@ -56,11 +62,14 @@ __all__ = [
     "UpgradeAll",
     "apply",
     "apply_all",
+    "apply_in_order",
     "is_made",
     "made_keys",
+    "named_places",
     "parent_key",
     "parse_label",
     "parse_path",
     "rewrite",
     "shown_path",
+    "was_attribute_of",
 ]
