@@ -150,7 +150,8 @@ def test_copies_are_bounded_as_in_the_definition(source: random.Random) -> None:
 BOOKS = """
 <!ELEMENT books (article*)> <!ELEMENT article (#PCDATA|title|author|note)*>
 <!ATTLIST article nr CDATA #IMPLIED lang CDATA #IMPLIED>
-<!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA|name)*> <!ELEMENT name (#PCDATA)> <!ELEMENT note (#PCDATA)>
+<!ELEMENT title (#PCDATA)> <!ELEMENT author (#PCDATA|name)*>
+<!ELEMENT name (#PCDATA)> <!ELEMENT note (#PCDATA)>
 """
 
 

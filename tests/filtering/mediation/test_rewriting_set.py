@@ -122,7 +122,7 @@ def test_a_root_with_several_mappings_must_say_which(index: Index) -> None:
 
 
 def test_selected_nodes_and_parts_are_those_of_the_publisher(index: Index) -> None:
-    """A made element stands for what it contains, an element of an attribute for the attribute; none twice."""
+    """A made element stands for what it contains, an element of an attribute for it; none twice."""
     found = index.select(BODY, "schedule", MAPPINGS)
     assert [BODY[each.start : each.end] for each in found] == [b"<Day>MWF</Day>", b"<Time>9</Time>"]
     assert list(index.parts(BODY, "text", "range", MAPPINGS)) == [b"<Time>9</Time>"]
