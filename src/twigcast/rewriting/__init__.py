@@ -4,6 +4,7 @@ tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element typ
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
 image = mapping.apply(read(body))                               a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
+rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
 """
 
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
@@ -38,17 +39,35 @@ from twigcast.rewriting.operators import (
 )
 from twigcast.rewriting.places import Place, named_places
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.streaming import (
+    CommentEvent,
+    EndEvent,
+    Event,
+    EventAttribute,
+    EventRewriter,
+    InstructionEvent,
+    StartEvent,
+    TextEvent,
+    events,
+    rewrite_events,
+)
 
 __all__ = [
     "ELEMENT_COST",
     "AppliedOperator",
+    "CommentEvent",
     "Downgrade",
+    "EndEvent",
+    "Event",
+    "EventAttribute",
+    "EventRewriter",
     "Exchange",
     "Hide",
     "Image",
     "Insert",
     "InsertAll",
     "InsertEach",
+    "InstructionEvent",
     "Mapping",
     "Operator",
     "PathStep",
@@ -57,12 +76,15 @@ __all__ = [
     "Rename",
     "SchemaNode",
     "SchemaTree",
+    "StartEvent",
+    "TextEvent",
     "ToElement",
     "Upgrade",
     "UpgradeAll",
     "apply",
     "apply_all",
     "apply_in_order",
+    "events",
     "is_made",
     "made_keys",
     "named_places",
@@ -70,6 +92,7 @@ __all__ = [
     "parse_label",
     "parse_path",
     "rewrite",
+    "rewrite_events",
     "shown_path",
     "was_attribute_of",
 ]
