@@ -4,6 +4,7 @@ tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element typ
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
 image = mapping.apply(read(body))                               a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
+to_xslt(mapping)                                                a stylesheet that does the same
 rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
 """
 
@@ -51,6 +52,7 @@ from twigcast.rewriting.streaming import (
     events,
     rewrite_events,
 )
+from twigcast.rewriting.xslt import to_xslt
 
 __all__ = [
     "ELEMENT_COST",
@@ -94,5 +96,6 @@ __all__ = [
     "rewrite",
     "rewrite_events",
     "shown_path",
+    "to_xslt",
     "was_attribute_of",
 ]
