@@ -45,7 +45,7 @@ def test_prefixes_are_resolved() -> None:
 @pytest.mark.parametrize("text", ["", "a//b", "/a", "a/", "@a/b", "a b", "1a", "a/@", "Q{u}", "a:b:c", "*"])
 def test_what_is_not_a_path_is_refused(text: str) -> None:
     """The error says what a path looks like."""
-    with pytest.raises(MappingError, match="catalogue/course/@nr|prefix") as caught:
+    with pytest.raises(MappingError, match=r"catalogue/course/@nr|prefix") as caught:
         parse_path(text)
     assert caught.value.code == "place"
 
