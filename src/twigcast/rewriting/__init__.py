@@ -6,6 +6,8 @@ image = mapping.apply(read(body))                               a Document in th
 image.sources(node)                                             the publisher's own nodes behind a node
 derive(tree, target, pairs)                                     the operators of a matching
 Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
+to_xslt(mapping)                                                a stylesheet that does the same
+rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from twigcast.rewriting.mapping import Mapping
 from twigcast.rewriting.mapping_files import parse_operator, shown_operator
 from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
+    AppliedOperator,
     Downgrade,
     Exchange,
     Hide,
@@ -41,10 +44,26 @@ from twigcast.rewriting.operators import (
     UpgradeAll,
     apply,
     apply_all,
+    apply_in_order,
     made_keys,
+    was_attribute_of,
 )
+from twigcast.rewriting.places import Place, named_places
 from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.streaming import (
+    CommentEvent,
+    EndEvent,
+    Event,
+    EventAttribute,
+    EventRewriter,
+    InstructionEvent,
+    StartEvent,
+    TextEvent,
+    events,
+    rewrite_events,
+)
+from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
@@ -69,8 +88,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ELEMENT_COST",
+    "AppliedOperator",
     "CheckedMapping",
+    "CommentEvent",
     "Downgrade",
+    "EndEvent",
+    "Event",
+    "EventAttribute",
+    "EventRewriter",
     "Exchange",
     "Growth",
     "Hide",
@@ -78,6 +103,7 @@ __all__ = [
     "Insert",
     "InsertAll",
     "InsertEach",
+    "InstructionEvent",
     "Mapping",
     "MappingFile",
     "MappingFinding",
@@ -86,18 +112,23 @@ __all__ = [
     "Mappings",
     "Operator",
     "PathStep",
+    "Place",
     "QName",
     "Rename",
     "SchemaNode",
     "SchemaTree",
+    "StartEvent",
+    "TextEvent",
     "ToElement",
     "Upgrade",
     "UpgradeAll",
     "apply",
     "apply_all",
+    "apply_in_order",
     "check_mapping",
     "check_together",
     "derive",
+    "events",
     "grow_schema",
     "grown_dtd",
     "image_automaton",
@@ -106,6 +137,7 @@ __all__ = [
     "mapping_paths",
     "mapping_rows",
     "mapping_svg",
+    "named_places",
     "outside_schema",
     "parent_key",
     "parse_label",
@@ -115,9 +147,12 @@ __all__ = [
     "read_mapping",
     "read_mapping_file",
     "rewrite",
+    "rewrite_events",
     "shown_operator",
     "shown_path",
+    "to_xslt",
     "update_mapping_file",
+    "was_attribute_of",
 ]
 
 __getattr__ = lazy_names(
