@@ -38,7 +38,7 @@ from twigcast.rewriting.operators import (
     made_keys,
     was_attribute_of,
 )
-from twigcast.rewriting.places import Place, named_places
+from twigcast.rewriting.places import NamedPlace, named_places
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.rewriting.streaming import (
     CommentEvent,
@@ -71,9 +71,9 @@ __all__ = [
     "InsertEach",
     "InstructionEvent",
     "Mapping",
+    "NamedPlace",
     "Operator",
     "PathStep",
-    "Place",
     "QName",
     "Rename",
     "SchemaNode",
