@@ -6,8 +6,15 @@ image = mapping.apply(read(body))                               a Document in th
 image.sources(node)                                             the publisher's own nodes behind a node
 to_xslt(mapping)                                                a stylesheet that does the same
 rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
+derive(tree, target, pairs)                                     the operators of a matching
+Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
 from twigcast.rewriting.labels import (
     PathStep,
@@ -19,6 +26,8 @@ from twigcast.rewriting.labels import (
     shown_path,
 )
 from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping_files import parse_operator, shown_operator
+from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
     AppliedOperator,
     Downgrade,
@@ -39,6 +48,7 @@ from twigcast.rewriting.operators import (
     was_attribute_of,
 )
 from twigcast.rewriting.places import NamedPlace, named_places
+from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.rewriting.streaming import (
     CommentEvent,
@@ -53,6 +63,10 @@ from twigcast.rewriting.streaming import (
     rewrite_events,
 )
 from twigcast.rewriting.xslt import to_xslt
+from twigcast.system import lazy_names
+
+if TYPE_CHECKING:
+    from twigcast.rewriting.mapping_files import MappingFile, MappingTest, read_mapping, read_mapping_file
 
 __all__ = [
     "ELEMENT_COST",
@@ -71,6 +85,9 @@ __all__ = [
     "InsertEach",
     "InstructionEvent",
     "Mapping",
+    "MappingFile",
+    "MappingTest",
+    "Mappings",
     "NamedPlace",
     "Operator",
     "PathStep",
@@ -86,16 +103,36 @@ __all__ = [
     "apply",
     "apply_all",
     "apply_in_order",
+    "derive",
     "events",
     "is_made",
     "made_keys",
+    "mapping_paths",
     "named_places",
     "parent_key",
     "parse_label",
+    "parse_operator",
     "parse_path",
+    "printed_rules",
+    "read_mapping",
+    "read_mapping_file",
     "rewrite",
     "rewrite_events",
+    "shown_operator",
     "shown_path",
     "to_xslt",
     "was_attribute_of",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.rewriting.mapping_files": (
+            "MappingFile",
+            "MappingTest",
+            "read_mapping",
+            "read_mapping_file",
+        ),
+    },
+    extra="schemas",
+)
