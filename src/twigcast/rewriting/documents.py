@@ -48,7 +48,7 @@ from twigcast.rewriting.operators import (
 from twigcast.rewriting.schema_tree import SchemaTree
 
 ELEMENT_COST = 32
-"""What an element of the image counts toward the limit of its size, beside its text and attribute values."""
+"""What an element, comment or instruction counts toward the limit on copies, beside its text and values."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -119,8 +119,8 @@ def no_mapping(root: QName, schema: SchemaTree) -> MappingError:
 class CopyBudget:
     """Limits how large copies may make the image of a document of ``size`` bytes.
 
-    What was read and what is copied count as the elements, attribute values and texts of an image do: each
-    element as ``ELEMENT_COST``, values and texts as their bytes in UTF-8.
+    What was read and what is copied count as the nodes of an image do: each element, comment or instruction
+    as ``ELEMENT_COST``, values and texts as their bytes in UTF-8.
     """
 
     def __init__(self, size: int, limits: DocumentLimits) -> None:
@@ -396,6 +396,9 @@ def _size(copies: Sequence[_Copy]) -> int:
         elif isinstance(each, _ValueCopy | Text):
             value = each.origin.value if isinstance(each, _ValueCopy) else each.value
             size += len(value.encode())
+        else:
+            target = each.target if isinstance(each, Instruction) else ""
+            size += ELEMENT_COST + len(target.encode()) + len(each.value.encode())
     return size
 
 

@@ -27,6 +27,7 @@ from twigcast.rewriting.documents import Image, rewrite_with
 from twigcast.rewriting.labels import XML_NAMESPACE, QName, is_made, parse_label, parse_path
 from twigcast.rewriting.operators import AppliedOperator, Operator, apply_in_order
 from twigcast.rewriting.places import NamedPlace, named_places, recursive_children
+from twigcast.rewriting.planning import compile_plan
 from twigcast.rewriting.schema_tree import SchemaTree
 from twigcast.schema import (
     AttributeDeclaration,
@@ -115,6 +116,16 @@ class Mapping:
     def applied(self) -> tuple[AppliedOperator, ...]:
         """The operators with the keys of what they make; raises ``MappingError`` as ``image`` does."""
         return self._applied[1]
+
+    @property
+    def root(self) -> QName:
+        """The root element of the documents that the mapping is for."""
+        return self.source.root.label
+
+    @cached_property
+    def plan(self) -> bytes:
+        """The mapping for the compiled rewriter; raises ``MappingError`` as ``image`` does."""
+        return compile_plan(self.source, self.operators)
 
     @property
     def places(self) -> list[NamedPlace]:

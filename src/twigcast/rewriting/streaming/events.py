@@ -97,6 +97,8 @@ def image_size(found: Iterable[Event]) -> int:
             size += ELEMENT_COST + sum(len(each.value.encode()) for each in event.attributes)
         elif isinstance(event, TextEvent):
             size += len(event.value.encode())
+        elif isinstance(event, CommentEvent | InstructionEvent):
+            size += ELEMENT_COST + held_bytes(event)
     return size
 
 
