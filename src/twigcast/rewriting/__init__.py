@@ -4,10 +4,10 @@ tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element typ
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
 image = mapping.apply(read(body))                               a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
-derive(tree, target, pairs)                                     the operators of a matching
-Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 to_xslt(mapping)                                                a stylesheet that does the same
 rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
+derive(tree, target, pairs)                                     the operators of a matching
+Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from twigcast.rewriting.operators import (
     made_keys,
     was_attribute_of,
 )
-from twigcast.rewriting.places import Place, named_places
+from twigcast.rewriting.places import NamedPlace, named_places
 from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.rewriting.streaming import (
@@ -110,9 +110,9 @@ __all__ = [
     "MappingRow",
     "MappingTest",
     "Mappings",
+    "NamedPlace",
     "Operator",
     "PathStep",
-    "Place",
     "QName",
     "Rename",
     "SchemaNode",

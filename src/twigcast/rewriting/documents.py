@@ -104,7 +104,7 @@ def rewrite_with(
     """``rewrite`` for operators that have been applied to the schema already."""
     if QName(document.root.namespace, document.root.local) != schema.root.label:
         raise no_mapping(QName(document.root.namespace, document.root.local), schema)
-    rewriter = _Rewriter(document, schema, limits or DocumentLimits())
+    rewriter = _Rewriter(document, schema, operators, limits or DocumentLimits())
     for operator in operators:
         rewriter.apply(operator)
     return rewriter.image()
@@ -186,13 +186,20 @@ _Copy: TypeAlias = _ElementCopy | _ValueCopy | Text | Comment | Instruction
 
 
 class _Rewriter:
-    def __init__(self, document: Document, schema: SchemaTree, limits: DocumentLimits) -> None:
+    def __init__(
+        self,
+        document: Document,
+        schema: SchemaTree,
+        operators: Sequence[AppliedOperator],
+        limits: DocumentLimits,
+    ) -> None:
         self.document, self.schema = document, schema
         self.strangers = 0
         self.top = _ElementCopy(None, QName("", ""))
         self._copy(document)
         self.budget = CopyBudget(len(document.body), limits)
-        self.budget.read(_size(self.top.children))
+        if any(isinstance(each.operator, Downgrade | Exchange) for each in operators):
+            self.budget.read(_size(self.top.children))  # otherwise nothing is copied
 
     def _copy(self, document: Document) -> None:
         root = self.schema.root
