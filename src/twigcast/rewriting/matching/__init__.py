@@ -19,9 +19,10 @@ from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.rewriting.matching.flooding import LabelledEdge, flood
-    from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
+    from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, words_of
     from twigcast.rewriting.matching.profiling import ValueProfile, pooled_profiles, profile_documents
     from twigcast.rewriting.matching.schema_matcher import Evidence, Matching, match_schemas
+    from twigcast.rewriting.matching.thesaurus import Thesaurus
 
 __all__ = [
     "Evidence",
@@ -44,9 +45,14 @@ __getattr__ = lazy_names(
     __name__,
     {
         f"{_ROOM}.flooding": ("LabelledEdge", "flood"),
-        f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "Thesaurus", "words_of"),
+        f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "words_of"),
         f"{_ROOM}.profiling": ("ValueProfile", "pooled_profiles", "profile_documents"),
         f"{_ROOM}.schema_matcher": ("Evidence", "Matching", "match_schemas"),
+        f"{_ROOM}.thesaurus": ("Thesaurus",),
     },
     extra="schemas",
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

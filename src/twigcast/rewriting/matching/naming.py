@@ -14,12 +14,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
-from pathlib import Path
 
 from rapidfuzz.distance import JaroWinkler
 
-from twigcast.errors import SourceError
+from twigcast.rewriting.matching.thesaurus import Thesaurus
 
 PREFIX = 0.9
 """The similarity of a word and its beginning, such as ``prereq`` and ``prerequisite``."""
@@ -35,52 +33,6 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[^\W\d_A-Za-z]+|\d+")
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in lower case, cut at case, digits and all that is no letter."""
     return tuple(word.lower() for word in _WORD.findall(name))
-
-
-class Thesaurus:
-    """Groups of words that mean the same.  A word may be in several groups, which do not become one."""
-
-    def __init__(self, groups: Iterable[Iterable[str]] = ()) -> None:
-        self.groups = tuple(frozenset(word.lower() for word in group) for group in groups)
-        self._of: dict[str, set[int]] = {}
-        for number, group in enumerate(self.groups):
-            for word in group:
-                self._of.setdefault(word, set()).add(number)
-
-    @classmethod
-    def parse(cls, text: str) -> Thesaurus:
-        """The thesaurus of a text with a group on each line, words parted by commas, ``#`` for comments."""
-        lines = (line.partition("#")[0] for line in text.splitlines())
-        groups = ([word.strip() for word in line.split(",") if word.strip()] for line in lines)
-        return cls(group for group in groups if len(group) > 1)
-
-    @classmethod
-    def built_in(cls) -> Thesaurus:
-        """The small thesaurus that ships with the package."""
-        text = resources.files("twigcast.rewriting.matching").joinpath("thesaurus.txt")
-        return cls.parse(text.read_text(encoding="utf-8"))
-
-    @classmethod
-    def read(cls, path: Path) -> Thesaurus:
-        """The built-in thesaurus with the groups of a user's file added; raises ``SourceError``."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            message = "a thesaurus must be UTF-8 text: a group of words on each line, parted by commas"
-            raise SourceError(message, code="encoding", path=str(path)) from None
-        return cls.built_in() + cls.parse(text)
-
-    def __add__(self, other: Thesaurus) -> Thesaurus:
-        return Thesaurus((*self.groups, *other.groups))
-
-    def are_synonyms(self, a: str, b: str) -> bool:
-        """Whether two words are in one group."""
-        return not self._of.get(a, set()).isdisjoint(self._of.get(b, ()))
-
-    @property
-    def vocabulary(self) -> frozenset[str]:
-        """All words of the groups."""
-        return frozenset(self._of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import numpy as np
 
 from twigcast.rewriting.matching.choosing import assign, compatible, consistent, overlap, share
 from twigcast.rewriting.matching.flooding import LabelledEdge, flood
-from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
+from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, words_of
 from twigcast.rewriting.matching.profiling import DISTINCTIVE, ValueProfile
+from twigcast.rewriting.matching.thesaurus import Thesaurus
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
 THRESHOLD = 0.45
