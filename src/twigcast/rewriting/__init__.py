@@ -47,10 +47,22 @@ from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.rewriting.dialects import PROPORTIONS, Dialect, make_dialects, normal_document
     from twigcast.rewriting.mapping_files import MappingFile, MappingTest, read_mapping, read_mapping_file
+    from twigcast.rewriting.matching import (
+        Matching,
+        PairEvidence,
+        Thesaurus,
+        ValueProfile,
+        match_schemas,
+        pooled_profiles,
+        profile_documents,
+    )
 
 __all__ = [
     "ELEMENT_COST",
+    "PROPORTIONS",
+    "Dialect",
     "Downgrade",
     "Exchange",
     "Hide",
@@ -62,26 +74,35 @@ __all__ = [
     "MappingFile",
     "MappingTest",
     "Mappings",
+    "Matching",
     "Operator",
+    "PairEvidence",
     "PathStep",
     "QName",
     "Rename",
     "SchemaNode",
     "SchemaTree",
+    "Thesaurus",
     "ToElement",
     "Upgrade",
     "UpgradeAll",
+    "ValueProfile",
     "apply",
     "apply_all",
     "derive",
     "is_made",
     "made_keys",
+    "make_dialects",
     "mapping_paths",
+    "match_schemas",
+    "normal_document",
     "parent_key",
     "parse_label",
     "parse_operator",
     "parse_path",
+    "pooled_profiles",
     "printed_rules",
+    "profile_documents",
     "read_mapping",
     "read_mapping_file",
     "rewrite",
@@ -92,11 +113,21 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "twigcast.rewriting.dialects": ("PROPORTIONS", "Dialect", "make_dialects", "normal_document"),
         "twigcast.rewriting.mapping_files": (
             "MappingFile",
             "MappingTest",
             "read_mapping",
             "read_mapping_file",
+        ),
+        "twigcast.rewriting.matching": (
+            "Matching",
+            "PairEvidence",
+            "Thesaurus",
+            "ValueProfile",
+            "match_schemas",
+            "pooled_profiles",
+            "profile_documents",
         ),
     },
     extra="schemas",

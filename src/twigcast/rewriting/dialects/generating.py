@@ -1,8 +1,8 @@
 """Generates dialects: source schemas of a global schema, each with its true mapping.
 
-    global schema ──changes──► dialect               a document in the global schema ──changes──► in the dialect
-         ▲                        │                            ▲                                       │
-         └───true mapping─────────┘                            └──────────────true mapping─────────────┘
+    global schema ──changes──► dialect          a document in the global schema ──changes──► in the dialect
+         ▲                        │                            ▲                                     │
+         └──────true mapping──────┘                            └─────────────true mapping────────────┘
 
 The numbers of operators are those of the paper on heterogeneous data: 148 for 40 catalogues.
 """
@@ -26,7 +26,7 @@ from twigcast.rewriting.dialects.changes import (
 )
 from twigcast.rewriting.dialects.dialect_schema import DialectSchema, Part
 from twigcast.rewriting.dialects.items import read_item, write_item
-from twigcast.rewriting.dialects.naming import group_name, new_name, root_name
+from twigcast.rewriting.dialects.new_names import group_name, new_name, root_name
 from twigcast.rewriting.mapping import Mapping
 from twigcast.rewriting.matching.thesaurus import Thesaurus
 from twigcast.rewriting.operators import Insert, InsertAll, InsertEach, Operator, apply, made_keys
@@ -68,7 +68,7 @@ class Dialect:
     def document(self, body: bytes) -> bytes:
         """The document of the dialect whose image is this document of the global schema.
 
-        The image is ``normal_document(global_graph, body)``, up to the order of siblings with different names.
+        The image is ``normal_document(global_graph, body)``, up to the order of siblings of different names.
         Raises ``SchemaError`` if the document has elements that the global schema lacks.
         """
         root = read_item(self.global_graph, body)
@@ -158,11 +158,13 @@ class _Draft:
         once = slot.most == 1 and parent.has_elements
         members = tuple(each.identity for each in part.parts if not each.is_extra)
         if kind == "Rename" and part.name == part.identity:
-            name = new_name(part.name, parent.name, self.thesaurus, taken, self.random)
+            above = "" if parent.is_extra else parent.name
+            name = new_name(part.name, above, self.thesaurus, taken, self.random)
             return [NewName(part.identity, name, label)]
         if kind == "ToElement" and once and part.is_text:
             name = part.name.rpartition(":")[2]
-            used = {each.name for each in (*parent.attributes, *parent.declaration.attributes)}
+            used = {each.name for each in parent.attributes}
+            used |= {each.name for each in parent.declaration.attributes}
             return [] if name in used else [IntoAttribute(part.identity, name, label)]
         if kind == "Insert" and once and part.is_plain and len(members) == len(part.children):
             alone = len(parent.children) == 1

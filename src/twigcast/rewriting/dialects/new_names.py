@@ -8,7 +8,23 @@ from random import Random
 from twigcast.rewriting.matching.thesaurus import Thesaurus
 
 _VOWELS = frozenset("aeiou")
-_SYLLABLES = ("ba", "cor", "del", "fen", "gal", "ho", "lin", "mar", "nor", "os", "pen", "ri", "sal", "tor", "vin")
+_SYLLABLES = (
+    "ba",
+    "cor",
+    "del",
+    "fen",
+    "gal",
+    "ho",
+    "lin",
+    "mar",
+    "nor",
+    "os",
+    "pen",
+    "ri",
+    "sal",
+    "tor",
+    "vin",
+)
 _GROUPS = ("info", "details", "data", "general", "block", "entry", "record", "header", "main", "group")
 
 
