@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Thesaurus,
         ValueProfile,
         match_schemas,
+        pooled_names,
         pooled_profiles,
         profile_documents,
     )
@@ -100,6 +101,7 @@ __all__ = [
     "parse_label",
     "parse_operator",
     "parse_path",
+    "pooled_names",
     "pooled_profiles",
     "printed_rules",
     "profile_documents",
@@ -126,6 +128,7 @@ __getattr__ = lazy_names(
             "Thesaurus",
             "ValueProfile",
             "match_schemas",
+            "pooled_names",
             "pooled_profiles",
             "profile_documents",
         ),
