@@ -49,12 +49,12 @@ def share(
     scores: Mapping[tuple[str, str], float],
     pairs: Mapping[str, str],
     threshold: float,
-    alike: Callable[[str, str], bool],
+    alike: Callable[[str, str, str], bool],
 ) -> dict[str, str]:
     """Further pairs for sources without one, with the target of another source.
 
     The target must be the best of all for the source, taken or not, and above the threshold; and the two
-    sources must be ``alike``, since most sources that are left over mean something else.
+    sources must be ``alike`` for it, since most sources that are left over mean something else.
     """
     best: dict[str, tuple[float, str]] = {}
     for (source, target), score in scores.items():
@@ -64,7 +64,7 @@ def share(
     return {
         source: target
         for source, (_, target) in best.items()
-        if target in holders and alike(source, holders[target])
+        if target in holders and alike(source, holders[target], target)
     }
 
 
