@@ -78,9 +78,7 @@ def command(
         fields = {
             "pairs": _fields(pairs),
             "deliveries": None if deliveries is None else _fields(deliveries),
-            "differences": [
-                dict(zip(("source", "automatic", "hand"), row, strict=True)) for row in shown
-            ],
+            "differences": [dict(zip(("source", "automatic", "hand"), row, strict=True)) for row in shown],
         }
         typer.echo(json_line(fields))
         return

@@ -48,7 +48,7 @@ def command(
         typer.Option(
             "--learn",
             metavar="PATH",
-            help="Mapping files, or folders of them, whose names and test documents are evidence; repeatable.",
+            help="Mapping files, or folders of them, whose names and tests are evidence; repeatable.",
         ),
     ] = None,
     thesaurus: Annotated[
@@ -221,9 +221,7 @@ def _show(matching: Matching, tree: SchemaTree, goal: SchemaTree, *, json: bool)
     rest = [_shown(key, tree) for key in matching.unmatched]
     if json:
         for source, image, score, why in rows:
-            typer.echo(
-                json_line({"source": source, "target": image, "score": round(score, 4), "why": why})
-            )
+            typer.echo(json_line({"source": source, "target": image, "score": round(score, 4), "why": why}))
         for place in rest:
             typer.echo(json_line({"source": place, "target": None, "score": None, "why": None}))
         return

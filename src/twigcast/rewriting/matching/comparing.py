@@ -39,9 +39,7 @@ class Agreement:
         return 2 * self.right / total if total else 1.0
 
     def __add__(self, other: Agreement) -> Agreement:
-        return Agreement(
-            self.right + other.right, self.proposed + other.proposed, self.wanted + other.wanted
-        )
+        return Agreement(self.right + other.right, self.proposed + other.proposed, self.wanted + other.wanted)
 
 
 def pair_agreement(proposed: Mapping[str, str], true: Mapping[str, str]) -> Agreement:
