@@ -48,7 +48,7 @@ def command(
     """Compare a mapping with one that is right: precision and recall of its pairs, and of its deliveries.
 
     Deliveries need --documents and --subscriptions: a delivery is a document that a subscription matches.
-    Pairs that differ are listed, with what the right mapping says.
+    Pairs that differ are listed: the source place, its target in AUTOMATIC, and in HAND.
     With --json the output is one object: pairs, deliveries, differences.
     """
     from twigcast.rewriting import delivery_agreement, pair_agreement, read_mapping_file
@@ -82,8 +82,8 @@ def command(
         }
         typer.echo(json_line(fields))
         return
-    for place, image, wanted in shown:
-        typer.echo(escaped(f"{place}\t{image or '-'}\t{wanted or '-'}"))
+    for row in shown:
+        typer.echo("\t".join(escaped(each or "-") for each in row))
     typer.echo(_line("pairs", pairs))
     if deliveries is not None:
         typer.echo(_line("deliveries", deliveries))

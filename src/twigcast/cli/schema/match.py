@@ -116,10 +116,14 @@ def command(
 
 
 def _inferred(path: Path, root: str | None) -> ElementGraph:
+    from twigcast.errors import SourceError
     from twigcast.workload import infer
 
-    most = document_limits(None, None).bytes
-    graph = infer(file.read(most) for file in documents.find([str(path)]))
+    bodies = [document.body for document in _read([str(path)])]
+    if not bodies:
+        message = "expected a schema (*.dtd, *.xsd) or documents"
+        raise SourceError(message, code="no-documents", path=str(path))
+    graph = infer(bodies)
     return graph if root is None else graph.rooted(root)
 
 

@@ -1,6 +1,6 @@
 """Writes a proposal of pairs as a mapping file, each pair with its evidence as a comment.
 
-    "cmu/Course/Lecturer" = "catalogue/course/instructor/name" # 0.64: name 0.66, thesaurus lecturer~instructor
+    "cmu/Course/Lecturer" = "catalogue/course/instructor/name" # 0.64: name 0.66, thesaurus lecturer~…
 
 A file that is already there keeps everything that it says: only places on which it has decided nothing get a
 proposal.

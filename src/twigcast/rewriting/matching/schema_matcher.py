@@ -35,6 +35,8 @@ CONTEXT_ALONE = 0.5
 """The same for a pair whose names say nothing, and whose values must therefore be of a distinctive kind."""
 LEARNT = 0.9
 """The similarity of a place and a name that other publishers have for it, and for no other place."""
+ENOUGH = 3
+"""How many values two places must have to be a pair by values alone."""
 UNSEEN = 0.75
 """The weight of a place that occurs in none of the documents, where there are documents."""
 QUALIFIER = 0.85
@@ -200,14 +202,17 @@ class _Scores:
 
     def alike(self, a: str, b: str, target: str) -> bool:
         """Whether two leaves of the source may mean the same: siblings whose names differ by numbers only, or
-        say nothing while their values are of one distinctive kind."""
+        say nothing while their values are of one distinctive kind, or were both learnt for the target."""
         x, y = self.source_by_key[a], self.source_by_key[b]
         if x.parent is not y.parent:
             return False
         names = [[word for word in words_of(each.label.local) if not word.isdigit()] for each in (x, y)]
         if names[0] == names[1]:
             return True
-        if any(self.found[key, target].name for key in (a, b)):
+        evidence = self.found[a, target], self.found[b, target]
+        if all(each.learnt for each in evidence):
+            return True
+        if any(each.name for each in evidence):
             return False
         ours, theirs = self.profiles.get(a), self.profiles.get(b)
         return (
@@ -237,7 +242,7 @@ class _Scores:
             if score:
                 weight = STRICT_VALUES if ours.kind == theirs.kind and ours.kind in STRICT else VALUES
                 score = (1.0 - weight) * score + weight * values
-            elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE:
+            elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE and _enough(ours, theirs):
                 score = values * (1.0 - CONTEXT_ALONE * (1.0 - context))
         if x.is_attribute and x.parent is not None and x.parent.has_text and not y.is_attribute:
             score *= QUALIFIER
@@ -283,6 +288,11 @@ class _Scores:
             flow = float(relative[rows[source], columns[target]])
             score = (1.0 - self.flooding) * each.score + self.flooding * flow * (each.score > 0)
             self.found[source, target] = replace(each, score=score, flooding=flow)
+
+
+def _enough(ours: ValueProfile, theirs: ValueProfile) -> bool:
+    """Whether two profiles have enough values; the profile that a name promises needs none."""
+    return ours.count >= ENOUGH and (theirs.count >= ENOUGH or theirs.count == 0)
 
 
 def _unambiguous(target_names: Mapping[str, Collection[str]]) -> dict[tuple[str, ...], str]:
