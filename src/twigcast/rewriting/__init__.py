@@ -4,6 +4,8 @@ tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element typ
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
 image = mapping.apply(read(body))                               a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
+to_xslt(mapping)                                                a stylesheet that does the same
+rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
 derive(tree, target, pairs)                                     the operators of a matching
 Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
@@ -28,6 +30,7 @@ from twigcast.rewriting.mapping import Mapping
 from twigcast.rewriting.mapping_files import parse_operator, shown_operator
 from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
+    AppliedOperator,
     Downgrade,
     Exchange,
     Hide,
@@ -41,10 +44,26 @@ from twigcast.rewriting.operators import (
     UpgradeAll,
     apply,
     apply_all,
+    apply_in_order,
     made_keys,
+    was_attribute_of,
 )
+from twigcast.rewriting.places import NamedPlace, named_places
 from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.streaming import (
+    CommentEvent,
+    EndEvent,
+    Event,
+    EventAttribute,
+    EventRewriter,
+    InstructionEvent,
+    StartEvent,
+    TextEvent,
+    events,
+    rewrite_events,
+)
+from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
@@ -87,9 +106,15 @@ __all__ = [
     "ELEMENT_COST",
     "PROPORTIONS",
     "Agreement",
+    "AppliedOperator",
     "CheckedMapping",
+    "CommentEvent",
     "Dialect",
     "Downgrade",
+    "EndEvent",
+    "Event",
+    "EventAttribute",
+    "EventRewriter",
     "Exchange",
     "Growth",
     "Hide",
@@ -97,6 +122,7 @@ __all__ = [
     "Insert",
     "InsertAll",
     "InsertEach",
+    "InstructionEvent",
     "Mapping",
     "MappingFile",
     "MappingFinding",
@@ -104,6 +130,7 @@ __all__ = [
     "MappingTest",
     "Mappings",
     "Matching",
+    "NamedPlace",
     "Operator",
     "PairEvidence",
     "PathStep",
@@ -112,6 +139,8 @@ __all__ = [
     "Rename",
     "SchemaNode",
     "SchemaTree",
+    "StartEvent",
+    "TextEvent",
     "Thesaurus",
     "ToElement",
     "Upgrade",
@@ -119,10 +148,12 @@ __all__ = [
     "ValueProfile",
     "apply",
     "apply_all",
+    "apply_in_order",
     "check_mapping",
     "check_together",
     "delivery_agreement",
     "derive",
+    "events",
     "grow_schema",
     "grown_dtd",
     "image_automaton",
@@ -133,6 +164,7 @@ __all__ = [
     "mapping_rows",
     "mapping_svg",
     "match_schemas",
+    "named_places",
     "normal_document",
     "outside_schema",
     "pair_agreement",
@@ -147,9 +179,12 @@ __all__ = [
     "read_mapping",
     "read_mapping_file",
     "rewrite",
+    "rewrite_events",
     "shown_operator",
     "shown_path",
+    "to_xslt",
     "update_mapping_file",
+    "was_attribute_of",
     "write_proposal",
 ]
 

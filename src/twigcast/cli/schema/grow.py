@@ -45,7 +45,7 @@ def command(
     file = read_mapping_file(mapping)
     growth = grow_schema(file, read_schema(schema), place or ())
     for source, image in growth.pairs.items():
-        typer.echo(escaped(f"{source}\t{image}"))
+        typer.echo(f"{escaped(source)}\t{escaped(image)}")
     for source, reason in growth.skipped.items():
         complain(f"not added: {source}: {reason}")
     changed = grown_dtd(schema.read_text("utf-8"), growth)

@@ -38,7 +38,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef struct CTuning "twigcast::Tuning":
         size_t cache_bytes
-        cbool programs, memo
+        cbool programs, memo, dead_places, shared_copies
 
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, const CTuning&) except +
@@ -57,6 +57,8 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef struct CError "twigcast::ReadError":
         int code
         uint64_t line, column, offset
+
+    cdef int NO_MAPPING
 
     ctypedef int (*EncodingTable)(const char*, int*) noexcept
 
@@ -93,13 +95,34 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         void load(uint32_t, const uint32_t*, size_t, const vector[string]&, const vector[CTest]&) except +ValueError
         void decide(uint64_t*, const uint64_t*, const uint64_t*, size_t, uint64_t, vector[uint32_t]&) except +
 
+    cdef cppclass CSinks "twigcast::Sinks":
+        vector[CMatcher*] matchers
+        CTree* tree
+        cbool recording
+        uint64_t generation
+
+    cdef cppclass CPlan "twigcast::Plan":
+        const char* open(const char*, size_t) except +
+        size_t bytes()
+
+    cdef cppclass CRewriter "twigcast::Rewriter":
+        CRewriter(const CPlan&, CSinks&, const CTuning&) except +
+        uint64_t strangers
+        uint64_t cached()
+
+    cdef cppclass CMediation "twigcast::Mediation":
+        vector[CRewriter*] rewriters
+        unordered_map[string, uint32_t] by_root
+        cbool as_is
+        uint32_t wanted, found
+        string root
+
     cdef cppclass CReader "twigcast::Reader":
         CReader(uint64_t)
         CLimits limits
-        vector[CMatcher*] matchers
+        CSinks sinks
         EncodingTable encoding_table
-        CTree* tree
-        cbool recording
+        CMediation* mediation
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
         CError record(const char*, uint64_t) except +
 
