@@ -117,5 +117,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
-	@$(BIN)/python -m pip install -qq --editable '.[dev,spark,simulator,xsd]'
+	@$(BIN)/python -m pip install -qq --editable '.[dev,schemas,simulator,spark,xsd]'
 	@touch $@
