@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from twigcast.rewriting.matching.flooding import LabelledEdge, flood
     from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
     from twigcast.rewriting.matching.profiling import ValueProfile, pooled_profiles, profile_documents
-    from twigcast.rewriting.matching.schema_matcher import Evidence, Matching, match_schemas
+    from twigcast.rewriting.matching.schema_matcher import Matching, PairEvidence, match_schemas
 
 __all__ = [
-    "Evidence",
     "LabelledEdge",
     "Matching",
     "NameComparison",
     "NameSimilarity",
+    "PairEvidence",
     "Thesaurus",
     "ValueProfile",
     "flood",
@@ -46,7 +46,7 @@ __getattr__ = lazy_names(
         f"{_ROOM}.flooding": ("LabelledEdge", "flood"),
         f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "Thesaurus", "words_of"),
         f"{_ROOM}.profiling": ("ValueProfile", "pooled_profiles", "profile_documents"),
-        f"{_ROOM}.schema_matcher": ("Evidence", "Matching", "match_schemas"),
+        f"{_ROOM}.schema_matcher": ("PairEvidence", "Matching", "match_schemas"),
     },
     extra="schemas",
 )

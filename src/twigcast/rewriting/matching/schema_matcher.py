@@ -1,7 +1,7 @@
 """Proposes which places of a source schema mean which places of the global schema, with the evidence.
 
     names ──┐
-    thesaurus ─► score of each pair ──► flooding ──► choice ──► Matching: pairs, Evidence, unmatched
+    thesaurus ─► score of each pair ──► flooding ──► choice ──► Matching: pairs, PairEvidence, unmatched
     values ─┘
 
 The proposal is for a person to review: every pair says why it was made.
@@ -37,7 +37,7 @@ FLOODING = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class PairEvidence:
     """Why a pair was proposed: the score that decided, and what it was made of.
 
     ``values`` is None where the values of one of the two places are not known.
@@ -75,7 +75,7 @@ class Matching:
     """
 
     pairs: dict[str, str] = field(default_factory=dict)
-    evidence: dict[str, Evidence] = field(default_factory=dict)
+    evidence: dict[str, PairEvidence] = field(default_factory=dict)
     unmatched: tuple[str, ...] = ()
 
 
@@ -148,7 +148,7 @@ class _Scores:
         self.profiles = source_profiles
         self.structure: dict[tuple[str, str], float] = {}
         self._above = {id(node): self._words_above(node) for node in (*sources, *targets)}
-        self.found: dict[tuple[str, str], Evidence] = {}
+        self.found: dict[tuple[str, str], PairEvidence] = {}
         for y in targets:  # in the order of the global schema, which decides between equal scores
             for x in sources:
                 if compatible(x, y):
@@ -164,10 +164,10 @@ class _Scores:
 
     def evidence(
         self, source: str, target: str, *, shared: bool = False, structure: float | None = None
-    ) -> Evidence:
-        each = self.found.get((source, target), Evidence(0.0, 0.0))
+    ) -> PairEvidence:
+        each = self.found.get((source, target), PairEvidence(0.0, 0.0))
         score = each.score if structure is None else inner_score(each, structure)
-        return Evidence(
+        return PairEvidence(
             score, each.name, each.synonyms, each.context, each.flooding, each.values, structure, shared
         )
 
@@ -191,7 +191,7 @@ class _Scores:
 
     def _compare(
         self, x: SchemaNode, y: SchemaNode, ours: ValueProfile | None, theirs: ValueProfile | None
-    ) -> Evidence | None:
+    ) -> PairEvidence | None:
         """The evidence for a pair before flooding, None if the values exclude it."""
         name = self._name_similarity(x, y)
         context = self._context(x, y)
@@ -206,7 +206,7 @@ class _Scores:
                 score = (1.0 - VALUES) * score + VALUES * values
             elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE:
                 score = VALUES_ALONE * values
-        return Evidence(score, name.value, name.synonyms, context, None, values)
+        return PairEvidence(score, name.value, name.synonyms, context, None, values)
 
     def _name_similarity(self, x: SchemaNode, y: SchemaNode) -> NameSimilarity:
         """Of the two names, or of these with the parent's name before one of them.
@@ -245,12 +245,12 @@ class _Scores:
         for (source, target), each in self.found.items():
             flow = float(relative[rows[source], columns[target]])
             score = (1.0 - self.flooding) * each.score + self.flooding * flow * (each.score > 0)
-            self.found[source, target] = Evidence(
+            self.found[source, target] = PairEvidence(
                 score, each.name, each.synonyms, each.context, flow, each.values
             )
 
 
-def inner_score(evidence: Evidence, structure: float) -> float:
+def inner_score(evidence: PairEvidence, structure: float) -> float:
     """The score of a pair of inner nodes: half by their names, half by the leaves below both."""
     return 0.5 * evidence.score + 0.5 * structure
 
@@ -260,7 +260,7 @@ def _inner_pairs(scores: _Scores, leaves: Mapping[str, str], threshold: float) -
     targets = [node for node in scores.targets if not node.is_leaf]
     scores.structure = overlap(sources, targets, leaves)
     found = {
-        (x.key, y.key): inner_score(scores.found.get((x.key, y.key), Evidence(0.0, 0.0)), structure)
+        (x.key, y.key): inner_score(scores.found.get((x.key, y.key), PairEvidence(0.0, 0.0)), structure)
         for y in targets
         for x in sources
         if (structure := scores.structure.get((x.key, y.key))) is not None
