@@ -19,7 +19,16 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from twigcast.document import PART_FORMS, DocumentLimits, PartCutter, PartForm, joined, read, relocated
+from twigcast.document import (
+    PART_FORMS,
+    DocumentLimits,
+    Node,
+    PartCutter,
+    PartForm,
+    joined,
+    read,
+    relocated,
+)
 from twigcast.errors import DocumentError, EvaluationError, StageError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, parse, select, too_costly
@@ -27,6 +36,7 @@ from twigcast.spark.columns import (
     ARROW_ATTEMPTS,
     ARROW_REFUSAL,
     ATTEMPTS,
+    CACHED_BYTES,
     DELIVERIES,
     ERROR,
     MAPPING,
@@ -34,6 +44,7 @@ from twigcast.spark.columns import (
     ONLY,
     PROLOG,
     PUBLISHER,
+    STRANGERS,
     UNDECIDED,
     ErrorRow,
     error_row,
@@ -42,7 +53,7 @@ from twigcast.spark.columns import (
     require,
 )
 from twigcast.spark.jvm.workers import prepare_workers
-from twigcast.spark.stages.mediating import AnyMediation, Mediation
+from twigcast.spark.stages.mediating import AnyMediation, MappingRules, Mediation
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
 from twigcast.subscriptions import IndexVersion
 
@@ -146,6 +157,13 @@ def _stage(
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     if parts not in PART_FORMS:
         raise StageError(f"expected parts to be {' or '.join(PART_FORMS)}, got {parts!r}", code="options")
+    rewritten = all(has(hits, field) for field in (MAPPING, STRANGERS, CACHED_BYTES))
+    if mediation is None and rewritten and delivers_parts(index):
+        raise StageError(
+            "the documents were matched with mappings, and parts are selected in their images: give the"
+            " mappings to deliveries too, as mediation",
+            code="unknown-mapping",
+        )
     if limits is None:
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
@@ -381,7 +399,7 @@ class _Parts:
         origin: _Origin,
         form: PartForm,
         limits: DocumentLimits,
-        mapping: Rewriting | None,
+        mapping: MappingRules | None,
     ) -> None:
         self.body = body
         self.origin = origin

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twigcast.document import Document, DocumentLimits
-from twigcast.errors import DocumentError, StageError
+from twigcast.errors import DocumentError, MappingError, StageError
 from twigcast.filtering import BatchMatch, Index
 from twigcast.rewriting import Mapping
 from twigcast.spark.columns import ErrorRow, error_without_position
@@ -79,10 +79,24 @@ class Mediation:
     def of(
         cls, mediation: AnyMediation, *, by: Chosen = "root", unknown: Unknown = "dead-letter"
     ) -> Mediation:
-        """The mediation with these mappings; a ``Mediation`` stays as it is."""
+        """The mediation with these mappings; a ``Mediation`` stays as it is.
+
+        Raises ``MappingError`` (``duplicate-mapping``) if the root should decide between two mappings.
+        """
         if isinstance(mediation, Mediation):
             return mediation
-        return cls(tuple(map(MappingRules.of, mediation)), by, unknown)
+        mappings = tuple(map(MappingRules.of, mediation))
+        roots: dict[tuple[str, str], str] = {}
+        for mapping in mappings if by == "root" else ():
+            other = roots.setdefault(mapping.root, mapping.name)
+            if other != mapping.name:
+                message = f"the mappings {other} and {mapping.name} have the same root {mapping.root[1]!r}"
+                raise MappingError(
+                    f'{message}: expected by = "publisher", or only one of them',
+                    code="duplicate-mapping",
+                    name=mapping.name,
+                )
+        return cls(mappings, by, unknown)
 
     @property
     def references(self) -> tuple[str, ...]:
