@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from twigcast.rewriting.labels import QName, is_made
+from twigcast.rewriting.labels import QName
 from twigcast.rewriting.operators import (
     Downgrade,
     Exchange,
@@ -37,12 +37,13 @@ from twigcast.rewriting.operators import (
     apply_all,
     made_keys,
 )
+from twigcast.rewriting.places import named_places
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
 MAGIC = b"twigplan"
 VERSION = 1
 MOST_NODES = 5000
-"""How many places of a large schema are in a plan beside those that operators name."""
+"""A schema with more places is in a plan only with those that operators name: then no stranger is counted."""
 NONE = 0xFFFFFFFF
 
 
@@ -68,12 +69,16 @@ class _Flag(IntEnum):
 
 
 class _Action(IntEnum):
-    """What becomes of an attribute at the source's tags; for MARK a later stage decides."""
+    """What becomes of an attribute at the source's tags; for MARK a later stage decides.
+
+    REPLACE: an attribute of this name that the plan does not know goes if the one with the number is there.
+    """
 
     RENAME = 0
     HIDE = 1
     ELEMENT = 2
     MARK = 3
+    REPLACE = 4
 
 
 def compile_plan(source: SchemaTree, operators: Sequence[Operator]) -> bytes:
@@ -108,6 +113,7 @@ class _Planner:
         self.numbers: dict[str, int] = {}
         self.children: list[tuple[int, QName, int]] = []
         self.attributes: dict[str, tuple[int, QName, int, _Action]] = {}
+        self.replaced: list[tuple[int, QName]] = []
         self.stages: list[_Stage] = []
         self.packed: list[tuple[int, ...]] = []
         self.wrapped: set[str] = set()  # elements whose content an InsertAll took
@@ -117,6 +123,8 @@ class _Planner:
         self.strings = bytearray()
         self.string_at: dict[QName, tuple[int, int]] = {}
         self._add_source(operators)
+        self.source_keys = frozenset(self.numbers)
+        self.nodes[0].names.add(source.root.label)
         for operator in operators:
             self._add(operator)
             apply(self.schema, operator)
@@ -124,42 +132,37 @@ class _Planner:
     # The source
 
     def _add_source(self, operators: Sequence[Operator]) -> None:
+        """All places of the source; of a schema with too many, those that operators name."""
         places: dict[str, SchemaNode] = {}
         waiting = deque([self.source.root])
-        while waiting:
+        while waiting and len(places) <= MOST_NODES:
             place = waiting.popleft()
-            if place.key in places:
-                continue
             places[place.key] = place
-            if len(places) < MOST_NODES:
-                self.source.expand(place)
-                waiting.extend(place.children)
-        for operator in operators:
-            for key in _keys(operator):
-                found = self.source.find(key)
-                above = [found, *found.ancestors()] if found is not None else []
-                for each in reversed(above):
-                    if not each.is_attribute:
-                        places.setdefault(each.key, each)
+            self.source.expand(place)
+            waiting.extend(place.children)
+        if waiting:
+            self._add_named_places([key for operator in operators for key in _keys(operator)])
+            return
         for place in places.values():
             self._number(place.key, place.label)
         for place in places.values():
-            number = self.numbers[place.key]
-            seen: set[QName] = set()
             for child in place.children:
-                if child.key in self.numbers and child.label not in seen:
-                    self._add_child(number, child.label, child.key)
-                    seen.add(child.label)
+                self._add_child(place.key, child.label, self.numbers[child.key])
             for label, key in place.loops.items():
-                if key in self.numbers and label not in seen:
-                    self._add_child(number, label, key)
-            if len(places) >= MOST_NODES and self.source.graph is not None:
-                self.nodes[number].flags |= _Flag.OPEN
-        self.nodes[self.numbers[self.source.root.key]].names.add(self.source.root.label)
+                self._add_child(place.key, label, self.numbers[key])
 
-    def _add_child(self, number: int, label: QName, key: str) -> None:
-        child = self.numbers[key]
-        self.children.append((number, label, child))
+    def _add_named_places(self, keys: list[str]) -> None:
+        automaton = named_places(self.source, keys)
+        names = [f"{number}" if each.key is None else each.key for number, each in enumerate(automaton)]
+        for name, place in zip(names, automaton, strict=True):
+            label = QName("", "") if place.key is None else self.source[place.key].label
+            self.nodes[self._number(name, label)].flags |= _Flag.OPEN
+        for name, place in zip(names, automaton, strict=True):
+            for label, child in place.children.items():
+                self._add_child(name, label, self.numbers[names[child]])
+
+    def _add_child(self, key: str, label: QName, child: int) -> None:
+        self.children.append((self.numbers[key], label, child))
         self.nodes[child].names.add(label)
 
     def _number(self, key: str, label: QName) -> int:
@@ -207,9 +210,14 @@ class _Planner:
                 self.copied.append(frozenset([key]))
 
     def _rename(self, key: str, label: QName) -> None:
-        node = self._element_or_attribute(key)
-        self.nodes[node].label = label
-        self.nodes[node].names = {label}
+        number = self._element_or_attribute(key)
+        if self.schema[key].is_attribute:
+            self.replaced.append((number, label))  # an unknown attribute with this name goes
+        self._relabel(number, label)
+
+    def _relabel(self, number: int, label: QName) -> None:
+        self.nodes[number].label = label
+        self.nodes[number].names = {label}
 
     def _element_or_attribute(self, key: str) -> int:
         """The number of a key; an attribute that no operator has named before gets one."""
@@ -226,7 +234,7 @@ class _Planner:
         owner, name, _, _ = self.attributes[key]
         place = self.schema[key].parent
         assert place is not None
-        self._rename(key, label)
+        self._relabel(number, label)
         if place.key not in self.wrapped and self._commutes_as_first(place.key):
             self.attributes[key] = (owner, name, number, _Action.ELEMENT)
             self.nodes[owner].elements.append(number)
@@ -238,7 +246,7 @@ class _Planner:
         place = self.schema[key]
         if not place.is_attribute:
             node = self.nodes[self.numbers[key]]
-            folds = key in self._source_keys and not self.wrapped and not node.each
+            folds = key in self.source_keys and not self.wrapped and not node.each
             if folds and self._is_below_no_copy(key) and self._is_named_by_no_stage(key):
                 node.flags |= _Flag.HIDDEN
             else:
@@ -307,14 +315,14 @@ class _Planner:
                 return False
             if isinstance(operator, Exchange) and operator.above == key:
                 return False
-        return key in self._source_keys and self._is_below_no_copy(key)
+        return key in self.source_keys and self._is_below_no_copy(key)
 
     def _commutes_as_member(self, key: str, members: Sequence[str]) -> bool:
         """Whether these children are still where the source has them, and no stage has named one."""
-        if key not in self._source_keys or not self._is_below_no_copy(key):
+        if key not in self.source_keys or not self._is_below_no_copy(key):
             return False
         for member in members:
-            place = self.source.find(member) if member in self._source_keys else None
+            place = self.source.find(member) if member in self.source_keys else None
             if place is None or place.parent is None or place.parent.key != key:
                 return False
             if not self._is_named_by_no_stage(member) or self.nodes[self.numbers[member]].each:
@@ -336,10 +344,6 @@ class _Planner:
         number = self.numbers[key]
         return sum(child == number for _, _, child in self.children) > 1
 
-    @property
-    def _source_keys(self) -> set[str]:
-        return {key for key in self.numbers if not is_made(key) and key not in self.attributes}
-
     # Bytes
 
     def packed_plan(self) -> bytes:
@@ -353,12 +357,13 @@ class _Planner:
             children += [number, *self._name(label), child]
         attributes: list[int] = []
         for owner, label, number, action in self.attributes.values():
-            if action is _Action.RENAME and self.nodes[number].label == label:
-                continue
             attributes += [owner, *self._name(label), number, action]
+            for by, name in self.replaced:
+                if by == number:
+                    attributes += [owner, *self._name(name), number, _Action.REPLACE]
         stages = len(self.words)
         self.words += [word for stage in self.packed for word in stage]
-        root = self.numbers[self.source.root.key]
+        root = 0
         header = [
             *(VERSION, len(self.nodes), len(self.children), len(attributes) // 5, len(self.words)),
             *(stages, len(self.packed), root, *self._name(self.source.root.label)),
