@@ -18,9 +18,7 @@ class Figures:
 
 def lines(shares: StrangerShares, *batches: tuple[int, int], mapping: str | None = "cmu@1#0a") -> list[str]:
     return [
-        line
-        for documents, strange in batches
-        for line in shares.add([Figures(mapping, documents, strange)])
+        line for documents, strange in batches for line in shares.add([Figures(mapping, documents, strange)])
     ]
 
 

@@ -1,4 +1,4 @@
-"""A mapping changes again and again under a stream that is killed: nothing is lost, no batch has two versions.
+"""A mapping changes under a stream that is killed: nothing is lost, and no batch has two versions of it.
 
 Odd versions of the mapping have places, even ones do not; so a subscription to places says which version a
 document was matched with.

@@ -46,7 +46,10 @@ MATCHES = {
 NORTH = b"<paper><story><head>Rain</head><by>Ann</by><by>Bo</by><town>Oslo</town></story></paper>"
 SOUTH = b'<blatt><artikel titel="Rain"><ort>Bern</ort></artikel></blatt>'
 WEST = b"<list><entry><body>Rain</body><who><name>Ann</name></who><who><name>Bo</name></who></entry></list>"
-EXPLOSIVE = b"<list><entry><body>%s</body>%s</entry></list>" % (b"x" * 2000, b"<who><name>n</name></who>" * 100)
+EXPLOSIVE = b"<list><entry><body>%s</body>%s</entry></list>" % (
+    b"x" * 2000,
+    b"<who><name>n</name></who>" * 100,
+)
 """With limits of 10 times and 4,000 bytes, its copies of the entry are too many."""
 
 LIMITS = {"amplification": 10.0, "amplification_threshold": 4000}
@@ -66,7 +69,11 @@ def write_mappings(folder: Path, *names: str) -> Path:
 def write_mapping(mappings: Path, name: str, pairs: dict[str, str], version: int = 1) -> None:
     """Write one mapping file, as an editor should: under a hidden name, and then renamed."""
     lines = [f'mapping = "{name}"', f"version = {version}", f'source = "{name}.dtd"']
-    lines += ['target = "../global.dtd"', "[match]", *(f'"{one}" = "{other}"' for one, other in pairs.items())]
+    lines += [
+        'target = "../global.dtd"',
+        "[match]",
+        *(f'"{one}" = "{other}"' for one, other in pairs.items()),
+    ]
     hidden = mappings / f".{name}.toml"
     hidden.write_text("\n".join(lines))
     hidden.rename(mappings / f"{name}.toml")

@@ -1,4 +1,4 @@
-"""The part of ``twigcast check`` that looks at a pipeline file: its mappings, and subscriptions beside them."""
+"""The part of ``twigcast check`` for pipeline files: their mappings, and subscriptions beside these."""
 
 from __future__ import annotations
 

@@ -80,9 +80,7 @@ def command(
         raise KeyboardInterrupt
 
 
-def _go(
-    plan: Pipeline, display: Display, strangers: StrangerShares, *, streaming: bool, json: bool
-) -> bool:
+def _go(plan: Pipeline, display: Display, strangers: StrangerShares, *, streaming: bool, json: bool) -> bool:
     """Run the pipeline; true if it was asked to stop before it ended by itself."""
     from twigcast.spark import session_for, start_run, stream, task_counts, wait_until_stopped
 

@@ -19,7 +19,8 @@ class MappingMetrics:
 
     ``strangers`` are the topmost elements that the source schema of the mapping does not have, and
     ``documents_with_strangers`` the documents that contain some: a share that rises says that the schema of
-    the publisher has changed.  ``cached_bytes`` is what the rewriter had to keep back, summed over documents.
+    the publisher has changed.  ``cached_bytes`` adds up the most that the rewriter had to keep of each
+    document.
     """
 
     mapping: str | None
@@ -68,9 +69,7 @@ def mapping_metrics(measured: Mapping[str, Any], references: Sequence[str]) -> t
     A mapping that no document used has a row as well; the row without a mapping is left out if it is empty.
     """
     rows = [
-        MappingMetrics(
-            reference, *((measured[f"mapping {number} {name}"] or 0) for name in _FIGURES)
-        )
+        MappingMetrics(reference, *((measured[f"mapping {number} {name}"] or 0) for name in _FIGURES))
         for number, reference in enumerate([None, *references])
     ]
     return tuple(row for row in rows if row.mapping is not None or row.documents)
@@ -85,5 +84,5 @@ def write_mapping_metrics(
 
 
 def read_mapping_metrics(spark: SparkSession, path: str) -> DataFrame:
-    """The mapping metrics of all batches: ``batch``, ``mapping_set``, and the fields of ``MappingMetrics``."""
+    """The mapping metrics of all batches: ``batch``, ``mapping_set``, the fields of ``MappingMetrics``."""
     return spark.read.parquet(path).select("batch", *_SCHEMA.names)

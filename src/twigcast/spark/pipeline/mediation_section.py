@@ -24,5 +24,4 @@ class MediationSection(ConfigSection):
     mappings: LocalPath = Path("mappings")
     by: Literal["root", "publisher"] = "root"
     unknown: Literal["dead-letter", "as-is"] = "dead-letter"
-    trusted: bool = False
     metrics: AnyPath = "out/mappings"

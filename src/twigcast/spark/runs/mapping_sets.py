@@ -1,6 +1,6 @@
 """The sets of mappings of a pipeline: a batch has one set, from its start and in every replay.
 
-    mappings/*.toml ──load──► Mediation ──freeze──► <versions>/mappings/4f2a….json ◄── journal: "mappings": "4f2a…"
+    mappings/*.toml ─load─► Mediation ─freeze─► <versions>/mappings/4f2a….json ◄─ journal: "mappings": "4f2a…"
 
 A set is one file beside the index versions, named by the hash of its content: the canonical texts and plans
 of the mappings, and how a document finds its own.  It needs neither the mapping files nor the schemas.
@@ -173,7 +173,7 @@ def _mediation(content: bytes) -> Mediation:
     if found["format"] != FORMAT:
         raise ValueError(f"it has format {found['format']}, but this twigcast reads format {FORMAT}")
     mappings = tuple(
-        MappingRules(
+        MappingRules.parse(
             each["name"],
             each["version"],
             json.dumps(each["rules"], ensure_ascii=False, separators=(",", ":")),

@@ -157,6 +157,8 @@ def _stage(
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     if parts not in PART_FORMS:
         raise StageError(f"expected parts to be {' or '.join(PART_FORMS)}, got {parts!r}", code="options")
+    if mediation is not None:
+        require(hits, ("mapping",), "deliveries with mediation")
     rewritten = all(has(hits, field) for field in (MAPPING, STRANGERS, CACHED_BYTES))
     if mediation is None and rewritten and delivers_parts(index):
         raise StageError(
@@ -364,7 +366,6 @@ def _parts(
     mediation: Mediation | None,
 ) -> Iterator[pa.RecordBatch]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
-    mapped = mediation is not None and "mapping" in batch.schema.names
     rows: list[tuple[Any, ...]] = []
     size = 0
     last = -1
@@ -372,7 +373,9 @@ def _parts(
         if row != last:
             last = row
             doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
-            mapping = mediation.applied(batch.column("mapping")[row].as_py()) if mapped else None
+            mapping = None
+            if mediation is not None:
+                mapping = mediation.applied(batch.column("mapping")[row].as_py())
             key = _document_key(doc_id, body)
             parts = _Parts(body, _origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()

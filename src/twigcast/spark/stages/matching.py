@@ -286,9 +286,7 @@ def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
 _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
 
 
-def _with_failures(
-    known: pa.Array | None, failures: Mapping[int, ErrorRow], rows: int
-) -> pa.Array | None:
+def _with_failures(known: pa.Array | None, failures: Mapping[int, ErrorRow], rows: int) -> pa.Array | None:
     """The errors that are known before a batch is matched, with those of documents without a mapping."""
     if not failures:
         return known

@@ -10,7 +10,8 @@ them once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping as MappingType
+from collections.abc import Iterable
+from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -37,29 +38,31 @@ class MappingRules:
 
     name: str
     version: int
-    rules: str
+    reference: str
+    root: tuple[str, str]
+    rules: str = field(repr=False)
     plan: bytes = field(repr=False)
 
     @classmethod
     def of(cls, mapping: Mapping) -> MappingRules:
-        return cls(mapping.name, mapping.version, mapping.canonical, mapping.plan)
+        """The rules of a mapping."""
+        namespace, local = mapping.root
+        root = (namespace, local)
+        return cls(mapping.name, mapping.version, mapping.reference, root, mapping.canonical, mapping.plan)
 
-    @property
-    def reference(self) -> str:
-        return _parsed(self).reference
-
-    @property
-    def root(self) -> tuple[str, str]:
-        return _parsed(self).root
+    @classmethod
+    def parse(cls, name: str, version: int, rules: str, plan: bytes) -> MappingRules:
+        """The rules of a canonical text; raises ``MappingError``."""
+        return replace(cls.of(_parsed(name, rules, version)), plan=plan)
 
     def apply(self, document: Document, limits: DocumentLimits | None = None) -> Document:
         """The image of a document; raises ``MappingError`` or ``DocumentError``."""
-        return _parsed(self).apply(document, limits)
+        return _parsed(self.name, self.rules, self.version).apply(document, limits)
 
 
-@lru_cache(maxsize=1024)
-def _parsed(rules: MappingRules) -> Mapping:
-    return Mapping.parse(rules.name, rules.rules, rules.version)
+@lru_cache(maxsize=256)
+def _parsed(name: str, rules: str, version: int) -> Mapping:
+    return Mapping.parse(name, rules, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +120,16 @@ class Mediation:
 
     def choose(self, publishers: pa.Array | None, named: pa.Array | None) -> Choice:
         """The mappings for a batch, given its columns ``publisher`` and ``mapping``, if there are such."""
-        if self.by == "root" and named is None:
+        columns = [column for column in (publishers, named) if column is not None]
+        if not columns:
             return Choice(self, None)
-        length = len(named if named is not None else publishers)
-        nothing = [None] * length
+        nothing = [None] * len(columns[0])
         which: list[str | None] = []
         failures: dict[int, ErrorRow] = {}
         plain: set[int] = set()
         by_name = _by_name(self)
-        columns = [nothing if column is None else column.to_pylist() for column in (publishers, named)]
-        for row, (publisher, name) in enumerate(zip(*columns, strict=True)):
+        given = [nothing if column is None else column.to_pylist() for column in (publishers, named)]
+        for row, (publisher, name) in enumerate(zip(*given, strict=True)):
             found = None
             if name is not None:
                 found = by_name.get(name) or by_name.get(f"#{name.partition('#')[2]}")
