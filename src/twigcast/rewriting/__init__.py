@@ -6,6 +6,8 @@ image = mapping.apply(read(body))                               a Document in th
 image.sources(node)                                             the publisher's own nodes behind a node
 derive(tree, target, pairs)                                     the operators of a matching
 Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
+to_xslt(mapping)                                                a stylesheet that does the same
+rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
 """
 
 from __future__ import annotations
@@ -48,6 +50,19 @@ from twigcast.rewriting.operators import (
 from twigcast.rewriting.places import Place, named_places
 from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.streaming import (
+    CommentEvent,
+    EndEvent,
+    Event,
+    EventAttribute,
+    EventRewriter,
+    InstructionEvent,
+    StartEvent,
+    TextEvent,
+    events,
+    rewrite_events,
+)
+from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
@@ -56,13 +71,19 @@ if TYPE_CHECKING:
 __all__ = [
     "ELEMENT_COST",
     "AppliedOperator",
+    "CommentEvent",
     "Downgrade",
+    "EndEvent",
+    "Event",
+    "EventAttribute",
+    "EventRewriter",
     "Exchange",
     "Hide",
     "Image",
     "Insert",
     "InsertAll",
     "InsertEach",
+    "InstructionEvent",
     "Mapping",
     "MappingFile",
     "MappingTest",
@@ -74,6 +95,8 @@ __all__ = [
     "Rename",
     "SchemaNode",
     "SchemaTree",
+    "StartEvent",
+    "TextEvent",
     "ToElement",
     "Upgrade",
     "UpgradeAll",
@@ -81,6 +104,7 @@ __all__ = [
     "apply_all",
     "apply_in_order",
     "derive",
+    "events",
     "is_made",
     "made_keys",
     "mapping_paths",
@@ -93,8 +117,10 @@ __all__ = [
     "read_mapping",
     "read_mapping_file",
     "rewrite",
+    "rewrite_events",
     "shown_operator",
     "shown_path",
+    "to_xslt",
     "was_attribute_of",
 ]
 
