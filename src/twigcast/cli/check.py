@@ -52,8 +52,9 @@ def command(
     With --json the output is one object for each bad line: line, id, code, message, column, xpath.
     The exit code is 1 if any line is bad.
 
-    Of a pipeline file (.toml) it reports mappings that cannot be used, and subscriptions of its store that
-    no document of the global schema can match; as objects: path, id, code, message.
+    Of a pipeline file (.toml) it reports mappings that cannot be used or may surprise, and subscriptions of
+    its store that no document of the global schema can match; as objects: path, id, code, message, warning.
+    Warnings do not change the exit code.
     """
     if file.suffix == ".toml":
         _check_pipeline(file, json=json)
@@ -79,13 +80,14 @@ def _check_pipeline(file: Path, *, json: bool) -> None:
 
     problems = 0
     for problem in pipeline_problems(file):
-        problems += 1
+        problems += not problem.is_warning
         if json:
-            fields = {"path": problem.where, "id": problem.subscription}
-            typer.echo(json_line(fields | {"code": problem.code, "message": problem.message}))
+            fields = {"path": problem.where, "id": problem.subscription, "code": problem.code}
+            typer.echo(json_line(fields | {"message": problem.message, "warning": problem.is_warning}))
         else:
-            id = "" if problem.subscription is None else f"subscription {problem.subscription!r}: "
-            typer.echo(escaped(f"{problem.where}: {id}{problem.message} ({problem.code})"))
+            what = "warning: " if problem.is_warning else ""
+            what += "" if problem.subscription is None else f"subscription {problem.subscription!r}: "
+            typer.echo(escaped(f"{problem.where}: {what}{problem.message} ({problem.code})"))
     complain(f"{file}: {problems:,} problems" if problems else f"{file}: good")
     if problems:
         raise typer.Exit(1)

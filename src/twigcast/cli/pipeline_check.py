@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,24 +19,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in a pipeline that does not do what was meant; ``where`` is a file or a subscription."""
+    """Something in a pipeline that does not do what was meant; ``where`` is the file at fault."""
 
     where: str
     code: str
     message: str
     subscription: str | None = None
+    is_warning: bool = False
 
 
 def pipeline_problems(path: Path) -> Iterator[Problem]:
     """The problems of a pipeline; raises ``PipelineError`` if its file cannot be used at all.
 
-    Mappings that cannot be used, and subscriptions that no document of the global schema can match.
+    What ``twigcast schema check`` says of its mappings, but for notes, and subscriptions that no document of
+    the global schema can match.
     """
     plan = load_pipeline(path)
     check_store(plan, path)
     if plan.mediation is None:
         return
-    from twigcast.rewriting import mapping_paths, read_mapping_file
+    from twigcast.rewriting import check_mapping, mapping_paths, read_mapping_file
     from twigcast.schema import read_schema
 
     schema = plan.mediation.schema_path
@@ -49,11 +52,14 @@ def pipeline_problems(path: Path) -> Iterator[Problem]:
     for each in files:
         try:
             file = read_mapping_file(each)
-            file.mapping(graph)
         except TwigcastError as error:
             yield Problem(str(each), error.code, error.message.removeprefix(f"{each}: "))
-        else:
-            targets |= set() if schema is not None else {file.target}
+            continue
+        targets |= set() if schema is not None else {file.target}
+        for found in check_mapping(file, graph).findings:
+            if found.level != "note":
+                message = found.message.removeprefix(f"{each}: ")
+                yield Problem(str(each), found.code, message, is_warning=found.level == "warning")
     yield from _outside(plan, sorted(targets))
 
 
@@ -62,7 +68,10 @@ def _outside(plan: Pipeline, schemas: list[Path]) -> Iterator[Problem]:
     from twigcast.analysis import overlaps, schema_automaton
     from twigcast.schema import read_schema
 
-    automata: list[SchemaAutomaton] = [schema_automaton(read_schema(schema)) for schema in schemas]
+    automata: list[SchemaAutomaton] = []
+    for schema in schemas:
+        with suppress(TwigcastError):  # reported with the mapping that names it
+            automata.append(schema_automaton(read_schema(schema)))
     if not automata or plan.subscriptions.format is not None:  # Spark would have to be started to read them
         return
     names = " or ".join(schema.name for schema in schemas)

@@ -163,13 +163,19 @@ def test_a_document_names_its_mapping(spark: SparkSession, mappings: Mappings, i
 
 
 def test_strangers_are_counted_by_the_source_schema(
-    spark: SparkSession, mappings: Mappings, index: Index
+    spark: SparkSession, mappings: Mappings, index: Index, tmp_path: Path
 ) -> None:
-    """An element that is in the schema and in no pair is not a stranger; one that is not in it is one."""
+    """When the schema is corrected, they are known, though the mapping is the same."""
     strange = NORTH.replace(b"</story>", b"<new><b/></new></story>").replace(b"</paper>", b"<new/></paper>")
     docs = table(spark, "doc_id string, body binary", ("known", NORTH), ("strange", strange))
     counts = {row.doc_id: row.strangers for row in tc.match(docs, index, mediation=mappings).collect()}
     assert counts == {"known": 0, "strange": 2}
+    schema = (tmp_path / "mappings" / "north.dtd").read_text().replace("town?)", "town?, new?)")
+    (tmp_path / "mappings" / "north.dtd").write_text(schema + "<!ELEMENT new ANY><!ELEMENT b EMPTY>")
+    grown = Mappings.load(tmp_path / "mappings")
+    assert grown["north"].reference == mappings["north"].reference
+    counts = {row.doc_id: row.strangers for row in tc.match(docs, index, mediation=grown).collect()}
+    assert counts == {"known": 0, "strange": 1}
 
 
 def test_parts_need_the_mappings_that_the_documents_were_matched_with(

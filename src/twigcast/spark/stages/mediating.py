@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -38,7 +39,10 @@ class MappingRules:
 
     name: str
     version: int
+    mapping: str
+    """The reference of the mapping, as in the column ``mapping``."""
     reference: str
+    """For an index, which keeps plans by it: where the source schema grew, only the plan is another one."""
     root: tuple[str, str]
     rules: str = field(repr=False)
     plan: bytes = field(repr=False)
@@ -46,14 +50,15 @@ class MappingRules:
     @classmethod
     def of(cls, mapping: Mapping) -> MappingRules:
         """The rules of a mapping."""
-        namespace, local = mapping.root
-        root = (namespace, local)
-        return cls(mapping.name, mapping.version, mapping.reference, root, mapping.canonical, mapping.plan)
+        return cls.parse(mapping.name, mapping.version, mapping.canonical, mapping.plan)
 
     @classmethod
     def parse(cls, name: str, version: int, rules: str, plan: bytes) -> MappingRules:
         """The rules of a canonical text; raises ``MappingError``."""
-        return replace(cls.of(_parsed(name, rules, version)), plan=plan)
+        mapping = _parsed(name, rules, version)
+        reference = f"{mapping.reference}/{blake2b(plan, digest_size=8).hexdigest()}"
+        namespace, local = mapping.root
+        return cls(name, version, mapping.reference, reference, (namespace, local), rules, plan)
 
     def apply(self, document: Document, limits: DocumentLimits | None = None) -> Document:
         """The image of a document; raises ``MappingError`` or ``DocumentError``."""
@@ -104,7 +109,7 @@ class Mediation:
     @property
     def references(self) -> tuple[str, ...]:
         """The references of the mappings, as in the column ``mapping``."""
-        return tuple(mapping.reference for mapping in self.mappings)
+        return tuple(each.mapping for each in self.mappings)
 
     def applied(self, reference: str | None) -> MappingRules | None:
         """The mapping of a reference in the column ``mapping``; raises ``StageError`` if it is unknown."""
@@ -171,6 +176,8 @@ class Choice:
         answer = index.match_batch(
             rewritten, rewriting=mediation.mappings, which=self.which, unknown=mediation.unknown
         )
+        applied = {each.reference: each.mapping for each in mediation.mappings}
+        answer = replace(answer, mappings=[each and applied[each] for each in answer.mappings])
         if not self.plain:
             return answer
         plain = index.match_batch(_without(bodies, set(range(len(bodies))) - self.plain))
@@ -191,7 +198,6 @@ def _without(bodies: pa.Array, rows: set[int]) -> pa.Array:
 def _by_name(mediation: Mediation) -> MappingType[str, MappingRules]:
     """The mappings by name, by reference, and by hash with a ``#`` before it."""
     found: dict[str, MappingRules] = {}
-    for mapping in mediation.mappings:
-        reference = mapping.reference
-        found |= {f"#{reference.partition('#')[2]}": mapping, reference: mapping}
-    return found | {mapping.name: mapping for mapping in mediation.mappings}
+    for each in mediation.mappings:
+        found |= {f"#{each.mapping.partition('#')[2]}": each, each.mapping: each}
+    return found | {each.name: each for each in mediation.mappings}
