@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
+from twigcast.rewriting.image_automaton import image_automaton
 from twigcast.rewriting.labels import (
     PathStep,
     QName,
@@ -66,11 +67,29 @@ from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.rewriting.mapping_files import MappingFile, MappingTest, read_mapping, read_mapping_file
+    from twigcast.rewriting.mapping_files import (
+        CheckedMapping,
+        Growth,
+        MappingFile,
+        MappingFinding,
+        MappingRow,
+        MappingTest,
+        check_mapping,
+        check_together,
+        grow_schema,
+        grown_dtd,
+        mapping_rows,
+        mapping_svg,
+        outside_schema,
+        read_mapping,
+        read_mapping_file,
+        update_mapping_file,
+    )
 
 __all__ = [
     "ELEMENT_COST",
     "AppliedOperator",
+    "CheckedMapping",
     "CommentEvent",
     "Downgrade",
     "EndEvent",
@@ -78,6 +97,7 @@ __all__ = [
     "EventAttribute",
     "EventRewriter",
     "Exchange",
+    "Growth",
     "Hide",
     "Image",
     "Insert",
@@ -86,6 +106,8 @@ __all__ = [
     "InstructionEvent",
     "Mapping",
     "MappingFile",
+    "MappingFinding",
+    "MappingRow",
     "MappingTest",
     "Mappings",
     "NamedPlace",
@@ -103,12 +125,20 @@ __all__ = [
     "apply",
     "apply_all",
     "apply_in_order",
+    "check_mapping",
+    "check_together",
     "derive",
     "events",
+    "grow_schema",
+    "grown_dtd",
+    "image_automaton",
     "is_made",
     "made_keys",
     "mapping_paths",
+    "mapping_rows",
+    "mapping_svg",
     "named_places",
+    "outside_schema",
     "parent_key",
     "parse_label",
     "parse_operator",
@@ -121,6 +151,7 @@ __all__ = [
     "shown_operator",
     "shown_path",
     "to_xslt",
+    "update_mapping_file",
     "was_attribute_of",
 ]
 
@@ -128,10 +159,22 @@ __getattr__ = lazy_names(
     __name__,
     {
         "twigcast.rewriting.mapping_files": (
+            "CheckedMapping",
+            "Growth",
             "MappingFile",
+            "MappingFinding",
+            "MappingRow",
             "MappingTest",
+            "check_mapping",
+            "check_together",
+            "grow_schema",
+            "grown_dtd",
+            "mapping_rows",
+            "mapping_svg",
+            "outside_schema",
             "read_mapping",
             "read_mapping_file",
+            "update_mapping_file",
         ),
     },
     extra="schemas",
