@@ -18,6 +18,7 @@ from benchmarks.growth import growth
 from benchmarks.language import SIBLINGS, siblings, thousand, twenty
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
+from benchmarks.mediation import mediation
 from benchmarks.own_session import own_session
 from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
@@ -83,6 +84,7 @@ OF_LXML = Bar("≥", 1.27)
 SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
 OF_THREADS = Bar("≥", 0.75)
+OF_UNMEDIATED = Bar("≥", 0.85)
 MAPPED_PERCENT = Bar("≤", 105)
 """In per cent of the file, for all workers together: with a copy in each of two it would be 200."""
 GROWTH = ("10k", "100k", "1m")
@@ -318,6 +320,16 @@ def _pipeline() -> Iterator[Benchmark]:
         "the same in a session without any setting, against a session of twigcast",
         own_session, "of_ours", "×", None,
         ("documents_per_second_plain", "documents_per_second_ours"),
+        optional=True,
+    )  # fmt: skip
+    yield Benchmark(
+        "pipeline-mediation", "pipeline",
+        "documents of seven publishers with mappings, against documents of one schema with the same matches",
+        mediation, "of_images", "×", OF_UNMEDIATED,
+        (
+            "of_as_is", "documents_per_second", "documents_per_second_as_is", "documents_per_second_images",
+            "matches_per_document", "bytes_per_document",
+        ),
         optional=True,
     )  # fmt: skip
     for size in GROWTH:

@@ -223,6 +223,15 @@ def test_made_keys_are_never_used_twice() -> None:
     assert [node.key for node in image.nodes()] == ["r", "r/+p.3"]
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_a_list_is_its_operators_one_after_the_other(seed: int) -> None:
+    """The image of the first operators' image under the rest is the image under all."""
+    mapping = random_case(Random(seed), 6).mapping
+    at = seed % (len(mapping.operators) + 1)
+    between = apply_all(mapping.source, mapping.operators[:at])
+    assert paths(apply_all(between, mapping.operators[at:])) == paths(mapping.image)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_elements_lie_where_the_image_schema_says(seed: int) -> None:
     """The label path of each known element of an image is the path of its node in the image schema."""

@@ -9,24 +9,24 @@ import pytest
 from tests.rewriting.images import name, tree_of
 from tests.rewriting.strategies import random_case
 from twigcast.document import Element, elements, read
-from twigcast.rewriting import Place, QName, SchemaNode, named_places
+from twigcast.rewriting import NamedPlace, QName, SchemaNode, named_places
 
 
 def test_unnamed_places_are_told_apart_by_their_label_only() -> None:
     """The picture of the module: u leads back to x, and needs one state."""
     tree = tree_of("r(x(y, u(x)), z)")
     assert named_places(tree, ["r/x/y"]) == [
-        Place("r", {name("x"): 1}),
-        Place("r/x", {name("y"): 2, name("u"): 3}),
-        Place("r/x/y"),
-        Place(None, {name("x"): 1}),
+        NamedPlace(name("r"), "r", {name("x"): 1}),
+        NamedPlace(name("x"), "r/x", {name("y"): 2, name("u"): 3}),
+        NamedPlace(name("y"), "r/x/y"),
+        NamedPlace(name("u"), None, {name("x"): 1}),
     ]
 
 
 def test_attributes_have_their_keys() -> None:
     """Only those that are named."""
     places = named_places(tree_of("r(@a, @b)"), ["r/@b", "r/+made"])
-    assert places == [Place("r", attributes={name("b"): "r/@b"})]
+    assert places == [NamedPlace(name("r"), "r", attributes={name("b"): "r/@b"})]
 
 
 def test_a_tree_without_a_graph_has_places_too() -> None:
@@ -44,7 +44,7 @@ def test_the_automaton_finds_what_the_tree_finds(seed: int) -> None:
     case = random_case(Random(seed), 6, recursive=seed % 2 == 0)
     tree, places = case.mapping.source, case.mapping.places
     named = {place.key for place in places}
-    waiting: list[tuple[Element, Place | None, SchemaNode | None]] = [
+    waiting: list[tuple[Element, NamedPlace | None, SchemaNode | None]] = [
         (read(case.body).root, places[0], tree.root)
     ]
     while waiting:

@@ -38,7 +38,7 @@ from twigcast.rewriting.operators import (
     UpgradeAll,
     was_attribute_of,
 )
-from twigcast.rewriting.places import Place
+from twigcast.rewriting.places import NamedPlace
 
 _HEAD = """\
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"
@@ -142,7 +142,7 @@ class _Stylesheet:
 <xsl:template match="comment()|processing-instruction()" mode="read"><xsl:copy/></xsl:template>
 """
 
-    def _attribute_keys(self, place: Place) -> list[tuple[QName, int]]:
+    def _attribute_keys(self, place: NamedPlace) -> list[tuple[QName, int]]:
         return [(label, self.numbers[key]) for label, key in place.attributes.items()]
 
     # Operators
@@ -261,7 +261,7 @@ def _choice(value: str, tables: Iterable[Iterable[tuple[QName, int]]]) -> str:
     return f"<xsl:choose>{''.join(cases)}</xsl:choose>" if cases else ""
 
 
-def _child_places(place: Place) -> list[tuple[QName, int]]:
+def _child_places(place: NamedPlace) -> list[tuple[QName, int]]:
     return list(place.children.items())
 
 

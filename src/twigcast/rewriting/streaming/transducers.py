@@ -60,8 +60,8 @@ class CachedBytes:
         self.now += held_bytes(event)
         self.largest = max(self.largest, self.now)
 
-    def remove(self, tree: Iterable[Event]) -> None:
-        self.now -= sum(map(held_bytes, tree))
+    def remove(self, event: Event) -> None:
+        self.now -= held_bytes(event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,10 @@ class Transducer:
             self.emit(event)
 
     def release(self, tree: _CachedTree) -> None:
-        """Write a cached tree, and forget it."""
-        self.write(tree)
-        self.forget(tree)
-
-    def forget(self, tree: _CachedTree) -> None:
-        self.cached.remove(tree)
+        """Write a cached tree, and forget it: what the next transducer holds is not held here any more."""
+        for event in tree:
+            self.cached.remove(event)
+            self.emit(event)
         tree.clear()
 
 
@@ -334,15 +332,19 @@ class _Downgrading(Transducer):
     def end(self, key: str | None) -> None:
         if key == self.node:
             if not self.holders and self.moved:
-                self.write([self.holder, *self.moved, EndEvent()])
+                self.holders.append([])
+                self.keep(self.holder, self.holders[0])
+                self.keep(EndEvent(), self.holders[0])
             self.budget.copy(image_size(self.moved) * (len(self.holders) - 1))
-            for holder in self.holders:
-                self.write(holder[:-1])
-                self.write(self.moved)
+            for number, holder in enumerate(self.holders, 1):
+                holder.pop()
+                self.release(holder)
+                if number < len(self.holders):
+                    self.write(self.moved)
+                else:
+                    self.release(self.moved)
                 self.emit(EndEvent())
-                self.forget(holder)
             self.holders.clear()
-            self.forget(self.moved)
         self.emit(EndEvent())
 
 
@@ -378,15 +380,18 @@ class _Exchanging(Transducer):
             return
         self.keep(EndEvent(), self.rest)
         if not self.holders:
-            self.write([self.holder, *self.rest, EndEvent()])
+            self.holders.append([])
+            self.keep(self.holder, self.holders[0])
+            self.keep(EndEvent(), self.holders[0])
         self.budget.copy(image_size(self.rest) * (len(self.holders) - 1))
-        for holder in self.holders:
-            self.emit(holder[0])
-            self.write(self.rest)
-            self.write(holder[1:])
-            self.forget(holder)
+        for number, holder in enumerate(self.holders, 1):
+            self.release(holder[:1])
+            if number < len(self.holders):
+                self.write(self.rest)
+            else:
+                self.release(self.rest)
+            self.release(holder[1:])
         self.holders.clear()
-        self.forget(self.rest)
 
 
 class _Hiding(Transducer):
