@@ -2,7 +2,7 @@
 
 tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element type at each place
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
-image = mapping.apply(read(body))                               a Document in the global schema
+image = rewrite(read(body), mapping)                            a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
 to_xslt(mapping)                                                a stylesheet that does the same
 rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from twigcast.rewriting.deriving import derive
-from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
+from twigcast.rewriting.documents import ELEMENT_COST, Image
 from twigcast.rewriting.image_automaton import image_automaton
 from twigcast.rewriting.labels import (
     PathStep,
@@ -26,7 +26,7 @@ from twigcast.rewriting.labels import (
     parse_path,
     shown_path,
 )
-from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping import Mapping, rewrite
 from twigcast.rewriting.mapping_files import parse_operator, shown_operator
 from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
@@ -67,6 +67,7 @@ from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.rewriting.dialects import PROPORTIONS, Dialect, make_dialects, normal_document
     from twigcast.rewriting.mapping_files import (
         CheckedMapping,
         Growth,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         MappingFinding,
         MappingRow,
         MappingTest,
+        ProposedPair,
         check_mapping,
         check_together,
         grow_schema,
@@ -84,13 +86,30 @@ if TYPE_CHECKING:
         read_mapping,
         read_mapping_file,
         update_mapping_file,
+        write_proposal,
+    )
+    from twigcast.rewriting.matching import (
+        Agreement,
+        Matching,
+        PairEvidence,
+        Thesaurus,
+        ValueProfile,
+        delivery_agreement,
+        match_schemas,
+        pair_agreement,
+        pooled_names,
+        pooled_profiles,
+        profile_documents,
     )
 
 __all__ = [
     "ELEMENT_COST",
+    "PROPORTIONS",
+    "Agreement",
     "AppliedOperator",
     "CheckedMapping",
     "CommentEvent",
+    "Dialect",
     "Downgrade",
     "EndEvent",
     "Event",
@@ -110,23 +129,29 @@ __all__ = [
     "MappingRow",
     "MappingTest",
     "Mappings",
+    "Matching",
     "NamedPlace",
     "Operator",
+    "PairEvidence",
     "PathStep",
+    "ProposedPair",
     "QName",
     "Rename",
     "SchemaNode",
     "SchemaTree",
     "StartEvent",
     "TextEvent",
+    "Thesaurus",
     "ToElement",
     "Upgrade",
     "UpgradeAll",
+    "ValueProfile",
     "apply",
     "apply_all",
     "apply_in_order",
     "check_mapping",
     "check_together",
+    "delivery_agreement",
     "derive",
     "events",
     "grow_schema",
@@ -134,16 +159,23 @@ __all__ = [
     "image_automaton",
     "is_made",
     "made_keys",
+    "make_dialects",
     "mapping_paths",
     "mapping_rows",
     "mapping_svg",
+    "match_schemas",
     "named_places",
+    "normal_document",
     "outside_schema",
+    "pair_agreement",
     "parent_key",
     "parse_label",
     "parse_operator",
     "parse_path",
+    "pooled_names",
+    "pooled_profiles",
     "printed_rules",
+    "profile_documents",
     "read_mapping",
     "read_mapping_file",
     "rewrite",
@@ -153,11 +185,13 @@ __all__ = [
     "to_xslt",
     "update_mapping_file",
     "was_attribute_of",
+    "write_proposal",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
+        "twigcast.rewriting.dialects": ("PROPORTIONS", "Dialect", "make_dialects", "normal_document"),
         "twigcast.rewriting.mapping_files": (
             "CheckedMapping",
             "Growth",
@@ -165,6 +199,7 @@ __getattr__ = lazy_names(
             "MappingFinding",
             "MappingRow",
             "MappingTest",
+            "ProposedPair",
             "check_mapping",
             "check_together",
             "grow_schema",
@@ -175,6 +210,20 @@ __getattr__ = lazy_names(
             "read_mapping",
             "read_mapping_file",
             "update_mapping_file",
+            "write_proposal",
+        ),
+        "twigcast.rewriting.matching": (
+            "Agreement",
+            "Matching",
+            "PairEvidence",
+            "Thesaurus",
+            "ValueProfile",
+            "delivery_agreement",
+            "match_schemas",
+            "pair_agreement",
+            "pooled_names",
+            "pooled_profiles",
+            "profile_documents",
         ),
     },
     extra="schemas",

@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.rewriting.matching.comparing import Agreement, delivery_agreement, pair_agreement
     from twigcast.rewriting.matching.flooding import LabelledEdge, flood
-    from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
+    from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, pooled_names, words_of
     from twigcast.rewriting.matching.profiling import ValueProfile, pooled_profiles, profile_documents
     from twigcast.rewriting.matching.schema_matcher import Matching, PairEvidence, match_schemas
+    from twigcast.rewriting.matching.thesaurus import Thesaurus
 
 __all__ = [
+    "Agreement",
     "LabelledEdge",
     "Matching",
     "NameComparison",
@@ -31,8 +34,11 @@ __all__ = [
     "PairEvidence",
     "Thesaurus",
     "ValueProfile",
+    "delivery_agreement",
     "flood",
     "match_schemas",
+    "pair_agreement",
+    "pooled_names",
     "pooled_profiles",
     "profile_documents",
     "words_of",
@@ -43,10 +49,16 @@ _ROOM = "twigcast.rewriting.matching"
 __getattr__ = lazy_names(
     __name__,
     {
+        f"{_ROOM}.comparing": ("Agreement", "delivery_agreement", "pair_agreement"),
         f"{_ROOM}.flooding": ("LabelledEdge", "flood"),
-        f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "Thesaurus", "words_of"),
+        f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "pooled_names", "words_of"),
         f"{_ROOM}.profiling": ("ValueProfile", "pooled_profiles", "profile_documents"),
-        f"{_ROOM}.schema_matcher": ("PairEvidence", "Matching", "match_schemas"),
+        f"{_ROOM}.schema_matcher": ("Matching", "PairEvidence", "match_schemas"),
+        f"{_ROOM}.thesaurus": ("Thesaurus",),
     },
     extra="schemas",
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

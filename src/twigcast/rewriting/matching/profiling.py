@@ -44,7 +44,8 @@ DISTINCTIVE = ("e-mail", "URL", "date", "weekdays", "time", "proper name")
 """Kinds that say something by themselves; any number looks like any other."""
 EXPECTED = {"e-mail": ("email", "mail"), "URL": ("url", "website", "homepage")}
 """Words in the name of a place that say which kind its values have."""
-_STRICT = ("e-mail", "URL")
+STRICT = ("e-mail", "URL")
+"""Kinds that cannot be taken for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class ValueProfile:
         found = set(words)
         for kind, names in EXPECTED.items():
             if not found.isdisjoint(names):
-                return cls(0, {each: float(each == kind) for each in KINDS}, 25.0, 0.9)
+                return cls(0, {each: float(each == kind) for each in KINDS}, 0.0, 0.0)
         return None
 
     @property
@@ -82,15 +83,17 @@ class ValueProfile:
         return max(self.shares, key=self.shares.__getitem__)
 
     def similarity(self, other: ValueProfile) -> float:
-        """How similar two profiles are, from 0 to 1."""
+        """How similar two profiles are, from 0 to 1; of one that a name promises, only the kind counts."""
         kinds = math.fsum(abs(self.shares[kind] - other.shares[kind]) for kind in KINDS) / 2
+        if not self.count or not other.count:
+            return max(0.0, 1.0 - kinds)
         length = abs(math.log((1 + self.length) / (1 + other.length))) / math.log(10)
         distinct = abs(self.distinct - other.distinct)
         return max(0.0, 1.0 - kinds) * max(0.0, 1.0 - 0.5 * length) * (1.0 - 0.2 * distinct)
 
     def vetoes(self, other: ValueProfile) -> bool:
         """Whether the values cannot be of one kind, whatever the names say."""
-        return any(abs(self.shares[kind] - other.shares[kind]) > VETO for kind in _STRICT)
+        return any(abs(self.shares[kind] - other.shares[kind]) > VETO for kind in STRICT)
 
 
 def pooled(profiles: Iterable[ValueProfile]) -> ValueProfile:
