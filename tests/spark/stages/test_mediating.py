@@ -171,7 +171,7 @@ def test_strangers_are_counted_by_the_source_schema(
     counts = {row.doc_id: row.strangers for row in tc.match(docs, index, mediation=mappings).collect()}
     assert counts == {"known": 0, "strange": 2}
     schema = (tmp_path / "mappings" / "north.dtd").read_text().replace("town?)", "town?, new?)")
-    (tmp_path / "mappings" / "north.dtd").write_text(schema + "<!ELEMENT new ANY><!ELEMENT b EMPTY>")
+    (tmp_path / "mappings" / "north.dtd").write_text(schema + "<!ELEMENT new (b?)><!ELEMENT b EMPTY>")
     grown = Mappings.load(tmp_path / "mappings")
     assert grown["north"].reference == mappings["north"].reference
     counts = {row.doc_id: row.strangers for row in tc.match(docs, index, mediation=grown).collect()}
