@@ -224,12 +224,13 @@ class _Rewriter:
         return (element for element in self._walk() if element.key == key)
 
     def _replace(self, key: str, by: Callable[[_ElementCopy], Iterable[_Copy]]) -> None:
-        for parent in self._walk():
-            if any(_is(child, (key,)) for child in parent.children):
-                children: list[_Copy] = []
-                for child in parent.children:
-                    children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
-                parent.children = children
+        # All are found before any is replaced: what Exchange puts into a child must not be exchanged again.
+        parents = [each for each in self._walk() if any(_is(child, (key,)) for child in each.children)]
+        for parent in parents:
+            children: list[_Copy] = []
+            for child in parent.children:
+                children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
+            parent.children = children
 
     def _to_element(self, x: _ElementCopy, key: str, label: QName) -> None:
         for attribute in x.attributes:
