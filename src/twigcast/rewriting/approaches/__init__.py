@@ -1,8 +1,10 @@
 """Approaches of the literature beside the compiled one: to compare with, and to understand it by.
 
 translate(pattern, mapping)             query rewriting (QRA): the subscription in the publisher's schema
+FrameEngine(patterns, mapping)          matching on source events, with frames of image elements (IDDR)
 """
 
+from twigcast.rewriting.approaches.frames import FrameEngine, FrameEvent
 from twigcast.rewriting.approaches.translating import QueryTranslator, Translation, translate
 
-__all__ = ["QueryTranslator", "Translation", "translate"]
+__all__ = ["FrameEngine", "FrameEvent", "QueryTranslator", "Translation", "translate"]

@@ -200,10 +200,7 @@ class _Embedding:
     def _texts(self, way: _Way) -> list[_Way]:
         if not way.place.has_text:
             return []
-        if on_attribute(way.place):
-            steps = _with_condition(way.steps, ". != ''")
-        else:
-            steps = (*way.steps, "text()")
+        steps = _with_condition(way.steps, ". != ''") if on_attribute(way.place) else (*way.steps, "text()")
         return [_Way(steps, way.place, way.has_value, way.is_single, True)]
 
     # Conditions
@@ -235,7 +232,7 @@ class _Embedding:
             case StringTest(function, paths, value):
                 ways, exact = self._all_ways(paths, context)
                 if not ways and exact:
-                    return _constant("" == value)
+                    return _constant(value == "")
                 if exact and len(ways) == 1 and ways[0].has_value:
                     rest = render_predicate(_of_self(predicate))[len(f"{function}(.") :]
                     return _Verdict(f"{function}({ways[0].text}{rest}")
