@@ -71,9 +71,10 @@ format: $(STAMP) ## Rewrite the sources in the common format
 	@$(BIN)/ruff format .
 
 soak: KILLS ?= 20
-soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times with hostile documents and a full disk
+soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times, run the tests that take minutes
 	@TWIGCAST_CHANGES=100000 $(BIN)/python -m pytest -s tests/subscriptions/test_store_growth.py $(ARGS)
 	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
+	@TWIGCAST_SOAK=1 $(BIN)/python -m pytest -m soak $(ARGS)
 
 conformance: $(STAMP) ## Run the W3C XML conformance suite (from npm) with expat as the judge
 	@$(BIN)/python -m tests.conformance $(ARGS)
@@ -116,5 +117,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
-	@$(BIN)/python -m pip install -qq --editable '.[dev,spark,simulator,xsd]'
+	@$(BIN)/python -m pip install -qq --editable '.[dev,schemas,simulator,spark,xsd]'
 	@touch $@

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).parent.parent
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test that uses a Spark session or a pipeline that was run has the mark ``spark``."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that use a Spark session, and leave out those marked ``soak`` but in ``make soak``."""
+    if not os.environ.get("TWIGCAST_SOAK"):
+        left_out = [item for item in items if item.get_closest_marker("soak")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
         if {"spark", "pipeline_run"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("spark")

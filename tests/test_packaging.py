@@ -97,7 +97,7 @@ def test_the_wheel_has_the_package_and_its_data(wheel: Path) -> None:
     assert names - {kernel} == modules | {"twigcast/py.typed", "twigcast/workload/news.dtd"}
 
 
-@pytest.mark.parametrize("distribution", ["sdist", "wheel"])
+@pytest.mark.parametrize("distribution", [pytest.param("sdist", marks=pytest.mark.soak), "wheel"])
 def test_an_installed_distribution_works(
     distribution: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -44,7 +44,7 @@ def test_a_tiny_run_has_figures_and_no_wrong_answer(
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_plain_session_finds_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A session without any setting of twigcast has the same answers, and both were timed."""
     monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))

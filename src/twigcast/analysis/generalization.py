@@ -42,7 +42,7 @@ def shortened(pattern: Pattern) -> Iterator[Pattern]:
         candidates = [pattern_of(each) for each in level if each.branches or not tree.branches]
         shorter = [each for each in candidates if step_count(each) < steps]
         yield from shorter
-        # A common pattern may be longer than the union; a position may still need a condition that was pruned.
+        # A common pattern can be longer than the union; a position can need a condition that was pruned.
         level = [] if shorter else list(_pruned(min(level, key=_size)))
 
 

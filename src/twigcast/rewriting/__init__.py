@@ -4,8 +4,15 @@ tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element typ
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
 image = mapping.apply(read(body))                               a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
+derive(tree, target, pairs)                                     the operators of a matching
+Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
 from twigcast.rewriting.labels import (
     PathStep,
@@ -17,6 +24,8 @@ from twigcast.rewriting.labels import (
     shown_path,
 )
 from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping_files import parse_operator, shown_operator
+from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
     Downgrade,
     Exchange,
@@ -33,7 +42,12 @@ from twigcast.rewriting.operators import (
     apply_all,
     made_keys,
 )
+from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.system import lazy_names
+
+if TYPE_CHECKING:
+    from twigcast.rewriting.mapping_files import MappingFile, MappingTest, read_mapping, read_mapping_file
 
 __all__ = [
     "ELEMENT_COST",
@@ -45,6 +59,9 @@ __all__ = [
     "InsertAll",
     "InsertEach",
     "Mapping",
+    "MappingFile",
+    "MappingTest",
+    "Mappings",
     "Operator",
     "PathStep",
     "QName",
@@ -56,11 +73,31 @@ __all__ = [
     "UpgradeAll",
     "apply",
     "apply_all",
+    "derive",
     "is_made",
     "made_keys",
+    "mapping_paths",
     "parent_key",
     "parse_label",
+    "parse_operator",
     "parse_path",
+    "printed_rules",
+    "read_mapping",
+    "read_mapping_file",
     "rewrite",
+    "shown_operator",
     "shown_path",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.rewriting.mapping_files": (
+            "MappingFile",
+            "MappingTest",
+            "read_mapping",
+            "read_mapping_file",
+        ),
+    },
+    extra="schemas",
+)

@@ -30,6 +30,7 @@ from twigcast.document import (
 from twigcast.errors import DocumentError, MappingError
 from twigcast.rewriting.labels import QName
 from twigcast.rewriting.operators import (
+    AppliedOperator,
     Downgrade,
     Exchange,
     Hide,
@@ -41,8 +42,8 @@ from twigcast.rewriting.operators import (
     ToElement,
     Upgrade,
     UpgradeAll,
-    apply,
-    made_keys,
+    apply_in_order,
+    was_attribute_of,
 )
 from twigcast.rewriting.schema_tree import SchemaTree
 
@@ -91,9 +92,20 @@ def rewrite(
     Raises ``MappingError`` (``no-mapping``) if the root is not that of the schema, and ``DocumentError``
     (``rewriting-expansion``) if copies make the image too large.
     """
+    return rewrite_with(document, schema, apply_in_order(schema, operators)[1], limits)
+
+
+def rewrite_with(
+    document: Document,
+    schema: SchemaTree,
+    operators: Sequence[AppliedOperator],
+    limits: DocumentLimits | None = None,
+) -> Image:
+    """``rewrite`` for operators that have been applied to the schema already."""
     if QName(document.root.namespace, document.root.local) != schema.root.label:
         raise MappingError(
-            f"the root element is {document.root.local!r}, not {schema.root.label.local!r}",
+            f"the root element is {document.root.local!r}, not {schema.root.label.local!r}: "
+            "the document needs another mapping",
             code="no-mapping",
             name=document.root.local,
         )
@@ -121,6 +133,13 @@ class _ElementCopy:
         self.children: list[_Copy] = []
         self.made_of: Attribute | None = None
 
+    def rename_attribute(self, key: str, label: QName) -> None:
+        """Give an attribute, if it is there, a name; an unknown attribute that has this name goes."""
+        renamed = next((each for each in self.attributes if each.key == key), None)
+        if renamed is not None:
+            renamed.label = label
+            self.attributes = [each for each in self.attributes if each is renamed or each.label != label]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ValueCopy:
@@ -140,7 +159,6 @@ class _Rewriter:
         self.strangers = 0
         self.top = _ElementCopy(None, QName("", ""))
         self._copy(document)
-        self.schema = schema.copy()  # operators change it
         self.size = self._sizes([self.top])
 
     def _copy(self, document: Document) -> None:
@@ -167,32 +185,28 @@ class _Rewriter:
 
     # Operators
 
-    def apply(self, operator: Operator) -> None:
-        match operator:
+    def apply(self, applied: AppliedOperator) -> None:
+        keys, holder = applied.made, applied.label
+        match applied.operator:
             case Rename(node, label):
                 for x in self._walk():
                     if x.key == node:
                         x.label = label
-                    for attribute in x.attributes:
-                        if attribute.key == node:
-                            attribute.label = label
+                    x.rename_attribute(node, label)
             case ToElement(node, label):
                 for x in self._walk():
-                    self._to_element(x, node, label)
+                    _to_element(x, node, label)
             case Insert(node, path, members):
-                keys = made_keys(self.schema, operator)
                 for x in self._instances(node):
                     moved = _taken(x, members)
                     if moved:
                         x.children.append(_wrapped(keys, path, moved))
             case InsertEach(node, path, members):
-                keys = made_keys(self.schema, operator)
                 for x in self._instances(node):
                     x.children = [
                         _wrapped(keys, path, [each]) if _is(each, members) else each for each in x.children
                     ]
             case InsertAll(node, path):
-                keys = made_keys(self.schema, operator)
                 for x in self._instances(node):
                     if x.children:
                         x.children = [_wrapped(keys, path, x.children)]
@@ -201,15 +215,16 @@ class _Rewriter:
             case UpgradeAll(node):
                 self._replace(node, _upgraded)
             case Downgrade(node, members, into):
+                assert holder is not None
                 for x in self._instances(node):
-                    self._downgrade(x, members, into)
+                    self._downgrade(x, members, into, holder)
             case Exchange(node, above):
-                self._replace(node, lambda x: self._exchanged(x, above))
+                assert holder is not None
+                self._replace(node, lambda x: self._exchanged(x, above, holder))
             case Hide(node):
                 self._replace(node, lambda _: [])
                 for x in self._walk():
                     x.attributes = [each for each in x.attributes if each.key != node]
-        apply(self.schema, operator)
 
     def _walk(self) -> list[_ElementCopy]:
         found: list[_ElementCopy] = []
@@ -224,40 +239,26 @@ class _Rewriter:
         return (element for element in self._walk() if element.key == key)
 
     def _replace(self, key: str, by: Callable[[_ElementCopy], Iterable[_Copy]]) -> None:
-        # All are found before any is replaced: what Exchange puts into a child must not be exchanged again.
-        parents = [each for each in self._walk() if any(_is(child, (key,)) for child in each.children)]
-        for parent in parents:
+        # The parents are fixed first: after Exchange a replaced element has a parent that is still to come.
+        for parent in [each for each in self._walk() if any(_is(child, (key,)) for child in each.children)]:
             children: list[_Copy] = []
             for child in parent.children:
                 children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
             parent.children = children
 
-    def _to_element(self, x: _ElementCopy, key: str, label: QName) -> None:
-        for attribute in x.attributes:
-            if attribute.key == key:
-                made = _ElementCopy(key, label)
-                made.made_of = attribute.origin
-                if attribute.origin.value:
-                    made.children.append(_ValueCopy(attribute.origin))
-                before = 0
-                while before < len(x.children) and _was_attribute_of(x, x.children[before]):
-                    before += 1
-                x.children.insert(before, made)
-        x.attributes = [each for each in x.attributes if each.key != key]
-
-    def _downgrade(self, x: _ElementCopy, members: Sequence[str], into: str) -> None:
+    def _downgrade(self, x: _ElementCopy, members: Sequence[str], into: str, label: QName) -> None:
         moved = _taken(x, members)
         holders = [each for each in _taken(x, (into,)) if isinstance(each, _ElementCopy)]
         if moved and not holders:
-            holders = [_ElementCopy(into, self.schema[into].label)]
+            holders = [_ElementCopy(into, label)]
         for number, holder in enumerate(holders):
             holder.children += moved if number == 0 else self._copies(moved)
         x.children += holders
 
-    def _exchanged(self, x: _ElementCopy, above: str) -> list[_Copy]:
+    def _exchanged(self, x: _ElementCopy, above: str, label: QName) -> list[_Copy]:
         holders = [each for each in _taken(x, (above,)) if isinstance(each, _ElementCopy)]
         if not holders:
-            holders = [_ElementCopy(above, self.schema[above].label)]
+            holders = [_ElementCopy(above, label)]
         for number, holder in enumerate(holders):
             holder.children[:0] = [x] if number == 0 else self._copies([x])
         return list(holders)
@@ -372,8 +373,24 @@ def _is(copy: _Copy, keys: Sequence[str]) -> bool:
     return isinstance(copy, _ElementCopy) and copy.key is not None and copy.key in keys
 
 
-def _was_attribute_of(x: _ElementCopy, copy: _Copy) -> bool:
-    return isinstance(copy, _ElementCopy) and copy.made_of is not None and copy.made_of.parent is x.origin
+def _to_element(x: _ElementCopy, key: str, label: QName) -> None:
+    attribute = next((each for each in x.attributes if each.key == key), None)
+    if attribute is None:
+        return
+    x.attributes.remove(attribute)
+    made = _ElementCopy(key, label)
+    made.made_of = attribute.origin
+    if attribute.origin.value:
+        made.children.append(_ValueCopy(attribute.origin))
+    assert x.key is not None
+    before = 0
+    while before < len(x.children) and _was_attribute_of(x.key, x.children[before]):
+        before += 1
+    x.children.insert(before, made)
+
+
+def _was_attribute_of(key: str, copy: _Copy) -> bool:
+    return isinstance(copy, _ElementCopy) and copy.key is not None and was_attribute_of(key, copy.key)
 
 
 def _taken(x: _ElementCopy, keys: Sequence[str]) -> list[_Copy]:

@@ -14,8 +14,17 @@ from typing import NamedTuple
 from twigcast.errors import MappingError
 
 ATTRIBUTE = "@"
+"""What a step of a path to an attribute begins with."""
+MADE = "+"
+"""What a step of the key of a node begins with that an operator made."""
 _SLASH = re.compile(r"/(?![^{}]*\})")  # not one inside of a namespace
-_STEP = re.compile(r"(@?)(?:Q\{([^{}]*)\}|([^/{}@:]+):)?([^/{}@:]+)")
+_FIRST = (
+    r"A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
+    r"\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_NAME = rf"[{_FIRST}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_FIRST}]*+"
+_ONE_NAME = re.compile(_NAME)
+_STEP = re.compile(rf"(@?)(?:Q\{{([^{{}}]*)\}}|({_NAME}):)?({_NAME})")
 
 
 class QName(NamedTuple):
@@ -57,9 +66,7 @@ def parse_path(text: str, namespaces: Mapping[str, str] | None = None) -> tuple[
     while True:
         found = _STEP.match(text, at)
         if found is None or (steps and steps[-1].is_attribute):
-            raise MappingError(
-                f"{text!r} is not a path of names such as 'catalogue/course/@nr'", code="place", name=text
-            )
+            raise _no_path(text)
         mark, uri, prefix, local = found.groups()
         if prefix is not None:
             if prefix not in bound:
@@ -74,7 +81,7 @@ def parse_path(text: str, namespaces: Mapping[str, str] | None = None) -> tuple[
         if at == len(text):
             return tuple(steps)
         if text[at] != "/":
-            raise MappingError(f"{text!r} is not a path of names", code="place", name=text)
+            raise _no_path(text)
         at += 1
 
 
@@ -91,6 +98,11 @@ def shown_path(key: str, prefixes: Mapping[str, str] | None = None) -> str:
     return re.sub(r"Q\{([^{}]*)\}", step, key)
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is a name without a prefix, as XML defines it."""
+    return _ONE_NAME.fullmatch(text) is not None
+
+
 def parent_key(key: str) -> tuple[str, str]:
     """The key above a key, empty at the root, and the last step."""
     slashes = [found.start() for found in _SLASH.finditer(key)]
@@ -99,4 +111,9 @@ def parent_key(key: str) -> tuple[str, str]:
 
 def is_made(key: str) -> bool:
     """Whether a key is that of a node that an operator made, or is below one."""
-    return any(step.startswith("+") for step in _SLASH.split(key))
+    return any(step.startswith(MADE) for step in _SLASH.split(key))
+
+
+def _no_path(text: str) -> MappingError:
+    message = f"{text!r} is not a path of names such as 'catalogue/course/@nr'"
+    return MappingError(message, code="place", name=text)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from twigcast.errors import MappingError
-from twigcast.rewriting.labels import QName, parent_key
+from twigcast.rewriting.labels import ATTRIBUTE, QName, is_name, parent_key
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
 Labels: TypeAlias = tuple[QName, ...]
@@ -124,7 +124,21 @@ Operator: TypeAlias = (
     Rename | ToElement | Insert | InsertEach | InsertAll | Upgrade | UpgradeAll | Downgrade | Exchange | Hide
 )
 
-ALLOWED_IN_LOOPS = (Rename, ToElement, InsertAll)
+ALLOWED_IN_LOOPS = (Rename, ToElement, InsertAll, Hide)
+"""The operators for elements that can contain themselves; others would have to say which of two is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedOperator:
+    """An operator with what it needs to know of the schema tree that the operators before it have left.
+
+    ``made`` has the keys of the path that it makes.  ``label`` is the label that a missing holder gets:
+    ``into`` of a Downgrade, ``above`` of an Exchange.
+    """
+
+    operator: Operator
+    made: Keys = ()
+    label: QName | None = None
 
 
 def made_keys(tree: SchemaTree, operator: Insert | InsertEach | InsertAll) -> Keys:
@@ -139,46 +153,108 @@ def made_keys(tree: SchemaTree, operator: Insert | InsertEach | InsertAll) -> Ke
 
 def apply_all(tree: SchemaTree, operators: Iterable[Operator]) -> SchemaTree:
     """The image of a schema tree; raises ``MappingError`` for an operator that cannot be applied."""
+    return apply_in_order(tree, operators)[0]
+
+
+def apply_in_order(
+    tree: SchemaTree, operators: Iterable[Operator]
+) -> tuple[SchemaTree, tuple[AppliedOperator, ...]]:
+    """The image of a schema tree, and each operator as it was applied; raises ``MappingError``."""
     image = tree.copy()
+    applied: list[AppliedOperator] = []
     for operator in operators:
+        match operator:
+            case Insert() | InsertEach() | InsertAll():
+                applied.append(AppliedOperator(operator, made_keys(image, operator)))
+            case Downgrade(_, _, holder) | Exchange(_, holder):
+                applied.append(AppliedOperator(operator, label=image[holder].label))
+            case _:
+                applied.append(AppliedOperator(operator))
         apply(image, operator)
-    return image
+    return image, tuple(applied)
 
 
 def apply(tree: SchemaTree, operator: Operator) -> None:
     """Apply an operator to a schema tree; raises ``MappingError`` if it cannot be applied."""
-    node = tree[operator.node]
-    if not isinstance(operator, ALLOWED_IN_LOOPS) and not node.is_attribute and tree.is_recursive(node):
+    node = _named(tree, operator.node)
+    if not isinstance(operator, ALLOWED_IN_LOOPS):
+        _not_in_loop(operator, node)
+    if node.is_attribute and not isinstance(operator, Rename | ToElement | Hide):
         name = type(operator).__name__
-        message = f"{name} cannot be applied to {operator.node!r}, which can contain itself"
-        raise MappingError(message, code="recursive", name=operator.node)
+        message = f"{name} needs an element, and {node.key!r} is an attribute: make it an element first"
+        raise MappingError(message, code="operator", name=node.key)
+    _check_labels(operator, node)
     match operator:
         case Rename(_, label):
-            node.label = label
+            _rename(tree, node, label)
         case ToElement(_, label):
-            _to_element(tree, node, label)
+            _to_element(node, label)
         case Insert() | InsertEach() | InsertAll():
             _insert(tree, node, operator)
         case Upgrade(_, members):
-            _upgrade(tree, node, _members(tree, node, members))
+            _upgrade(node, _members(tree, node, members))
         case UpgradeAll():
             tree.expand(node)
-            _upgrade(tree, node, list(node.children))
+            _upgrade(node, list(node.children))
         case Downgrade(_, members, into):
-            _downgrade(node, _members(tree, node, members), _members(tree, node, (into,))[0])
+            holder = _members(tree, node, (into,))[0]
+            _not_in_loop(operator, holder)
+            _downgrade(tree, node, _members(tree, node, members), holder)
         case Exchange(_, above):
-            _exchange(tree, node, _members(tree, node, (above,))[0])
+            holder = _members(tree, node, (above,))[0]
+            _not_in_loop(operator, holder)
+            _exchange(tree, node, holder)
         case Hide():
-            siblings = node.parent.attributes if node.is_attribute and node.parent else tree.siblings(node)
             if node.parent is None:
                 raise MappingError("the root cannot be hidden", code="operator", name=node.key)
-            siblings.remove(node)
+            tree.remove(node)
+
+
+def _named(tree: SchemaTree, key: str) -> SchemaNode:
+    node = tree[key]
+    if node.key != key:
+        message = f"{key!r} is the same place as {node.key!r}, which can contain itself: name that one"
+        raise MappingError(message, code="place", name=key)
+    return node
+
+
+def _not_in_loop(operator: Operator, node: SchemaNode) -> None:
+    if node.is_recursive:
+        name = type(operator).__name__
+        message = (
+            f"{name} cannot be applied to {node.key!r}, which can contain itself: "
+            "there, only names, attributes, and a path around all content can be changed"
+        )
+        raise MappingError(message, code="recursive", name=node.key)
+
+
+def _check_labels(operator: Operator, node: SchemaNode) -> None:
+    labels: Labels = ()
+    if isinstance(operator, Rename | ToElement):
+        labels = (operator.label,)
+    elif isinstance(operator, Insert | InsertEach | InsertAll):
+        labels = operator.path
+    for label in labels:
+        is_declaration = node.is_attribute and isinstance(operator, Rename) and label == ("", "xmlns")
+        if not is_name(label.local) or is_declaration:
+            message = f"{label.local!r} is not a name that an element or attribute can have"
+            raise MappingError(message, code="operator", name=node.key)
+
+
+def _rename(tree: SchemaTree, node: SchemaNode, label: QName) -> None:
+    if node.is_attribute and any(each.label == label for each in tree.siblings(node) if each is not node):
+        message = f"an element cannot have two attributes {str(label)!r}: rename or hide the other one first"
+        raise MappingError(message, code="operator", name=node.key)
+    node.label = label
 
 
 def _members(tree: SchemaTree, node: SchemaNode, keys: Keys) -> list[SchemaNode]:
     """The children of a node with these keys, in their order."""
+    if not keys:
+        message = f"the children of {node.key!r} that are meant must be named"
+        raise MappingError(message, code="operator", name=node.key)
     tree.expand(node)
-    wanted = {tree[key].key for key in keys}
+    wanted = {_named(tree, key).key for key in keys}
     found = [child for child in node.children if child.key in wanted]
     if len(found) != len(wanted):
         missing = sorted(wanted - {child.key for child in found})[0]
@@ -187,22 +263,22 @@ def _members(tree: SchemaTree, node: SchemaNode, keys: Keys) -> list[SchemaNode]
     return found
 
 
-def _to_element(tree: SchemaTree, node: SchemaNode, label: QName) -> None:
+def _to_element(node: SchemaNode, label: QName) -> None:
     parent = node.parent
     if not node.is_attribute or parent is None:
         raise MappingError(f"{node.key!r} is not an attribute", code="operator", name=node.key)
-    tree.expand(parent)
     parent.attributes.remove(node)
     node.is_attribute, node.label = False, label
     at = 0
-    while at < len(parent.children) and _was_attribute_of(parent, parent.children[at]):
+    while at < len(parent.children) and was_attribute_of(parent.key, parent.children[at].key):
         at += 1
     parent.children.insert(at, node)
 
 
-def _was_attribute_of(parent: SchemaNode, node: SchemaNode) -> bool:
-    above, name = parent_key(node.key)
-    return above == parent.key and name.startswith("@")
+def was_attribute_of(element: str, key: str) -> bool:
+    """Whether a key is that of an attribute of an element, or of the child that ToElement made of it."""
+    above, name = parent_key(key)
+    return above == element and name.startswith(ATTRIBUTE)
 
 
 def _insert(tree: SchemaTree, node: SchemaNode, operator: Insert | InsertEach | InsertAll) -> None:
@@ -211,20 +287,18 @@ def _insert(tree: SchemaTree, node: SchemaNode, operator: Insert | InsertEach | 
         members = list(node.children)
     else:
         members = _members(tree, node, operator.members)
-    if not operator.path or (not members and not isinstance(operator, InsertAll)):
-        raise MappingError("a path and members are needed", code="operator", name=node.key)
+    if not operator.path:
+        message = f"the path to insert into {node.key!r} needs at least one name"
+        raise MappingError(message, code="operator", name=node.key)
     at = node.children.index(members[0]) if isinstance(operator, InsertEach) else None
     node.children = [child for child in node.children if child not in members]
     holder = node
     for key, label in zip(made_keys(tree, operator), operator.path, strict=True):
-        made = SchemaNode(key, label, holder, *_together(members, isinstance(operator, InsertEach)))
-        if holder is node and at is not None:
-            holder.children.insert(at, made)
-            made.least, made.most = _together(members, True)
-        else:
-            if holder is not node:
-                made.least, made.most = 1, 1
-            holder.children.append(made)
+        made = SchemaNode(key, label, holder)
+        if holder is node:
+            made.least, made.most = _together(members, isinstance(operator, InsertEach))
+        holder.children.insert(len(holder.children) if holder is not node or at is None else at, made)
+        made.is_recursive = node.is_recursive
         tree.register(made)
         holder = made
     for member in members:
@@ -249,7 +323,7 @@ def _times(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a * b
 
 
-def _upgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode]) -> None:
+def _upgrade(node: SchemaNode, members: list[SchemaNode]) -> None:
     if node.parent is None:
         raise MappingError("children of the root cannot be moved behind it", code="operator", name=node.key)
     node.children = [child for child in node.children if child not in members]
@@ -261,7 +335,8 @@ def _upgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode]) -> N
         member.least, member.most = member.least * node.least, _times(member.most, node.most)
 
 
-def _downgrade(node: SchemaNode, members: list[SchemaNode], into: SchemaNode) -> None:
+def _downgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode], into: SchemaNode) -> None:
+    tree.expand(into)
     if into in members:
         raise MappingError(f"{into.key!r} cannot move into itself", code="operator", name=into.key)
     node.children = [child for child in node.children if child is not into and child not in members] + [into]
@@ -272,11 +347,13 @@ def _downgrade(node: SchemaNode, members: list[SchemaNode], into: SchemaNode) ->
 
 
 def _exchange(tree: SchemaTree, node: SchemaNode, above: SchemaNode) -> None:
+    tree.expand(above)
     siblings = tree.siblings(node)
     at = siblings.index(node)
     node.children.remove(above)
     above.parent, node.parent = node.parent, above
     siblings[at] = above
     above.children.insert(0, node)
-    above.least, above.most = node.least * max(1, above.least), _times(node.most, above.most)
+    most = None if above.most is None else max(1, above.most)
+    above.least, above.most = node.least * max(1, above.least), _times(node.most, most)
     node.least, node.most = 1, 1

@@ -16,7 +16,7 @@ Nodes are created when they are asked for: a schema such as NITF has more places
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from twigcast.errors import MappingError, SchemaError
@@ -25,6 +25,7 @@ from twigcast.schema import ElementGraph, Presence
 
 LARGEST = 5000
 """How many nodes of a schema are looked at, from the root down, where all of them are asked for."""
+_XML = "http://www.w3.org/XML/1998/namespace"
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +33,9 @@ class SchemaNode:
     """An element type or attribute at one place; ``most`` is None where there is no bound.
 
     ``element`` is the name of its declaration, None for attributes and for nodes that operators made.
-    ``loops`` has the labels of children that are instances of an ancestor or of this node, with its key.
+    ``loops`` has the children that are instances of an ancestor or of this node: the key of that node, by the
+    label that it has in the source.  ``is_recursive`` says that an instance of this node can lie in another.
+    ``is_expanded`` says that attributes, children and loops are there; see ``SchemaTree.expand``.
     """
 
     key: str
@@ -46,6 +49,8 @@ class SchemaNode:
     attributes: list[SchemaNode] = field(default_factory=list, repr=False)
     children: list[SchemaNode] = field(default_factory=list, repr=False)
     loops: dict[QName, str] = field(default_factory=dict, repr=False)
+    is_recursive: bool = False
+    is_expanded: bool = field(default=False, repr=False)
 
     @property
     def cardinality(self) -> str:
@@ -56,7 +61,7 @@ class SchemaNode:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it can have text, but no elements; attributes are leaves, too."""
+        """Whether it can have text, but no elements; attributes are leaves, too.  It must be expanded."""
         return self.is_attribute or (not self.children and not self.loops)
 
     @property
@@ -82,16 +87,23 @@ class SchemaNode:
 
 
 class SchemaTree:
-    """The places of a schema, found by key or by path; operators change a copy of it."""
+    """The places of a schema, found by key or by path; operators change a copy of it.
+
+    Asking creates nodes and changes nothing else, so several threads may use one tree.
+    """
 
     def __init__(self, graph: ElementGraph | None, roots: list[SchemaNode]) -> None:
         self.graph = graph
         self.roots = roots
-        """One root, until an operator such as Exchange gives the image several."""
-        self._by_key: dict[str, SchemaNode] = {}
-        self._expanded: set[str] = set()
-        for node in self._below(roots):
-            self._by_key[node.key] = node
+        """One root: operators replace it, but never add one.  An image, however, may have several roots."""
+        self._by_key = {node.key: node for node in _below(roots)}
+        self._made = {key for key in self._by_key if is_made(key)}
+        for node in list(self._by_key.values()) if graph is None else ():
+            for key in node.loops.values():
+                for each in (node, *node.ancestors()):
+                    each.is_recursive = True
+                    if each.key == key:
+                        break
 
     @classmethod
     def of(cls, graph: ElementGraph, root: str | None = None) -> SchemaTree:
@@ -100,8 +112,7 @@ class SchemaTree:
         if name not in graph:
             raise SchemaError(f"the schema has no element {name!r}")
         label = _label(graph, name)
-        node = SchemaNode(str(label), label, has_text=graph[name].has_text, element=name)
-        return cls(graph, [node])
+        return cls(graph, [_element(graph, name, str(label), label)])
 
     @property
     def root(self) -> SchemaNode:
@@ -118,16 +129,39 @@ class SchemaTree:
         return self.find(key) is not None
 
     def find(self, key: str) -> SchemaNode | None:
-        """The node of a key, None if there is none."""
-        node = self._by_key.get(key)
-        if node is not None or self.graph is None or is_made(key):
-            return node
-        steps = parse_path(key)
-        node = self._by_key.get(str(steps[0]))
-        for step in steps[1:]:
-            if node is None:
+        """The node of a key, None if there is none.
+
+        A path of the source that leads through a loop, such as ``block/media/block``, finds the node that it
+        leads to, which has another key.
+        """
+        waiting: list[str] = []
+        while key not in self._by_key:
+            if is_made(key):
                 return None
-            node = self.child(node, step.label, step.is_attribute)
+            key, step = parent_key(key)
+            if not key:
+                return None
+            waiting.append(step)
+        node = self._by_key[key]
+        for step in reversed(waiting):
+            self.expand(node)
+            key = f"{node.key}/{step}"
+            if key not in self._by_key:
+                loops = {str(label): to for label, to in node.loops.items()}
+                if step not in loops:
+                    return None
+                key = loops[step]
+            node = self._by_key[key]
+        return node
+
+    def at(self, path: Iterable[QName]) -> SchemaNode | None:
+        """The node of an element by the labels from the root to it, None if the schema has none there."""
+        node: SchemaNode | None = None
+        for number, label in enumerate(path):
+            if number == 0:
+                node = next((root for root in self.roots if root.label == label), None)
+            elif node is not None:
+                node = self.child(node, label)
         return node
 
     def child(self, node: SchemaNode, label: QName, is_attribute: bool = False) -> SchemaNode | None:
@@ -136,34 +170,33 @@ class SchemaTree:
         for each in node.attributes if is_attribute else node.children:
             if each.label == label:
                 return each
-        if not is_attribute and label in node.loops:
-            return self._by_key[node.loops[label]]
+        if not is_attribute:
+            for key in node.loops.values():
+                if self._by_key[key].label == label:
+                    return self._by_key[key]
         return None
 
     def expand(self, node: SchemaNode) -> None:
         """Create the children and attributes of a node of the schema, if they are not there yet."""
-        if node.key in self._expanded or self.graph is None or node.element is None:
+        if node.is_expanded or self.graph is None or node.element is None:
             return
-        self._expanded.add(node.key)
-        for attribute in self.graph[node.element].attributes:
-            if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
-                continue
-            label = _label(self.graph, attribute.name) if ":" in attribute.name else QName("", attribute.name)
-            required = attribute.presence is Presence.REQUIRED
-            key = f"{node.key}/{ATTRIBUTE}{label}"
-            new = SchemaNode(key, label, node, int(required), 1, is_attribute=True, has_text=True)
-            node.attributes.append(new)
-            self._by_key[key] = new
-        above = {each.element: each.key for each in (node, *node.ancestors()) if each.element is not None}
+        # The lists are complete before the node has them: another thread may be reading the tree.
+        children: dict[QName, SchemaNode] = {}
+        loops: dict[QName, str] = {}
+        steps = parse_path(node.key)  # the ancestors in the source, wherever the node is now
+        above = {step.label: "/".join(map(str, steps[: at + 1])) for at, step in enumerate(steps)}
         for child in self.graph.children(node.element):
             label = _label(self.graph, child.name)
-            if child.name in above:
-                node.loops[label] = above[child.name]
-                continue
-            new = SchemaNode(f"{node.key}/{label}", label, node, child.least, child.most)
-            new.has_text, new.element = self.graph[child.name].has_text, child.name
-            node.children.append(new)
-            self._by_key[new.key] = new
+            if label in above:
+                loops[label] = above[label]
+            elif label not in children:  # it is, if two prefixes stand for one namespace
+                new = _element(self.graph, child.name, f"{node.key}/{label}", label)
+                new.parent, new.least, new.most = node, child.least, child.most
+                children[label] = new
+        attributes = _attributes(self.graph, node)
+        self._by_key.update((new.key, new) for new in (*attributes, *children.values()))
+        node.attributes, node.children, node.loops = attributes, list(children.values()), loops
+        node.is_expanded = True
 
     def nodes(self, limit: int = LARGEST) -> list[SchemaNode]:
         """All elements and attributes; of a large schema, the first ``limit`` from the root down.
@@ -177,33 +210,32 @@ class SchemaTree:
             self.expand(node)
             found += 1 + len(node.attributes)
             waiting.extend(node.children)
-        return list(self._below(self.roots))
+        return list(_below(self.roots))
 
     @property
     def known(self) -> list[SchemaNode]:
         """The nodes that have been created so far, in preorder."""
-        return list(self._below(self.roots))
+        return list(_below(self.roots))
 
     def is_recursive(self, node: SchemaNode) -> bool:
         """Whether an instance of this node can lie in another one."""
-        keys = {node.key} | {each.key for each in node.ancestors()}
-        # A loop that begins at or below the node and leads to it or above it contains the node.
-        return any(key in keys for each in self._below([node]) for key in each.loops.values())
+        return node.is_recursive
 
     def copy(self) -> SchemaTree:
         """A copy with the same keys."""
         copies: dict[int, SchemaNode] = {}
-        for node in self._below(self.roots):
+        for node in _below(self.roots):
             new = SchemaNode(
                 node.key, node.label, None, node.least, node.most, node.is_attribute, node.has_text
             )
             new.element, new.loops = node.element, dict(node.loops)
+            new.is_recursive, new.is_expanded = node.is_recursive, node.is_expanded
             copies[id(node)] = new
             if node.parent is not None:
                 new.parent = parent = copies[id(node.parent)]
                 (parent.attributes if node.is_attribute else parent.children).append(new)
         tree = SchemaTree(self.graph, [copies[id(root)] for root in self.roots])
-        tree._expanded = set(self._expanded)
+        tree._made = set(self._made)
         return tree
 
     # For operators
@@ -211,26 +243,27 @@ class SchemaTree:
     def register(self, node: SchemaNode) -> None:
         """Make a node that an operator made known by its key."""
         self._by_key[node.key] = node
+        self._made.add(node.key)
 
     def free_key(self, base: str) -> str:
-        """A key that is not in use yet."""
+        """A key that no operator has used yet, not even for a node that has been hidden since."""
         number, key = 2, base
-        while key in self._by_key:
+        while key in self._made:
             key = f"{base}.{number}"
             number += 1
         return key
 
     def siblings(self, node: SchemaNode) -> list[SchemaNode]:
-        """The list in which an element lies: the children of its parent, or the roots."""
-        return self.roots if node.parent is None else node.parent.children
+        """The list in which a node lies: the attributes or children of its parent, or the roots."""
+        if node.parent is None:
+            return self.roots
+        return node.parent.attributes if node.is_attribute else node.parent.children
 
-    def _below(self, roots: list[SchemaNode]) -> Iterator[SchemaNode]:
-        waiting = roots[::-1]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += node.children[::-1]
-            waiting += node.attributes[::-1]
+    def remove(self, node: SchemaNode) -> None:
+        """Take a node out, with all below it; their keys lead nowhere then."""
+        self.siblings(node).remove(node)
+        for each in _below([node]):
+            del self._by_key[each.key]
 
     def _unknown(self, key: str) -> MappingError:
         parent, _ = parent_key(key)
@@ -240,13 +273,45 @@ class SchemaTree:
             return MappingError(f"there is no {key!r}; the root is {there}", code="place", name=key)
         self.expand(above)
         names = [str(each.path[-1]) for each in (*above.attributes, *above.children)]
+        names += [str(self._by_key[loop].label) for loop in above.loops.values()]
         there = ", ".join(names) or "nothing"
         return MappingError(f"there is no {key!r}; {parent!r} contains {there}", code="place", name=key)
 
 
+def _below(roots: list[SchemaNode]) -> Iterator[SchemaNode]:
+    """These nodes and all that have been created below them, in preorder."""
+    waiting = roots[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.children[::-1]
+        waiting += node.attributes[::-1]
+
+
+def _element(graph: ElementGraph, name: str, key: str, label: QName) -> SchemaNode:
+    node = SchemaNode(key, label, has_text=graph[name].has_text, element=name)
+    # An element that can contain itself does so at each of its places: the way back to it leads through
+    # children, or through a loop to a node above, from where its own node is reached again.
+    node.is_recursive = name in graph.recursive
+    return node
+
+
+def _attributes(graph: ElementGraph, node: SchemaNode) -> list[SchemaNode]:
+    assert node.element is not None
+    found: list[SchemaNode] = []
+    for attribute in graph[node.element].attributes:
+        if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
+            continue
+        label = _label(graph, attribute.name) if ":" in attribute.name else QName("", attribute.name)
+        least = int(attribute.presence is Presence.REQUIRED)
+        key = f"{node.key}/{ATTRIBUTE}{label}"
+        found.append(SchemaNode(key, label, node, least, 1, is_attribute=True, has_text=True))
+    return found
+
+
 def _label(graph: ElementGraph, name: str) -> QName:
     if name.startswith("xml:"):
-        return QName("http://www.w3.org/XML/1998/namespace", name[4:])
+        return QName(_XML, name[4:])
     namespace, local = graph.expanded(name)
     if namespace is None:
         message = f"the schema does not say which namespace the prefix of {name!r} stands for"

@@ -178,7 +178,13 @@ spark.stop()
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "hidden", [[*PROBES], ["worker-daemon"], ["worker-interpreter"], ["submitted-settings"]], ids="-".join
+    "hidden",
+    [
+        pytest.param([*PROBES], id="all"),
+        pytest.param(["worker-daemon"], id="worker-daemon", marks=pytest.mark.soak),
+        pytest.param(["worker-interpreter"], id="worker-interpreter", marks=pytest.mark.soak),
+        pytest.param(["submitted-settings"], id="submitted-settings", marks=pytest.mark.soak),
+    ],
 )
 def test_a_session_starts_without_a_part(tmp_path: Path, hidden: list[str]) -> None:
     """Answers are the same if the private parts that start a session are hidden, one by one and together."""

@@ -1,0 +1,155 @@
+"""How similar two names are: their words, compared one by one, with a thesaurus.
+
+    CourseTitle ──► course, title ┐
+                                  ├──► (0 + 1 + 1) / 3 = 0.67       best of each word, both ways
+    title       ──► title         ┘
+
+Words are equal (1), in one line of the thesaurus (1), one the beginning of the other (0.9), or alike by
+Jaro–Winkler (above 0.85, as it is); all others have nothing in common.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+from rapidfuzz.distance import JaroWinkler
+
+from twigcast.errors import SourceError
+
+PREFIX = 0.9
+"""The similarity of a word and its beginning, such as ``prereq`` and ``prerequisite``."""
+SHORTEST_PREFIX = 3
+ALIKE = 0.85
+"""Words that are less similar by Jaro–Winkler have nothing in common."""
+SHORTEST_PART = 3
+"""The letters that both parts of a compound such as ``coursewebsite`` have at least."""
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[^\W\d_A-Za-z]+|\d+")
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case, cut at case, digits and all that is no letter."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+class Thesaurus:
+    """Groups of words that mean the same.  A word may be in several groups, which do not become one."""
+
+    def __init__(self, groups: Iterable[Iterable[str]] = ()) -> None:
+        self.groups = tuple(frozenset(word.lower() for word in group) for group in groups)
+        self._of: dict[str, set[int]] = {}
+        for number, group in enumerate(self.groups):
+            for word in group:
+                self._of.setdefault(word, set()).add(number)
+
+    @classmethod
+    def parse(cls, text: str) -> Thesaurus:
+        """The thesaurus of a text with a group on each line, words parted by commas, ``#`` for comments."""
+        lines = (line.partition("#")[0] for line in text.splitlines())
+        groups = ([word.strip() for word in line.split(",") if word.strip()] for line in lines)
+        return cls(group for group in groups if len(group) > 1)
+
+    @classmethod
+    def built_in(cls) -> Thesaurus:
+        """The small thesaurus that ships with the package."""
+        text = resources.files("twigcast.rewriting.matching").joinpath("thesaurus.txt")
+        return cls.parse(text.read_text(encoding="utf-8"))
+
+    @classmethod
+    def read(cls, path: Path) -> Thesaurus:
+        """The built-in thesaurus with the groups of a user's file added; raises ``SourceError``."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            message = "a thesaurus must be UTF-8 text: a group of words on each line, parted by commas"
+            raise SourceError(message, code="encoding", path=str(path)) from None
+        return cls.built_in() + cls.parse(text)
+
+    def __add__(self, other: Thesaurus) -> Thesaurus:
+        return Thesaurus((*self.groups, *other.groups))
+
+    def are_synonyms(self, a: str, b: str) -> bool:
+        """Whether two words are in one group."""
+        return not self._of.get(a, set()).isdisjoint(self._of.get(b, ()))
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """All words of the groups."""
+        return frozenset(self._of)
+
+
+@dataclass(frozen=True, slots=True)
+class NameSimilarity:
+    """How similar two names are, and which synonyms made them so."""
+
+    value: float
+    synonyms: tuple[tuple[str, str], ...] = ()
+
+
+class NameComparison:
+    """Compares names; a word that is two words of the vocabulary in a row is cut into these."""
+
+    def __init__(self, thesaurus: Thesaurus, names: Iterable[str] = ()) -> None:
+        self.thesaurus = thesaurus
+        self._vocabulary = {word for name in names for word in words_of(name)} | thesaurus.vocabulary
+        self._similarity = lru_cache(maxsize=None)(self._word_similarity)
+        self._words = lru_cache(maxsize=None)(self._parts)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """The words of a name, compounds cut."""
+        return self._words(name)
+
+    def similarity(self, a: str, b: str) -> NameSimilarity:
+        """How similar two names are, from 0 to 1."""
+        return self.of_words(self._words(a), self._words(b))
+
+    def of_words(self, a: Sequence[str], b: Sequence[str]) -> NameSimilarity:
+        """How similar two names are that are already cut into words."""
+        if not a or not b:
+            return NameSimilarity(0.0)
+        total = 0.0
+        synonyms: dict[tuple[str, str], None] = {}
+        for ours, theirs, swapped in ((a, b, False), (b, a, True)):
+            for word in ours:
+                best, partner = max(
+                    ((self._similarity(word, each), each) for each in theirs), key=lambda found: found[0]
+                )
+                total += best
+                if best and self._is_synonym(word, partner):
+                    synonyms[(partner, word) if swapped else (word, partner)] = None
+        return NameSimilarity(total / (len(a) + len(b)), tuple(synonyms))
+
+    def contained(self, words: Sequence[str], among: Sequence[str]) -> float:
+        """How much of some words is found among others, from 0 to 1; all of no words is found."""
+        if not words:
+            return 1.0
+        best = (max((self._similarity(word, each) for each in among), default=0.0) for word in words)
+        return sum(best) / len(words)
+
+    def _is_synonym(self, a: str, b: str) -> bool:
+        return a != b and self.thesaurus.are_synonyms(a, b)
+
+    def _word_similarity(self, a: str, b: str) -> float:
+        if a == b or self.thesaurus.are_synonyms(a, b):
+            return 1.0
+        if a.isdigit() or b.isdigit():
+            return 0.0
+        short, long = sorted((a, b), key=len)
+        if len(short) >= SHORTEST_PREFIX and long.startswith(short):
+            return PREFIX
+        alike = JaroWinkler.normalized_similarity(a, b)
+        return alike if alike > ALIKE else 0.0
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        return tuple(part for word in words_of(name) for part in self._cut(word))
+
+    def _cut(self, word: str) -> tuple[str, ...]:
+        for at in range(SHORTEST_PART, len(word) - SHORTEST_PART + 1):
+            if word[:at] in self._vocabulary and word[at:] in self._vocabulary:
+                return word[:at], word[at:]
+        return (word,)

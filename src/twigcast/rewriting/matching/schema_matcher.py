@@ -1,0 +1,278 @@
+"""Proposes which places of a source schema mean which places of the global schema, with the evidence.
+
+    names ──┐
+    thesaurus ─► score of each pair ──► flooding ──► choice ──► Matching: pairs, PairEvidence, unmatched
+    values ─┘
+
+The proposal is for a person to review: every pair says why it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from twigcast.rewriting.matching.choosing import assign, compatible, consistent, overlap, share
+from twigcast.rewriting.matching.flooding import LabelledEdge, flood
+from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
+from twigcast.rewriting.matching.profiling import DISTINCTIVE, ValueProfile
+from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+
+THRESHOLD = 0.45
+"""Pairs with a smaller score are not proposed."""
+LARGEST = 2000
+"""How many nodes of a schema are compared, from the root down."""
+VALUES = 0.25
+"""The weight of values where names agree, too."""
+VALUES_ALONE = 0.8
+"""The weight of values where names say nothing; only for kinds of values that are distinctive."""
+CONTEXT = 0.25
+"""By how much of its similarity a pair is worse if the names above the two nodes have nothing in common."""
+ALIKE = 0.6
+"""How similar the values of siblings are that may share a target."""
+FLOODING = 0.2
+"""The weight of flooding."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairEvidence:
+    """Why a pair was proposed: the score that decided, and what it was made of.
+
+    ``values`` is None where the values of one of the two places are not known.
+    """
+
+    score: float
+    name: float
+    synonyms: tuple[tuple[str, str], ...] = ()
+    context: float = 1.0
+    flooding: float | None = None
+    values: float | None = None
+    structure: float | None = None
+    shared: bool = False
+
+    def __str__(self) -> str:
+        parts = [f"{self.score:.2f}: name {self.name:.2f}"]
+        if self.synonyms:
+            parts.append("thesaurus " + ", ".join(f"{a}~{b}" for a, b in self.synonyms))
+        if self.structure is not None:
+            parts.append(f"structure {self.structure:.2f}")
+        if self.values is not None:
+            parts.append(f"values {self.values:.2f}")
+        if self.flooding is not None:
+            parts.append(f"flooding {self.flooding:.2f}")
+        if self.shared:
+            parts.append("shares its target")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The proposed pairs, source place to global place, and the evidence of each by source place.
+
+    ``unmatched`` has the source places without a pair, in the order of the schema.
+    """
+
+    pairs: dict[str, str] = field(default_factory=dict)
+    evidence: dict[str, PairEvidence] = field(default_factory=dict)
+    unmatched: tuple[str, ...] = ()
+
+
+def match_schemas(
+    source: SchemaTree,
+    target: SchemaTree,
+    *,
+    thesaurus: Thesaurus | None = None,
+    source_profiles: Mapping[str, ValueProfile] | None = None,
+    target_profiles: Mapping[str, ValueProfile] | None = None,
+    threshold: float = THRESHOLD,
+    flooding: float = FLOODING,
+) -> Matching:
+    """Propose pairs of places.
+
+    Without a thesaurus the built-in one is used.  Profiles of values are used where both sides have them:
+    those of the source from its documents, those of the target from publishers that are already mapped.
+    ``flooding`` is the weight of similarity flooding, 0 for none.
+    """
+    scores = _Scores(
+        source.nodes(LARGEST)[:LARGEST],
+        target.nodes(LARGEST)[:LARGEST],
+        Thesaurus.built_in() if thesaurus is None else thesaurus,
+        source_profiles or {},
+        target_profiles or {},
+        flooding,
+    )
+    leaves = assign(scores.leaves, threshold)
+    shared = share(scores.leaves, leaves, threshold, scores.alike)
+    leaves |= shared
+    inner = _inner_pairs(scores, leaves, threshold)
+    pairs = {node.key: ({} | leaves | inner).get(node.key) for node in scores.sources}
+    found = {key: image for key, image in pairs.items() if image is not None}
+    found = {
+        key: image
+        for key, image in found.items()
+        if not scores.target_by_key[image].is_attribute or _stays(scores, key, image, found)
+    }
+    evidence = {
+        key: scores.evidence(key, image, shared=key in shared, structure=scores.structure.get((key, image)))
+        for key, image in found.items()
+    }
+    unmatched = tuple(key for key in pairs if key not in found)
+    return Matching(found, evidence, unmatched)
+
+
+def _stays(scores: _Scores, key: str, image: str, pairs: Mapping[str, str]) -> bool:
+    """Whether an attribute stays one of the same element: only then can it remain an attribute."""
+    above, below = scores.source_by_key[key].parent, scores.target_by_key[image].parent
+    return above is not None and below is not None and pairs.get(above.key) == below.key
+
+
+class _Scores:
+    """The similarities of all pairs of nodes that are compatible."""
+
+    def __init__(
+        self,
+        sources: Sequence[SchemaNode],
+        targets: Sequence[SchemaNode],
+        thesaurus: Thesaurus,
+        source_profiles: Mapping[str, ValueProfile],
+        target_profiles: Mapping[str, ValueProfile],
+        flooding: float,
+    ) -> None:
+        self.sources, self.targets = sources, targets
+        self.source_by_key = {node.key: node for node in sources}
+        self.target_by_key = {node.key: node for node in targets}
+        self.names = NameComparison(thesaurus, (node.label.local for node in (*sources, *targets)))
+        self.flooding = flooding
+        self.profiles = source_profiles
+        self.structure: dict[tuple[str, str], float] = {}
+        self._above = {id(node): self._words_above(node) for node in (*sources, *targets)}
+        self.found: dict[tuple[str, str], PairEvidence] = {}
+        for y in targets:  # in the order of the global schema, which decides between equal scores
+            for x in sources:
+                if compatible(x, y):
+                    evidence = self._compare(x, y, source_profiles.get(x.key), target_profiles.get(y.key))
+                    if evidence is not None and evidence.score > 0.0:
+                        self.found[x.key, y.key] = evidence
+        if flooding:
+            self._flood()
+
+    @property
+    def leaves(self) -> dict[tuple[str, str], float]:
+        return {pair: each.score for pair, each in self.found.items() if self.source_by_key[pair[0]].is_leaf}
+
+    def evidence(
+        self, source: str, target: str, *, shared: bool = False, structure: float | None = None
+    ) -> PairEvidence:
+        each = self.found.get((source, target), PairEvidence(0.0, 0.0))
+        score = each.score if structure is None else inner_score(each, structure)
+        return PairEvidence(
+            score, each.name, each.synonyms, each.context, each.flooding, each.values, structure, shared
+        )
+
+    def alike(self, a: str, b: str) -> bool:
+        """Whether two leaves of the source may mean the same: siblings whose names differ by numbers only, or
+        whose values are of one distinctive kind."""
+        x, y = self.source_by_key[a], self.source_by_key[b]
+        if x.parent is not y.parent:
+            return False
+        names = [[word for word in words_of(each.label.local) if not word.isdigit()] for each in (x, y)]
+        if names[0] == names[1]:
+            return True
+        ours, theirs = self.profiles.get(a), self.profiles.get(b)
+        return (
+            ours is not None
+            and theirs is not None
+            and ours.kind == theirs.kind
+            and ours.kind in DISTINCTIVE
+            and ours.similarity(theirs) >= ALIKE
+        )
+
+    def _compare(
+        self, x: SchemaNode, y: SchemaNode, ours: ValueProfile | None, theirs: ValueProfile | None
+    ) -> PairEvidence | None:
+        """The evidence for a pair before flooding, None if the values exclude it."""
+        name = self._name_similarity(x, y)
+        context = self._context(x, y)
+        score = name.value * (1.0 - CONTEXT * (1.0 - context))
+        theirs = theirs or ValueProfile.expected(self.names.words(y.label.local))
+        values = None
+        if ours is not None and theirs is not None:
+            if ours.vetoes(theirs):
+                return None
+            values = ours.similarity(theirs)
+            if score:
+                score = (1.0 - VALUES) * score + VALUES * values
+            elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE:
+                score = VALUES_ALONE * values
+        return PairEvidence(score, name.value, name.synonyms, context, None, values)
+
+    def _name_similarity(self, x: SchemaNode, y: SchemaNode) -> NameSimilarity:
+        """Of the two names, or of these with the parent's name before one of them.
+
+        So ``Lecturer`` is compared with ``instructor_name``, and ``IncludedNote/Content`` with ``note``.
+        """
+        ours, theirs = self.names.words(x.label.local), self.names.words(y.label.local)
+        found = [self.names.of_words(ours, theirs)]
+        if y.parent is not None and y.parent.parent is not None:
+            found.append(self.names.of_words(ours, self.names.words(y.parent.label.local) + theirs))
+        if x.parent is not None and x.parent.parent is not None:
+            found.append(self.names.of_words(self.names.words(x.parent.label.local) + ours, theirs))
+        return max(found, key=lambda each: each.value)
+
+    def _words_above(self, node: SchemaNode) -> tuple[str, ...]:
+        """The words of the names above a node, without the root's, which all nodes have above them."""
+        above = [each for each in node.ancestors() if each.parent is not None]
+        return tuple(dict.fromkeys(word for each in above for word in self.names.words(each.label.local)))
+
+    def _context(self, x: SchemaNode, y: SchemaNode) -> float:
+        """How many of the words above the one node are above or in the other, from 0 to 1."""
+        ours, theirs = self._above[id(x)], self._above[id(y)]
+        forth = self.names.contained(theirs, (*ours, *self.names.words(x.label.local)))
+        back = self.names.contained(ours, (*theirs, *self.names.words(y.label.local)))
+        return 0.7 * forth + 0.3 * back
+
+    def _flood(self) -> None:
+        rows = {node.key: number for number, node in enumerate(self.sources)}
+        columns = {node.key: number for number, node in enumerate(self.targets)}
+        initial = np.zeros((len(rows), len(columns)))
+        for (source, target), each in self.found.items():
+            initial[rows[source], columns[target]] = each.score
+        flooded = flood(initial, _edges(self.sources, rows), _edges(self.targets, columns))
+        largest = flooded.max(axis=1, keepdims=True)
+        relative = np.divide(flooded, largest, out=np.zeros_like(flooded), where=largest > 0)
+        for (source, target), each in self.found.items():
+            flow = float(relative[rows[source], columns[target]])
+            score = (1.0 - self.flooding) * each.score + self.flooding * flow * (each.score > 0)
+            self.found[source, target] = PairEvidence(
+                score, each.name, each.synonyms, each.context, flow, each.values
+            )
+
+
+def inner_score(evidence: PairEvidence, structure: float) -> float:
+    """The score of a pair of inner nodes: half by their names, half by the leaves below both."""
+    return 0.5 * evidence.score + 0.5 * structure
+
+
+def _inner_pairs(scores: _Scores, leaves: Mapping[str, str], threshold: float) -> dict[str, str]:
+    sources = [node for node in scores.sources if not node.is_leaf]
+    targets = [node for node in scores.targets if not node.is_leaf]
+    scores.structure = overlap(sources, targets, leaves)
+    found = {
+        (x.key, y.key): inner_score(scores.found.get((x.key, y.key), PairEvidence(0.0, 0.0)), structure)
+        for y in targets
+        for x in sources
+        if (structure := scores.structure.get((x.key, y.key))) is not None
+    }
+    pairs = assign(found, threshold)
+    names = {pair: each.name for pair, each in scores.found.items()}
+    return consistent(pairs, found, names, scores.source_by_key, scores.target_by_key)
+
+
+def _edges(nodes: Sequence[SchemaNode], numbers: Mapping[str, int]) -> list[LabelledEdge]:
+    return [
+        LabelledEdge(numbers[node.parent.key], node.is_attribute, numbers[node.key])
+        for node in nodes
+        if node.parent is not None
+    ]
