@@ -28,7 +28,8 @@ from twigcast.rewriting import (
 )
 from twigcast.rewriting.approaches import QueryTranslator, translate
 
-CMU = """<!ELEMENT cmu (Course*)> <!ELEMENT Course (Lecturer*, Day_?, Time_?)> <!ATTLIST Course nr CDATA #IMPLIED>
+CMU = """<!ELEMENT cmu (Course*)> <!ELEMENT Course (Lecturer*, Day_?, Time_?)>
+<!ATTLIST Course nr CDATA #IMPLIED>
 <!ELEMENT Lecturer (#PCDATA)> <!ELEMENT Day_ (#PCDATA)> <!ELEMENT Time_ (#PCDATA)>"""
 COURSES = mapping_of(
     CMU,
@@ -40,7 +41,8 @@ COURSES = mapping_of(
     Insert("cmu/Course", names("schedule"), ("cmu/Course/Day_", "cmu/Course/Time_")),
     Rename("cmu/Course/Time_", QName("", "time")),
 )
-ARTICLES = "<!ELEMENT article (title, author*)> <!ELEMENT author (name)> <!ELEMENT title (#PCDATA)> <!ELEMENT name (#PCDATA)>"
+ARTICLES = """<!ELEMENT article (title, author*)> <!ELEMENT author (name)>
+<!ELEMENT title (#PCDATA)> <!ELEMENT name (#PCDATA)>"""
 TWO_ROOTS = mapping_of(ARTICLES, Exchange("article", "article/author"), Rename("article", QName("", "paper")))
 
 
@@ -66,7 +68,7 @@ def test_steps_are_replaced_by_the_way_between_source_places(
 
 
 def test_a_pattern_outside_of_the_image_matches_nothing() -> None:
-    """No translation is needed if no document of the publisher can match: trap 23, an attribute's old name."""
+    """No translation is needed if no document of the publisher can match (trap 23)."""
     assert translate(parse("//course[textbook]"), COURSES) == (None, True)
     assert translate(parse("//Course"), COURSES) == (None, True)
 

@@ -27,9 +27,9 @@ from twigcast.pattern import AttributeTail, Axis, Comparison, Path, Pattern, Pre
 from twigcast.rewriting.approaches.goals import Goal, Goals, holds_for_value, is_true, nodes_of
 from twigcast.rewriting.approaches.image_places import (
     Down,
+    ImagePlace,
     ImagePlaces,
     NoPlacesError,
-    Place,
     Route,
     ToAttribute,
     Up,
@@ -116,13 +116,13 @@ class _Plan:
     def __init__(self, patterns: Sequence[Pattern], places: ImagePlaces) -> None:
         self.places, self.goals = places, Goals(patterns, places)
         self.schema = places.mapping.source
-        self.by_anchor: dict[str, list[Place]] = {}
+        self.by_anchor: dict[str, list[ImagePlace]] = {}
         self.level: dict[int, int] = {}
         self.closes: dict[int, int] = {}
         """The depth of the source element at whose end the frames of a place close."""
         self._measure(places.top, "", 0, 0)
 
-    def _measure(self, place: Place, key: str, depth: int, level: int) -> int:
+    def _measure(self, place: ImagePlace, key: str, depth: int, level: int) -> int:
         self.by_anchor.setdefault(key, []).append(place)
         self.level[id(place)] = level
         closes = depth - parent_key(key)[1].startswith("@")  # an attribute has no end of its own
@@ -153,8 +153,8 @@ class _Run:
 
     def __init__(self, plan: _Plan, trace: list[FrameEvent]) -> None:
         self._plan, self._trace = plan, trace
-        self._waiting: dict[int, list[tuple[Place, _Node]]] = {}
-        self._potential: dict[tuple[int, int], Place] = {}
+        self._waiting: dict[int, list[tuple[ImagePlace, _Node]]] = {}
+        self._potential: dict[tuple[int, int], ImagePlace] = {}
 
     def match(self, document: Document) -> set[int] | None:
         """The patterns that match; None if the schema does not know an element."""
@@ -239,7 +239,7 @@ class _Run:
 
     # Potential frames: only the trace shows them, since nothing is decided before the close.
 
-    def _note_start(self, place: Place, node: _Node) -> None:
+    def _note_start(self, place: ImagePlace, node: _Node) -> None:
         for turning in _upward(node):
             self._potential.pop((id(place), id(turning)), None)
         self._trace.append(FrameEvent(_path(place), "confirmed"))
@@ -253,7 +253,7 @@ class _Run:
 
     # Closing
 
-    def _closed(self, place: Place, anchor: _Node) -> _Frame:
+    def _closed(self, place: ImagePlace, anchor: _Node) -> _Frame:
         children = [
             each.frames[id(child)] for child in place.children for each in _reached(anchor, child.route)
         ]
@@ -279,7 +279,7 @@ class _Run:
     def _sum(
         self,
         goal: Goal,
-        place: Place,
+        place: ImagePlace,
         anchor: _Node,
         children: Sequence[_Frame],
         frame: _Frame,
@@ -314,7 +314,7 @@ class _Run:
             return sum(child.taken.get((number, at), 0) for child in children)
         return sum(child.at_or_below.get((number, at), 0) for child in children)
 
-    def _selected(self, goal: Goal, place: Place, anchor: _Node) -> int:
+    def _selected(self, goal: Goal, place: ImagePlace, anchor: _Node) -> int:
         """How many nodes the end of a path selects of its last element."""
         if goal.value is None and nodes_of(goal.path) == "itself":
             return 1
@@ -344,7 +344,7 @@ def _events(document: Document) -> Iterator[_Start | Text | Comment | Instructio
                 waiting.append(_Start(child) if isinstance(child, Element) else child)
 
 
-def _values(place: Place, anchor: _Node, path: Path) -> list[str]:
+def _values(place: ImagePlace, anchor: _Node, path: Path) -> list[str]:
     """The string-values of the nodes that the end of a path selects of one element."""
     match nodes_of(path):
         case "itself":
@@ -420,9 +420,9 @@ def _instances(node: _Node, key: str) -> list[_Node]:
     ]
 
 
-def _path(place: Place) -> str:
+def _path(place: ImagePlace) -> str:
     labels: list[str] = []
-    each: Place | None = place
+    each: ImagePlace | None = place
     while each is not None and each.kind != "document":
         labels.append(str(each.label))
         each = each.parent

@@ -38,7 +38,7 @@ from twigcast.pattern import (
     compare,
     number,
 )
-from twigcast.rewriting.approaches.image_places import ImagePlaces, Place
+from twigcast.rewriting.approaches.image_places import ImagePlace, ImagePlaces
 
 Nodes: TypeAlias = Literal["itself", "attributes", "texts"]
 
@@ -82,7 +82,7 @@ class Goals:
         """The goal that was made for a path."""
         return self._numbers[path, value]
 
-    def _goal(self, path: Path, value: Comparison | None, context: Place | NameTest) -> Goal:
+    def _goal(self, path: Path, value: Comparison | None, context: ImagePlace | NameTest) -> Goal:
         if isinstance(path.tail, Onward):
             raise _UndecidableError
         self._require(path.filters, context)
@@ -95,7 +95,7 @@ class Goals:
             self._numbers[key] = Goal(len(self._numbers), path, value)
         return self._numbers[key]
 
-    def _require(self, predicates: Iterable[Predicate], context: Place | NameTest) -> None:
+    def _require(self, predicates: Iterable[Predicate], context: ImagePlace | NameTest) -> None:
         """Make the goals that conditions need."""
         for predicate in predicates:
             match predicate:
@@ -121,9 +121,9 @@ class Goals:
                 case _:
                     raise _UndecidableError
 
-    def _require_values(self, context: Place | NameTest) -> None:
+    def _require_values(self, context: ImagePlace | NameTest) -> None:
         """Every element whose value is looked at must have that of the source."""
-        if isinstance(context, Place):  # the document
+        if isinstance(context, ImagePlace):  # the document
             raise _UndecidableError
         for place in self._places.top.below():
             if context.admits(*place.label) and not self._places.has_source_value(place):

@@ -69,7 +69,7 @@ class ToAttribute:
 class Where:
     """Stays, where one of the routes ``present`` leads somewhere, and none of ``absent`` does.
 
-    With ``own``, a text, comment or instruction of the anchor is enough; with ``value``, that it is not empty.
+    With ``own``, a text, comment or instruction of the anchor is enough; with ``value``, a non-empty one.
     """
 
     present: tuple[Route, ...] = ()
@@ -84,7 +84,7 @@ Kind: TypeAlias = Literal["document", "element", "attribute", "made"]
 
 
 @dataclass(slots=True, eq=False)
-class PlaceAttribute:
+class ImageAttribute:
     """An attribute of a place: its name in the image, and in the source."""
 
     key: str
@@ -93,22 +93,22 @@ class PlaceAttribute:
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class ImagePlace:
     """Elements of the image with one key that are all made in one way."""
 
     key: str
     label: QName
     kind: Kind
     route: Route
-    parent: Place | None = field(default=None, repr=False)
-    attributes: list[PlaceAttribute] = field(default_factory=list, repr=False)
+    parent: ImagePlace | None = field(default=None, repr=False)
+    attributes: list[ImageAttribute] = field(default_factory=list, repr=False)
     declared: frozenset[QName] = frozenset()
     """The names of all attributes that the source schema has here."""
-    children: list[Place] = field(default_factory=list, repr=False)
+    children: list[ImagePlace] = field(default_factory=list, repr=False)
     has_text: bool = True
     """Whether the text of the anchor is in this element; a made path around all content has it."""
 
-    def below(self) -> Iterator[Place]:
+    def below(self) -> Iterator[ImagePlace]:
         """The places below this one, in preorder."""
         waiting = self.children[::-1]
         while waiting:
@@ -117,7 +117,7 @@ class Place:
             waiting += place.children[::-1]
 
 
-def on_attribute(place: Place | None) -> bool:
+def on_attribute(place: ImagePlace | None) -> bool:
     """Whether the anchor of a place is an attribute."""
     while place is not None:
         for move in reversed(place.route):
@@ -143,7 +143,7 @@ class ImagePlaces:
         nodes = mapping.source.nodes(MOST + 1)
         if len(nodes) > MOST or any(node.loops for node in nodes):
             raise NoPlacesError("the source schema is recursive or has too many places")
-        self.top = Place("", QName("", ""), "document", (), has_text=False)
+        self.top = ImagePlace("", QName("", ""), "document", (), has_text=False)
         self.top.children = [_place(node, self.top) for node in mapping.source.roots]
         self._check_size()
         self.touched: set[str] = set()
@@ -156,7 +156,7 @@ class ImagePlaces:
             self._touch(operator)
             self._check_size()
 
-    def has_source_value(self, place: Place) -> bool:
+    def has_source_value(self, place: ImagePlace) -> bool:
         """Whether the string-value of elements of this place is that of their anchor."""
         return place.kind in ("element", "attribute") and place.key not in self.touched
 
@@ -222,67 +222,67 @@ class ImagePlaces:
                     place.children = [each for each in place.children if each.key != node]
                     place.attributes = [each for each in place.attributes if each.key != node]
 
-    def _of(self, key: str) -> list[Place]:
+    def _of(self, key: str) -> list[ImagePlace]:
         return [place for place in self.top.below() if place.key == key]
 
 
-def _place(node: SchemaNode, parent: Place) -> Place:
-    place = Place(node.key, node.label, "element", (Down(node.key, node.label),), parent)
-    place.attributes = [PlaceAttribute(each.key, each.label, each.label) for each in node.attributes]
+def _place(node: SchemaNode, parent: ImagePlace) -> ImagePlace:
+    place = ImagePlace(node.key, node.label, "element", (Down(node.key, node.label),), parent)
+    place.attributes = [ImageAttribute(each.key, each.label, each.label) for each in node.attributes]
     place.declared = frozenset(each.label for each in node.attributes)
     place.children = [_place(child, place) for child in node.children]
     return place
 
 
-def _copy(place: Place, parent: Place, route: Route) -> Place:
-    new = Place(place.key, place.label, place.kind, route, parent)
-    new.attributes = [PlaceAttribute(each.key, each.label, each.source) for each in place.attributes]
+def _copy(place: ImagePlace, parent: ImagePlace, route: Route) -> ImagePlace:
+    new = ImagePlace(place.key, place.label, place.kind, route, parent)
+    new.attributes = [ImageAttribute(each.key, each.label, each.source) for each in place.attributes]
     new.declared, new.has_text = place.declared, place.has_text
     new.children = [_copy(child, new, child.route) for child in place.children]
     return new
 
 
-def _move(place: Place, parent: Place, route: Route) -> None:
+def _move(place: ImagePlace, parent: ImagePlace, route: Route) -> None:
     place.parent, place.route = parent, route
     parent.children.append(place)
 
 
-def _routes(places: Sequence[Place]) -> tuple[Route, ...]:
+def _routes(places: Sequence[ImagePlace]) -> tuple[Route, ...]:
     return tuple(place.route for place in places)
 
 
-def _back(place: Place) -> Route:
+def _back(place: ImagePlace) -> Route:
     """From the anchor of a place to that of its parent."""
     if any(isinstance(move, Up) for move in place.route):
         raise NoPlacesError(f"elements {place.key!r} are copied, so that their parents differ")
     return tuple(Up() for move in place.route if isinstance(move, Down | ToAttribute))
 
 
-def _to_element(place: Place, key: str, label: QName) -> None:
+def _to_element(place: ImagePlace, key: str, label: QName) -> None:
     for attribute in place.attributes:
         if attribute.key == key:
-            made = Place(key, label, "attribute", (ToAttribute(key, attribute.source),), place)
+            made = ImagePlace(key, label, "attribute", (ToAttribute(key, attribute.source),), place)
             place.children.insert(0, made)
     place.attributes = [each for each in place.attributes if each.key != key]
 
 
-def _taken(place: Place, keys: Sequence[str]) -> list[Place]:
+def _taken(place: ImagePlace, keys: Sequence[str]) -> list[ImagePlace]:
     taken = [each for each in place.children if each.key in keys]
     place.children = [each for each in place.children if each.key not in keys]
     return taken
 
 
-def _made_path(parent: Place, keys: Sequence[str], path: Sequence[QName], route: Route) -> Place:
+def _made_path(parent: ImagePlace, keys: Sequence[str], path: Sequence[QName], route: Route) -> ImagePlace:
     """Add a made path below a place; returns its last element.  All of it has the anchor of the first."""
     place = parent
     for key, label in zip(keys, path, strict=True):
-        made = Place(key, label, "made", route, has_text=False)
+        made = ImagePlace(key, label, "made", route, has_text=False)
         _move(made, place, route)
         place, route = made, ()
     return place
 
 
-def _insert(place: Place, keys: Sequence[str], path: Sequence[QName], members: Sequence[str]) -> None:
+def _insert(place: ImagePlace, keys: Sequence[str], path: Sequence[QName], members: Sequence[str]) -> None:
     moved = _taken(place, members)
     if moved:
         last = _made_path(place, keys, path, (Where(_routes(moved)),))
@@ -290,13 +290,15 @@ def _insert(place: Place, keys: Sequence[str], path: Sequence[QName], members: S
             _move(each, last, each.route)
 
 
-def _insert_each(place: Place, keys: Sequence[str], path: Sequence[QName], members: Sequence[str]) -> None:
+def _insert_each(
+    place: ImagePlace, keys: Sequence[str], path: Sequence[QName], members: Sequence[str]
+) -> None:
     for each in _taken(place, members):
         last = _made_path(place, keys, path, each.route)
         _move(each, last, ())
 
 
-def _insert_all(place: Place, keys: Sequence[str], path: Sequence[QName]) -> None:
+def _insert_all(place: ImagePlace, keys: Sequence[str], path: Sequence[QName]) -> None:
     moved, place.children = place.children, []
     if not moved and not place.has_text:
         return
@@ -308,19 +310,19 @@ def _insert_all(place: Place, keys: Sequence[str], path: Sequence[QName]) -> Non
         _move(each, last, each.route)
 
 
-def _upgrade(place: Place, moved: list[Place]) -> None:
+def _upgrade(place: ImagePlace, moved: list[ImagePlace]) -> None:
     assert place.parent is not None
     for each in moved:
         place.children.remove(each)
         _move(each, place.parent, place.route + each.route)
 
 
-def _downgrade(place: Place, members: Sequence[str], into: str, schema: SchemaTree) -> None:
+def _downgrade(place: ImagePlace, members: Sequence[str], into: str, schema: SchemaTree) -> None:
     moved = _taken(place, members)
     if not moved:
         return
     holders = [each for each in place.children if each.key == into]
-    made = Place(into, schema[into].label, "made", (), has_text=False)
+    made = ImagePlace(into, schema[into].label, "made", (), has_text=False)
     _move(made, place, (Where(_routes(moved), _routes(holders)),))
     for holder in holders:
         back = _back(holder)
@@ -329,12 +331,12 @@ def _downgrade(place: Place, members: Sequence[str], into: str, schema: SchemaTr
         _move(each, made, each.route)
 
 
-def _exchange(place: Place, above: str, schema: SchemaTree) -> None:
+def _exchange(place: ImagePlace, above: str, schema: SchemaTree) -> None:
     parent = place.parent
     assert parent is not None
     holders = _taken(place, (above,))
     parent.children.remove(place)
-    made = Place(above, schema[above].label, "made", (), has_text=False)
+    made = ImagePlace(above, schema[above].label, "made", (), has_text=False)
     absent = (Where(absent=_routes(holders)),) if holders else ()
     _move(made, parent, place.route + absent)
     for holder in holders:

@@ -46,15 +46,16 @@ from twigcast.pattern import (
 )
 from twigcast.rewriting.approaches.image_places import (
     Down,
+    ImagePlace,
     ImagePlaces,
     NoPlacesError,
-    Place,
     Route,
     ToAttribute,
     Up,
     Where,
     on_attribute,
 )
+from twigcast.rewriting.labels import QName
 from twigcast.rewriting.mapping import Mapping
 
 MOST_WAYS = 400
@@ -116,7 +117,7 @@ class _Way:
     """One way to embed a path: its steps in the source, and the place where it ends."""
 
     steps: tuple[str, ...]
-    place: Place
+    place: ImagePlace
     has_value: bool
     """Whether the string-value of what it selects is that in the source."""
     is_single: bool
@@ -144,7 +145,7 @@ class _Embedding:
 
     # Paths
 
-    def _ways(self, path: Path, context: Place) -> tuple[list[_Way], bool]:
+    def _ways(self, path: Path, context: ImagePlace) -> tuple[list[_Way], bool]:
         """All ways to embed a path below a place, and whether their conditions are exact."""
         start = _Way((), context, self._places.has_source_value(context), True, False)
         condition = self._all(path.filters, context)
@@ -189,9 +190,10 @@ class _Embedding:
         kept = {each.source: each.label for each in place.attributes}
         if test.namespace is not None and test.local is not None:
             names = [source for source, label in kept.items() if test.admits(*label)]
-            if all(test != name for name in place.declared):
-                names.append(type(place.label)(test.namespace, test.local))  # one that the schema lacks
-            return [_to_attribute(way, f"@{name}") for name in names], True
+            name = QName(test.namespace, test.local)
+            if name not in place.declared:  # one that the schema lacks
+                names.append(name)
+            return [_to_attribute(way, f"@{each}") for each in names], True
         changed = any(kept.get(name) != name for name in place.declared)
         if changed:
             return [_to_attribute(way, "@*", has_value=False)], False
@@ -205,10 +207,10 @@ class _Embedding:
 
     # Conditions
 
-    def _all(self, predicates: Sequence[Predicate], context: Place) -> _Verdict:
+    def _all(self, predicates: Sequence[Predicate], context: ImagePlace) -> _Verdict:
         return _conjoined([self._condition(each, context) for each in predicates])
 
-    def _condition(self, predicate: Predicate, context: Place) -> _Verdict:
+    def _condition(self, predicate: Predicate, context: ImagePlace) -> _Verdict:
         match predicate:
             case And(operands):
                 return self._all(operands, context)
@@ -248,7 +250,7 @@ class _Embedding:
             case _:  # a position, or a general expression
                 return UNKNOWN
 
-    def _all_ways(self, paths: Iterable[Path], context: Place) -> tuple[list[_Way], bool]:
+    def _all_ways(self, paths: Iterable[Path], context: ImagePlace) -> tuple[list[_Way], bool]:
         found = [self._ways(path, context) for path in paths]
         ways = [way for some, _ in found for way in some]
         if len(ways) > MOST_WAYS:
@@ -285,7 +287,7 @@ def _of_self(predicate: Comparison | Count | StringTest | Length) -> Predicate:
             return Length(itself, operator, number)
 
 
-def _extended(way: _Way, route: Route, place: Place, has_value: bool) -> _Way:
+def _extended(way: _Way, route: Route, place: ImagePlace, has_value: bool) -> _Way:
     single, down = way.is_single, way.went_down
     for move in route:
         if isinstance(move, Up):
