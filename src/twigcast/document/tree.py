@@ -49,6 +49,13 @@ class Document:
     def end(self) -> int:
         return len(self.body)
 
+    def sources(self, node: Node) -> list[Node]:
+        """The nodes whose bytes are delivered where ``node`` is selected: itself.
+
+        A document that was rewritten to another schema has nodes that were made of others.
+        """
+        return [node]
+
     def __repr__(self) -> str:
         return f"Document({len(self.body)} bytes)"
 

@@ -27,6 +27,7 @@ from twigcast.rewriting.mapping import Mapping
 from twigcast.rewriting.mapping_files import parse_operator, shown_operator
 from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
+    AppliedOperator,
     Downgrade,
     Exchange,
     Hide,
@@ -40,8 +41,11 @@ from twigcast.rewriting.operators import (
     UpgradeAll,
     apply,
     apply_all,
+    apply_in_order,
     made_keys,
+    was_attribute_of,
 )
+from twigcast.rewriting.places import Place, named_places
 from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.system import lazy_names
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ELEMENT_COST",
+    "AppliedOperator",
     "Downgrade",
     "Exchange",
     "Hide",
@@ -64,6 +69,7 @@ __all__ = [
     "Mappings",
     "Operator",
     "PathStep",
+    "Place",
     "QName",
     "Rename",
     "SchemaNode",
@@ -73,10 +79,12 @@ __all__ = [
     "UpgradeAll",
     "apply",
     "apply_all",
+    "apply_in_order",
     "derive",
     "is_made",
     "made_keys",
     "mapping_paths",
+    "named_places",
     "parent_key",
     "parse_label",
     "parse_operator",
@@ -87,6 +95,7 @@ __all__ = [
     "rewrite",
     "shown_operator",
     "shown_path",
+    "was_attribute_of",
 ]
 
 __getattr__ = lazy_names(

@@ -48,7 +48,7 @@ from twigcast.rewriting.operators import (
 from twigcast.rewriting.schema_tree import SchemaTree
 
 ELEMENT_COST = 32
-"""What an element of the image counts toward the limit of its size, beside its text and attribute values."""
+"""What an element, comment or instruction counts toward the limit of the image's size, beside its text."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -299,6 +299,9 @@ class _Rewriter:
             elif isinstance(each, _ValueCopy | Text):
                 value = each.origin.value if isinstance(each, _ValueCopy) else each.value
                 size += len(value.encode())
+            else:
+                target = each.target if isinstance(each, Instruction) else ""
+                size += ELEMENT_COST + len(target.encode()) + len(each.value.encode())
         return size
 
     # The result

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from twigcast.errors import MappingError
 
+XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 ATTRIBUTE = "@"
 """What a step of a path to an attribute begins with."""
 MADE = "+"

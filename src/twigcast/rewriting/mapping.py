@@ -3,9 +3,11 @@
 A mapping is identified by the hash of its canonical text, a JSON array:
 
     [["Mapping","cmu"],["Rename","cmu","catalogue"],["Upgrade","cmu/Course",["cmu/Course/Day_"]], …]
+    [["Mapping","nitf"],["Inside",["block","media"],["block"]],["Rename","nitf/body/block","part"]]
 
 The text names everything that the operators need, so a router can use a mapping that arrived in the header of
-a document without knowing the source schema: ``Mapping.parse``.
+a document without knowing the source schema: ``Mapping.parse``.  Where a named element can contain itself,
+``Inside`` says by way of which elements: those on the left can contain those on the right.
 """
 
 from __future__ import annotations
@@ -15,15 +17,27 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from twigcast.document import Document, DocumentLimits
 from twigcast.errors import MappingError
 from twigcast.rewriting import operators as kinds
-from twigcast.rewriting.documents import Image, rewrite
-from twigcast.rewriting.labels import QName, is_made, parent_key, parse_label, parse_path
-from twigcast.rewriting.operators import Operator, apply_all
-from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.documents import Image, rewrite_with
+from twigcast.rewriting.labels import XML_NAMESPACE, QName, is_made, parse_label, parse_path
+from twigcast.rewriting.operators import AppliedOperator, Operator, apply_in_order
+from twigcast.rewriting.places import Place, named_places, recursive_children
+from twigcast.rewriting.planning import compile_plan
+from twigcast.rewriting.schema_tree import SchemaTree
+from twigcast.schema import (
+    AttributeDeclaration,
+    Child,
+    Choice,
+    ContentKind,
+    ElementDeclaration,
+    ElementGraph,
+    element_graph,
+)
 
 KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -62,11 +76,12 @@ class Mapping:
     def parse(cls, name: str, text: str, version: int = 1) -> Mapping:
         """The mapping of a canonical text; raises ``MappingError`` (``mapping-rules``)."""
         try:
-            entries = json.loads(text)
-            (_, root), *rest = entries
-            loops = [(entry[1], entry[2]) for entry in rest if entry[0] == "Loop"]
-            found = tuple(_operator(entry) for entry in rest if entry[0] != "Loop")
-            mapping = cls(name, _named_tree(root, loops, found), found, version)
+            (kind, root), *rest = json.loads(text)
+            if kind != "Mapping":
+                raise ValueError("it does not begin with the root of the source")
+            inside = [(entry[1], entry[2]) for entry in rest if entry[0] == "Inside"]
+            found = tuple(_operator(entry) for entry in rest if entry[0] != "Inside")
+            mapping = cls(name, _named_tree(root, inside, found), found, version)
             _ = mapping.image
         except MappingError:
             raise
@@ -79,7 +94,7 @@ class Mapping:
     def canonical(self) -> str:
         """The canonical text; ``Mapping.parse`` reads it."""
         entries: list[list[object]] = [["Mapping", str(self.source.root.label)]]
-        entries += [["Loop", key, to] for key, to in sorted(self._loops())]
+        entries += self._inside()
         entries += [_entry(operator) for operator in self.operators]
         return json.dumps(entries, ensure_ascii=False, separators=(",", ":"))
 
@@ -92,14 +107,38 @@ class Mapping:
         """How headers, metrics and the journal name the mapping: ``cmu@3#9f2c41d0…``."""
         return f"{self.name}@{self.version}#{self.hash}"
 
-    @cached_property
+    @property
     def image(self) -> SchemaTree:
-        """The schema tree of the images."""
-        return apply_all(self.source, self.operators)
+        """The schema tree of the images; raises ``MappingError`` for an operator that cannot be applied."""
+        return self._applied[0]
+
+    @property
+    def applied(self) -> tuple[AppliedOperator, ...]:
+        """The operators with the keys of what they make; raises ``MappingError`` as ``image`` does."""
+        return self._applied[1]
+
+    @property
+    def root(self) -> QName:
+        """The root element of the documents that the mapping is for."""
+        return self.source.root.label
+
+    @cached_property
+    def plan(self) -> bytes:
+        """The mapping for the compiled rewriter; raises ``MappingError`` as ``image`` does."""
+        return compile_plan(self.source, self.operators)
+
+    @property
+    def places(self) -> list[Place]:
+        """Which places of the source the operators name; see ``named_places``."""
+        return named_places(self.source, _keys(self.operators))
 
     def apply(self, document: Document, limits: DocumentLimits | None = None) -> Image:
         """The image of a document; raises ``MappingError`` or ``DocumentError``, as ``rewrite`` does."""
-        return rewrite(document, self.source, self.operators, limits)
+        return rewrite_with(document, self.source, self.applied, limits)
+
+    @cached_property
+    def _applied(self) -> tuple[SchemaTree, tuple[AppliedOperator, ...]]:
+        return apply_in_order(self.source, self.operators)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and self.canonical == other.canonical
@@ -107,27 +146,12 @@ class Mapping:
     def __hash__(self) -> int:
         return hash(self.hash)
 
-    def _loops(self) -> set[tuple[str, str]]:
-        """The loops of the source that lead from and to nodes that the operators name, or above these."""
-        named = {
-            node.key: node for key in _keys(self.operators) if (node := self.source.find(key)) is not None
-        }
-        nodes = {each.key: each for node in named.values() for each in (node, *node.ancestors())}
-        found: set[tuple[str, str]] = set()
-        waiting = list(nodes.values())
-        seen = set(nodes)
-        while waiting:
-            # A loop may begin below the named nodes: block/media/block leads back to block.
-            node = waiting.pop()
-            self.source.expand(node)
-            for label, key in node.loops.items():
-                if key in nodes:
-                    found.add((f"{node.key}/{label}", key))
-            for child in node.children:
-                if child.key not in seen and self.source.is_recursive(child):
-                    seen.add(child.key)
-                    waiting.append(child)
-        return found
+    def _inside(self) -> list[list[object]]:
+        """The elements through which named elements contain themselves; those with the same children once."""
+        parents: dict[tuple[str, ...], list[str]] = {}
+        for label, children in recursive_children(self.source, _keys(self.operators)).items():
+            parents.setdefault(tuple(sorted(map(str, children))), []).append(str(label))
+        return sorted(["Inside", sorted(labels), list(children)] for children, labels in parents.items())
 
 
 def _entry(operator: Operator) -> list[object]:
@@ -172,27 +196,48 @@ def _keys(operators: Iterable[Operator]) -> Iterator[str]:
             yield operator.above
 
 
-def _named_tree(root: str, loops: list[tuple[str, str]], operators: tuple[Operator, ...]) -> SchemaTree:
-    """A source tree with just the nodes that operators and loops name."""
-    label = parse_label(root)
-    top = SchemaNode(str(label), label)
-    tree = SchemaTree(None, [top])
-    starts = [parent_key(key)[0] for key, _ in loops]
-    for key in (*starts, *_keys(operators)):
+def _named_tree(
+    root: str, inside: list[tuple[list[str], list[str]]], operators: tuple[Operator, ...]
+) -> SchemaTree:
+    """A source tree with just the nodes that operators name, and those through which they are recursive."""
+    top = parse_label(root)
+    children: dict[QName, dict[QName, None]] = {top: {}}
+    attributes: dict[QName, dict[QName, None]] = {}
+    for key in _keys(operators):
         if is_made(key):
             continue
         steps = parse_path(key)
-        if steps[0].label != label:
+        if steps[0] != (top, False):
             raise MappingError(f"{key!r} is not below the root {root!r}", code="mapping-rules", name=key)
-        node = top
-        for step in steps[1:]:
-            below = tree.child(node, step.label, step.is_attribute)
-            if below is None:
-                below = SchemaNode(f"{node.key}/{step}", step.label, node, 0, None, step.is_attribute)
-                (node.attributes if step.is_attribute else node.children).append(below)
-                tree.register(below)
-            node = below
-    for key, to in loops:
-        before, name = parent_key(key)
-        tree[before].loops[parse_label(name)] = tree[to].key
-    return tree
+        for above, step in pairwise(steps):
+            (attributes if step.is_attribute else children).setdefault(above.label, {})[step.label] = None
+    for parents, below in inside:
+        labels = [parse_label(each) for each in below]
+        for parent in parents:
+            children.setdefault(parse_label(parent), {}).update(dict.fromkeys(labels))
+    return SchemaTree.of(_graph(top, children, attributes))
+
+
+def _graph(
+    root: QName, children: dict[QName, dict[QName, None]], attributes: dict[QName, dict[QName, None]]
+) -> ElementGraph:
+    """A graph of elements that can contain these elements and attributes, in any number."""
+    labels = dict.fromkeys([*children, *(label for below in children.values() for label in below)])
+    used = (*labels, *(label for each in attributes.values() for label in each))
+    uris = sorted({label.namespace for label in used} - {"", XML_NAMESPACE})
+    prefixes = {uri: f"n{number}" for number, uri in enumerate(uris)} | {XML_NAMESPACE: "xml"}
+
+    def name(label: QName) -> str:
+        return f"{prefixes[label.namespace]}:{label.local}" if label.namespace else label.local
+
+    declarations = [
+        ElementDeclaration(
+            name(label),
+            ContentKind.MIXED,
+            Choice(tuple(Child(name(below)) for below in children.get(label, ())), 0, None),
+            tuple(AttributeDeclaration(name(each)) for each in attributes.get(label, ())),
+        )
+        for label in labels
+    ]
+    bindings = [(prefix, uri) for uri, prefix in prefixes.items() if prefix != "xml"]
+    return element_graph(declarations, name(root), bindings)

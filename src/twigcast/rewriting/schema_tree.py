@@ -20,12 +20,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from twigcast.errors import MappingError, SchemaError
-from twigcast.rewriting.labels import ATTRIBUTE, PathStep, QName, is_made, parent_key, parse_path
+from twigcast.rewriting.labels import (
+    ATTRIBUTE,
+    XML_NAMESPACE,
+    PathStep,
+    QName,
+    is_made,
+    parent_key,
+    parse_path,
+)
 from twigcast.schema import ElementGraph, Presence
 
 LARGEST = 5000
 """How many nodes of a schema are looked at, from the root down, where all of them are asked for."""
-_XML = "http://www.w3.org/XML/1998/namespace"
 
 
 @dataclass(slots=True, eq=False)
@@ -111,7 +118,7 @@ class SchemaTree:
         name = root or graph.root
         if name not in graph:
             raise SchemaError(f"the schema has no element {name!r}")
-        label = _label(graph, name)
+        label = element_label(graph, name)
         return cls(graph, [_element(graph, name, str(label), label)])
 
     @property
@@ -186,7 +193,7 @@ class SchemaTree:
         steps = parse_path(node.key)  # the ancestors in the source, wherever the node is now
         above = {step.label: "/".join(map(str, steps[: at + 1])) for at, step in enumerate(steps)}
         for child in self.graph.children(node.element):
-            label = _label(self.graph, child.name)
+            label = element_label(self.graph, child.name)
             if label in above:
                 loops[label] = above[label]
             elif label not in children:  # it is, if two prefixes stand for one namespace
@@ -302,16 +309,17 @@ def _attributes(graph: ElementGraph, node: SchemaNode) -> list[SchemaNode]:
     for attribute in graph[node.element].attributes:
         if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
             continue
-        label = _label(graph, attribute.name) if ":" in attribute.name else QName("", attribute.name)
+        label = element_label(graph, attribute.name) if ":" in attribute.name else QName("", attribute.name)
         least = int(attribute.presence is Presence.REQUIRED)
         key = f"{node.key}/{ATTRIBUTE}{label}"
         found.append(SchemaNode(key, label, node, least, 1, is_attribute=True, has_text=True))
     return found
 
 
-def _label(graph: ElementGraph, name: str) -> QName:
+def element_label(graph: ElementGraph, name: str) -> QName:
+    """The label of a declared element; raises ``SchemaError`` if the namespace of its prefix is not known."""
     if name.startswith("xml:"):
-        return QName(_XML, name[4:])
+        return QName(XML_NAMESPACE, name[4:])
     namespace, local = graph.expanded(name)
     if namespace is None:
         message = f"the schema does not say which namespace the prefix of {name!r} stands for"

@@ -58,6 +58,8 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         int code
         uint64_t line, column, offset
 
+    cdef int NO_MAPPING
+
     ctypedef int (*EncodingTable)(const char*, int*) noexcept
 
     cdef cppclass CTree "twigcast::DocumentTree":
@@ -93,13 +95,32 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         void load(uint32_t, const uint32_t*, size_t, const vector[string]&, const vector[CTest]&) except +ValueError
         void decide(uint64_t*, const uint64_t*, const uint64_t*, size_t, uint64_t, vector[uint32_t]&) except +
 
+    cdef cppclass CSinks "twigcast::Sinks":
+        vector[CMatcher*] matchers
+        CTree* tree
+        cbool recording
+
+    cdef cppclass CPlan "twigcast::Plan":
+        const char* open(const char*, size_t) except +
+        size_t bytes()
+
+    cdef cppclass CRewriter "twigcast::Rewriter":
+        CRewriter(const CPlan&, CSinks&) except +
+        uint64_t strangers, cached
+
+    cdef cppclass CMediation "twigcast::Mediation":
+        vector[CRewriter*] rewriters
+        unordered_map[string, uint32_t] by_root
+        cbool as_is
+        uint32_t wanted, found
+        string root
+
     cdef cppclass CReader "twigcast::Reader":
         CReader(uint64_t)
         CLimits limits
-        vector[CMatcher*] matchers
+        CSinks sinks
         EncodingTable encoding_table
-        CTree* tree
-        cbool recording
+        CMediation* mediation
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
         CError record(const char*, uint64_t) except +
 

@@ -3,6 +3,7 @@
 """The compiled kernel: integers, bytes and flat tables, nothing else.
 
 ``build`` turns programs over a ``Vocabulary`` into the bytes of a segment; ``Segment`` is a checked view of such bytes.
+A ``Plan`` is a checked view of the bytes of a plan by which documents are rewritten while they are read.
 A ``SegmentMatcher`` matches documents against several segments at once, and caches the label paths that it has seen
 for the next documents.  Only one thread at a time may use it; segments are immutable and shared.
 """
@@ -18,6 +19,7 @@ from twigcast.document import code_points, codec_name
 
 
 cdef uint32_t NONE = 0xFFFFFFFF
+MOST_REWRITERS = 256  # that an engine keeps beside those in use
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
@@ -160,6 +162,39 @@ cdef class Segment:
         return self.view.header.base + self.view.header.positions
 
 
+cdef class Plan:
+    """How documents of one schema are rewritten: a checked copy of a plan's bytes; raises ValueError for any others."""
+
+    cdef CPlan view
+
+    def __cinit__(self, bytes data):
+        cdef const char* problem = self.view.open(PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data))
+        if problem != NULL:
+            raise ValueError(problem.decode())
+
+    @property
+    def bytes(self):
+        return self.view.bytes()
+
+
+cdef class PlanSet:
+    """Plans in their order, and which of them a root element has: ``roots`` has (name, number) pairs.
+
+    A number of None stands for a root that several plans have.
+    """
+
+    cdef readonly tuple plans
+    cdef unordered_map[string, uint32_t] by_root
+
+    def __cinit__(self, tuple plans, roots):
+        self.plans = plans
+        cdef Plan plan
+        for plan in plans:
+            pass
+        for name, number in roots:
+            self.by_root[name.encode()] = NONE if number is None else number
+
+
 cdef class Numbers:
     """A vector of uint32 or int32 as a buffer, so that Arrow can take it without a copy."""
 
@@ -187,6 +222,20 @@ cdef class _Matcher:
         del self.matcher
 
 
+cdef class _Rewriter:
+    cdef CRewriter* rewriter
+    cdef Plan plan
+
+    def __cinit__(self, Plan plan):
+        self.plan = plan
+
+    cdef begin(self, CSinks* sinks):
+        self.rewriter = new CRewriter(self.plan.view, sinks[0])
+
+    def __dealloc__(self):
+        del self.rewriter
+
+
 cdef class SegmentMatcher:
     """Matches documents against a list of segments; one thread at a time."""
 
@@ -204,6 +253,9 @@ cdef class SegmentMatcher:
     cdef cbool confirming
     cdef double matches_per_document  # in the last batch
     cdef object segments
+    cdef CMediation mediation
+    cdef dict rewriters  # by plan
+    cdef PlanSet plans
     cdef readonly object version
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
@@ -212,7 +264,7 @@ cdef class SegmentMatcher:
                   double work=16, uint64_t work_threshold=1000000):
         self.reader = new CReader(SALT)
         self.confirmation = new CConfirmation()
-        self.reader.tree = &self.confirmation.evaluator.tree
+        self.reader.sinks.tree = &self.confirmation.evaluator.tree
         self.work = work
         self.work_threshold = work_threshold
         self.reader.encoding_table = encoding_table
@@ -225,6 +277,7 @@ cdef class SegmentMatcher:
         self.reader.limits.matching_work = matching_work
         self.reader.limits.matching_work_threshold = matching_work_threshold
         self.matchers = {}
+        self.rewriters = {}
         self.tuning = CTuning(cache_bytes, programs, memo)
 
     def __dealloc__(self):
@@ -251,7 +304,7 @@ cdef class SegmentMatcher:
                 matcher.begin(self.tuning)
             matchers[segment] = matcher
             pointers.push_back(matcher.matcher)
-        self.reader.matchers = pointers
+        self.reader.sinks.matchers = pointers
         self.matchers = matchers
         self.segments = segments
         cdef size_t words = (<size_t>positions + 63) // 64
@@ -260,6 +313,42 @@ cdef class SegmentMatcher:
         fill(self.inexact, inexact, words)
         self.confirming = inexact.shape[0] > 0
         self.version = version
+
+    def rewrite(self, PlanSet plans, cbool as_is):
+        """Rewrite documents by these plans from now on, or by none if ``plans`` is None.
+
+        With ``as_is``, a document without a plan is matched as it is.
+        """
+        cdef _Rewriter rewriter
+        cdef vector[CRewriter*] pointers
+        cdef dict rewriters
+        if plans is None:
+            self.reader.mediation = NULL
+            return
+        self.reader.mediation = &self.mediation
+        self.mediation.as_is = as_is
+        self.mediation.wanted = NONE
+        if plans is self.plans:
+            return
+        rewriters = {} if len(self.rewriters) > MOST_REWRITERS else self.rewriters
+        for plan in plans.plans:
+            rewriter = rewriters.get(plan) or self.rewriters.get(plan)
+            if rewriter is None:
+                rewriter = _Rewriter(plan)
+                rewriter.begin(&self.reader.sinks)
+            rewriters[plan] = rewriter
+            pointers.push_back(rewriter.rewriter)
+        self.mediation.rewriters = pointers
+        self.mediation.by_root = plans.by_root
+        self.rewriters, self.plans = rewriters, plans
+
+    def rewritten(self):
+        """Of the last document: the number of its plan or None, its strangers, the bytes cached, its root's name."""
+        cdef uint32_t found = self.mediation.found
+        if self.reader.mediation == NULL or found == NONE:
+            return None, 0, 0, self.mediation.root.decode()
+        cdef CRewriter* rewriter = self.mediation.rewriters[found]
+        return found, rewriter.strangers, rewriter.cached, ""
 
     cdef CError read(self, const char* data, uint64_t length, vector[uint32_t]& undecided) except * nogil:
         """Read a document; afterwards ``result`` has the positions that match."""
@@ -271,9 +360,9 @@ cdef class SegmentMatcher:
         if error.code or not self.confirming:
             return error
         if not intersect(self.result.data(), self.inexact.data(), words):
-            self.reader.recording = False
+            self.reader.sinks.recording = False
             return error
-        cdef cbool recorded = self.reader.recording, prefixes = self.confirmation.evaluator.tree.with_prefixes
+        cdef cbool recorded = self.reader.sinks.recording, prefixes = self.confirmation.evaluator.tree.with_prefixes
         if self.confirmation.evaluator.expressions.is_full():
             self.confirmation.forget()
         while True:
@@ -290,7 +379,7 @@ cdef class SegmentMatcher:
             return CError(1001, 1, 0, 0)
         steps = max(self.work_threshold, <uint64_t>min(self.work * <double>length, <double>1e18))
         self.confirmation.decide(self.result.data(), self.gone.data(), self.inexact.data(), words, steps, undecided)
-        self.reader.recording = True  # the next document will probably need its tree, too
+        self.reader.sinks.recording = True  # the next document will probably need its tree, too
         return error
 
     cdef load(self, uint32_t position):
@@ -343,8 +432,13 @@ cdef class SegmentMatcher:
             return 0, (error.code, error.line, error.column, error.offset)
         return found, None
 
-    def match_batch(self, const uint8_t[::1] offsets_bytes, bint wide, size_t n, const uint8_t[::1] valid, data):
+    def match_batch(self, const uint8_t[::1] offsets_bytes, bint wide, size_t n, const uint8_t[::1] valid, data,
+                    which=None):
         """For ``n`` documents of Arrow's layout: offsets, positions, (row, undecided position) and (row, error) pairs.
+
+        ``which`` has the number of the plan of each document, or 0xFFFFFFFF where its root decides.  If there are
+        plans, the fifth result is: the number of the plan of each document, likewise, its strangers, the bytes
+        cached, and the names of the roots without a plan by row; otherwise it is None.
 
         Document i is ``data[offsets[i]:offsets[i + 1]]``; the offsets are int32, or int64 if ``wide``.  If ``valid``
         is not empty and has a 0 for a row, that row has no document and its list of positions is empty.
@@ -362,7 +456,12 @@ cdef class SegmentMatcher:
         cdef const int64_t* broad = <const int64_t*>narrow
         cdef const uint8_t* present = &valid[0] if valid.shape[0] else NULL
         cdef int64_t start, end
-        cdef cbool overflow = False
+        cdef cbool overflow = False, rewriting = self.reader.mediation != NULL
+        cdef const uint32_t[::1] wanted = which
+        cdef const uint32_t* chosen = &wanted[0] if which is not None and n else NULL
+        cdef Numbers applied = Numbers(), strangers = Numbers(), cached = Numbers()
+        cdef CRewriter* rewriter
+        cdef vector[string] roots
         PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)
         try:
             bytes = <const char*>buffer.buf
@@ -370,15 +469,27 @@ cdef class SegmentMatcher:
                 offsets.items.reserve(n + 1)
                 positions.items.reserve(<size_t>(1.25 * self.matches_per_document * n) + 64)  # avoids copies
                 offsets.items.push_back(0)
+                if rewriting:
+                    applied.items.resize(n, NONE)
+                    strangers.items.resize(n, 0)
+                    cached.items.resize(n, 0)
                 for i in range(n):
                     if present == NULL or present[i]:
                         start = broad[i] if wide else narrow[i]
                         end = broad[i + 1] if wide else narrow[i + 1]
+                        if rewriting:
+                            self.mediation.wanted = chosen[i] if chosen != NULL else NONE
                         error = self.read(bytes + start, <uint64_t>(end - start), undecided)
+                        if rewriting and self.mediation.found != NONE:
+                            rewriter = self.mediation.rewriters[self.mediation.found]
+                            applied.items[i] = self.mediation.found
+                            strangers.items[i] = <uint32_t>min(rewriter.strangers, <uint64_t>NONE)
+                            cached.items[i] = <uint32_t>min(rewriter.cached, <uint64_t>NONE)
                         undecided_rows.resize(undecided.size(), i)
                         if error.code:
                             errors.push_back(error)
                             rows.push_back(i)
+                            roots.push_back(self.mediation.root if error.code == NO_MAPPING else string())
                         else:
                             append_positions(self.result.data(), self.gone.data(), self.result.size(), positions.items)
                     if positions.items.size() > 0x7FFFFFFF:
@@ -391,8 +502,13 @@ cdef class SegmentMatcher:
             self.matches_per_document = <double>positions.items.size() / n
         if overflow:
             raise OverflowError("more than 2**31 matches in one batch: use smaller batches")
+        rewritten = None
+        if rewriting:
+            rewritten = applied, strangers, cached, {
+                rows[i]: roots[i].decode() for i in range(rows.size()) if errors[i].code == NO_MAPPING}
         return offsets, positions, list(zip(undecided_rows, undecided)), [
-            (rows[i], (errors[i].code, errors[i].line, errors[i].column, errors[i].offset)) for i in range(rows.size())]
+            (rows[i], (errors[i].code, errors[i].line, errors[i].column, errors[i].offset)) for i in range(rows.size())
+        ], rewritten
 
     def candidates(self, size_t most):
         """The number of documents sampled, and the positions that were candidates most often, with their counts."""

@@ -1,4 +1,4 @@
-// expat drives the matchers; limits and errors are decided here.
+// expat drives the matchers, through a rewriter if there is one; limits and errors are decided here.
 //
 // A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset the parse is
 // started again with it (in practice at the root element, so hardly any work is lost).
@@ -8,8 +8,7 @@
 #include <expat.h>
 
 #include "entities.hpp"
-#include "confirmation.hpp"
-#include "matcher.hpp"
+#include "mediation.hpp"
 
 namespace twigcast {
 
@@ -33,6 +32,8 @@ enum ErrorCode : int {
     ENTITY_DEPTH = 1006,
     EXPANSION = 1007,
     TOO_COSTLY = 1008,
+    REWRITING_EXPANSION = 1009,
+    NO_MAPPING = 1010,
 };
 
 struct ReadError {
@@ -50,10 +51,9 @@ class Reader {
     Reader(const Reader&) = delete;
 
     Limits limits;
-    std::vector<Matcher*> matchers;
+    Sinks sinks;
     EncodingTable encoding_table = nullptr;
-    DocumentTree* tree = nullptr;
-    bool recording = false;  // also record the tree
+    Mediation* mediation = nullptr;  // if documents are rewritten
 
     // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
@@ -73,30 +73,23 @@ class Reader {
     // Parses a document that was read before, and records its tree.
     ReadError record(const char* bytes, u64 length) {
         std::vector<Matcher*> none;
-        matchers.swap(none);
-        const bool before = recording;
-        recording = true;
+        sinks.matchers.swap(none);
+        const bool before = sinks.recording;
+        sinks.recording = true;
         ReadError error = read(bytes, length, nullptr, 0);
-        recording = before;
-        matchers.swap(none);
+        sinks.recording = before;
+        sinks.matchers.swap(none);
         return error;
     }
 
   private:
     static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
-    static constexpr u64 WORK_EVERY = 64;  // elements between two looks at the work
 
     void free_parsers() {
         if (plain_) XML_ParserFree(plain_);
         if (spaced_) XML_ParserFree(spaced_);
         plain_ = spaced_ = nullptr;
-    }
-
-    u64 work() const {
-        u64 sum = 0;
-        for (const Matcher* matcher : matchers) sum += matcher->work();
-        return sum;
     }
 
     ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
@@ -112,13 +105,11 @@ class Reader {
         XML_SetUserData(parser, this);
         XML_SetElementHandler(parser, on_start, on_end);
         XML_SetProcessingInstructionHandler(parser, on_instruction);
-        bool text = recording;
-        for (Matcher* matcher : matchers) text = text || matcher->needs_text();
-        if (text) {
+        wants_text_ = sinks.needs_text() || (mediation && mediation->needs_content());
+        if (wants_text_) {
             XML_SetCharacterDataHandler(parser, on_text);
             XML_SetCommentHandler(parser, on_comment);
         }
-        wants_text_ = text;
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
         XML_SetDoctypeDeclHandler(parser, on_doctype, on_doctype_end);
@@ -134,13 +125,15 @@ class Reader {
         XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
         XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
         in_doctype_ = false;
-        with_prefixes_ = recording && tree->with_prefixes && spaced;
+        with_prefixes_ = sinks.recording && sinks.tree->with_prefixes && spaced;
         XML_SetReturnNSTriplet(parser, with_prefixes_);
-        if (recording) tree->begin(length);
         std::fill_n(result, words, 0);
-        for (Matcher* matcher : matchers) matcher->begin(result);
         const double most_work = std::min(limits.matching_work * static_cast<double>(length), 9e18);
-        most_work_ = work() + std::max(limits.matching_work_threshold, static_cast<u64>(most_work));
+        sinks.begin(result, length, with_prefixes_, std::max(limits.matching_work_threshold, static_cast<u64>(most_work)));
+        rewriter_ = nullptr;
+        without_mapping_ = ReadError{};
+        beside_ = 0;
+        if (mediation) mediation->begin();
 
         // XML_Parse takes an int: larger documents go in pieces.
         constexpr u64 PIECE = 1u << 30;
@@ -152,8 +145,9 @@ class Reader {
         if (restart_) return ReadError{};
         if (own_error_) return stopped_;
         if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(parser)));
-        for (Matcher* matcher : matchers) matcher->finish();
-        if (recording) tree->finish();
+        if (without_mapping_.code) return without_mapping_;
+        if (rewriter_ && rewriter_->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
+        sinks.finish();
         return ReadError{};
     }
 
@@ -196,66 +190,62 @@ class Reader {
         if (reader.spaced_mode_ && reader.expands_too_much(length, attributes)) return reader.stop(EXPANSION);
         if (reader.has_doctype_ && attributes[0] && reader.refers_to_undeclared())
             return reader.stop(UNDECLARED_ENTITY);
-        u64 hash = hash_bytes(name, length);
-        if (reader.recording) reader.tree->start(name, length, hash, attributes);
-        if (reader.with_prefixes_ && !reader.matchers.empty()) {
-            attributes = reader.without_prefixes(name, attributes);
-            name = reader.stripped_[0].c_str();
-            length = reader.stripped_[0].size();
-            hash = hash_bytes(name, length);
-        }
-        for (Matcher* matcher : reader.matchers) matcher->start(name, length, hash, attributes, reader.depth_);
+        if (reader.depth_ == 1 && reader.mediation) reader.choose_mapping(name, length);
+        if (reader.without_mapping_.code) return;
+        if (reader.rewriter_) reader.rewriter_->start(name, length, attributes);
+        else reader.sinks.start(name, length, hash_bytes(name, length), attributes);
+        if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
     }
 
-    // The name and the attributes as they are without prefixes; the name is the first of `stripped_`.
-    const char** without_prefixes(const char* name, const char** attributes) {
-        auto strip = [](const char* spelling) {
-            const Name parts = split_name(spelling);
-            const std::size_t prefix = parts.prefix.empty() ? 0 : parts.prefix.size() + 1;
-            return std::string(spelling, std::strlen(spelling) - prefix);
-        };
-        stripped_.assign(1, strip(name));
-        for (const char** at = attributes; *at; at += 2) stripped_.push_back(strip(*at));
-        stripped_attributes_.clear();
-        for (std::size_t i = 1; i < stripped_.size(); ++i) {
-            stripped_attributes_.push_back(stripped_[i].c_str());
-            stripped_attributes_.push_back(attributes[2 * (i - 1) + 1]);
-        }
-        stripped_attributes_.push_back(nullptr);
-        return stripped_attributes_.data();
+    // A document without a mapping is read to its end: if it is malformed, that is the error.
+    void choose_mapping(const char* name, std::size_t length) {
+        std::string_view plain(name, length);
+        if (with_prefixes_) plain = Rewriter::without_prefix(plain);
+        rewriter_ = mediation->choose(plain);
+        if (rewriter_) rewriter_->begin(most_expanded_, with_prefixes_, beside_);
+        else if (!mediation->as_is) without_mapping_ = here(NO_MAPPING);
     }
 
     static void on_end(void* self, const char*) {
         Reader& reader = *static_cast<Reader*>(self);
         if (reader.own_error_ || reader.restart_) return;
-        for (Matcher* matcher : reader.matchers) matcher->end(reader.depth_);
-        if (++reader.ended_ % WORK_EVERY == 0 && reader.work() > reader.most_work_) return reader.stop(TOO_COSTLY);
-        if (reader.recording) reader.tree->end();
         --reader.depth_;
+        if (reader.without_mapping_.code) return;
+        if (reader.rewriter_) reader.rewriter_->end();
+        else reader.sinks.end();
+        if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
     }
 
     static void on_text(void* self, const char* bytes, int length) {
         Reader& reader = *static_cast<Reader*>(self);
-        for (Matcher* matcher : reader.matchers) matcher->text(bytes, static_cast<std::size_t>(length));
-        if (reader.recording) reader.tree->text(bytes, static_cast<std::size_t>(length));
+        if (reader.own_error_ || reader.restart_ || reader.without_mapping_.code) return;
+        if (reader.rewriter_) reader.rewriter_->text(bytes, static_cast<std::size_t>(length));
+        else reader.sinks.text(bytes, static_cast<std::size_t>(length));
     }
 
     static void on_comment(void* self, const char* data) {
         Reader& reader = *static_cast<Reader*>(self);
-        if (reader.interrupt()) reader.tree->comment(data);
+        if (reader.is_outside()) return;
+        if (reader.rewriter_ && reader.depth_) return reader.rewriter_->comment(data);
+        if (reader.mediation) reader.note_beside(std::strlen(data));
+        reader.sinks.comment(data);
     }
 
     static void on_instruction(void* self, const char* target, const char* data) {
         Reader& reader = *static_cast<Reader*>(self);
         if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
-        if (reader.wants_text_ && reader.interrupt()) reader.tree->instruction(target, data);
+        if (!reader.wants_text_ || reader.is_outside()) return;
+        if (reader.rewriter_ && reader.depth_) return reader.rewriter_->instruction(target, data);
+        if (reader.mediation) reader.note_beside(std::strlen(target) + std::strlen(data));
+        reader.sinks.instruction(target, data);
     }
 
-    // Ends the text node before a comment or an instruction; true if that is a node of the tree to record.
-    bool interrupt() {
-        if (own_error_ || restart_ || in_doctype_) return false;
-        for (Matcher* matcher : matchers) matcher->interrupt(depth_);
-        return recording;
+    // Whether the event is none of the document's content.
+    bool is_outside() const { return own_error_ || restart_ || in_doctype_ || without_mapping_.code; }
+
+    void note_beside(u64 bytes) {
+        if (rewriter_) rewriter_->beside(bytes);
+        else beside_ += NODE_COST + bytes;
     }
 
     static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
@@ -337,10 +327,11 @@ class Reader {
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
     bool in_doctype_ = false, with_prefixes_ = false;
-    std::vector<std::string> stripped_;
-    std::vector<const char*> stripped_attributes_;
+    Rewriter* rewriter_ = nullptr;  // of this document
+    ReadError without_mapping_;
+    u64 beside_ = 0;  // the cost of comments and instructions before the root
     const char *bytes_ = nullptr, *bytes_end_ = nullptr;
-    u64 documents_ = 0, ended_ = 0, most_work_ = 0;
+    u64 documents_ = 0;
     u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces
     Decoder decoder_;
     EntityTable entities_;  // if there is a document type

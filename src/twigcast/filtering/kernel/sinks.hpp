@@ -1,0 +1,112 @@
+// Where the events of a document go, whether they are its own or those of its image: the matchers, and the tree if one
+// is recorded.  Sinks count their own depth, because an image may be deeper than its source.
+#pragma once
+
+#include "confirmation.hpp"
+#include "matcher.hpp"
+
+namespace twigcast {
+
+class Sinks {
+  public:
+    std::vector<Matcher*> matchers;
+    DocumentTree* tree = nullptr;
+    bool recording = false;  // also record the tree
+    bool too_costly = false;
+
+    void begin(u64* result, u64 length, bool with_prefixes, u64 most_work) {
+        depth_ = 0;
+        too_costly = false;
+        with_prefixes_ = with_prefixes;
+        if (recording) tree->begin(length);
+        for (Matcher* matcher : matchers) matcher->begin(result);
+        const u64 now = work();
+        most_work_ = most_work < NO_LIMIT - now ? now + most_work : NO_LIMIT;
+    }
+
+    bool needs_text() const {
+        bool needed = recording;
+        for (const Matcher* matcher : matchers) needed = needed || matcher->needs_text();
+        return needed;
+    }
+
+    void start(const char* name, std::size_t length, u64 hash, const char** attributes) {
+        ++depth_;
+        if (recording) tree->start(name, length, hash, attributes);
+        if (with_prefixes_ && !matchers.empty()) {
+            attributes = without_prefixes(name, attributes);
+            name = stripped_[0].c_str();
+            length = stripped_[0].size();
+            hash = hash_bytes(name, length);
+        }
+        for (Matcher* matcher : matchers) matcher->start(name, length, hash, attributes, depth_);
+    }
+
+    void end() {
+        for (Matcher* matcher : matchers) matcher->end(depth_);
+        if (++ended_ % WORK_EVERY == 0 && work() > most_work_) too_costly = true;
+        if (recording) tree->end();
+        --depth_;
+    }
+
+    void text(const char* bytes, std::size_t length) {
+        for (Matcher* matcher : matchers) matcher->text(bytes, length);
+        if (recording) tree->text(bytes, length);
+    }
+
+    void comment(const char* data) {
+        interrupt();
+        if (recording) tree->comment(data);
+    }
+
+    void instruction(const char* target, const char* data) {
+        interrupt();
+        if (recording) tree->instruction(target, data);
+    }
+
+    void finish() {
+        for (Matcher* matcher : matchers) matcher->finish();
+        if (recording) tree->finish();
+    }
+
+  private:
+    static constexpr u64 WORK_EVERY = 64;  // elements between two looks at the work
+    static constexpr u64 NO_LIMIT = ~0ull;
+
+    u64 work() const {
+        u64 sum = 0;
+        for (const Matcher* matcher : matchers) sum += matcher->work();
+        return sum;
+    }
+
+    // Ends the text node before a comment or an instruction.
+    void interrupt() {
+        for (Matcher* matcher : matchers) matcher->interrupt(depth_);
+    }
+
+    // The name and the attributes as they are without prefixes; the name is the first of `stripped_`.
+    const char** without_prefixes(const char* name, const char** attributes) {
+        auto strip = [](const char* spelling) {
+            const Name parts = split_name(spelling);
+            const std::size_t prefix = parts.prefix.empty() ? 0 : parts.prefix.size() + 1;
+            return std::string(spelling, std::strlen(spelling) - prefix);
+        };
+        stripped_.assign(1, strip(name));
+        for (const char** at = attributes; *at; at += 2) stripped_.push_back(strip(*at));
+        stripped_attributes_.clear();
+        for (std::size_t i = 1; i < stripped_.size(); ++i) {
+            stripped_attributes_.push_back(stripped_[i].c_str());
+            stripped_attributes_.push_back(attributes[2 * (i - 1) + 1]);
+        }
+        stripped_attributes_.push_back(nullptr);
+        return stripped_attributes_.data();
+    }
+
+    u32 depth_ = 0;
+    u64 ended_ = 0, most_work_ = NO_LIMIT;
+    bool with_prefixes_ = false;
+    std::vector<std::string> stripped_;
+    std::vector<const char*> stripped_attributes_;
+};
+
+}  // namespace twigcast

@@ -1,0 +1,394 @@
+"""Compiles a mapping to a plan: flat tables of integers and names that the kernel's rewriter walks.
+
+    header | nodes | children | attributes | words | strings
+
+    nodes       every element type at a place: its name in the image, and what is done at its tags
+    children    (node, name of a child in the source) → node of the child
+    attributes  (node, name of an attribute in the source) → what becomes of it
+    words       the stages, and all lists
+    strings     the names as UTF-8, with a namespace as ``uri \\f local``, each followed by a zero byte
+
+A name in the image depends on the node alone, so every ``Rename`` is already applied in the tables.  Other
+operators are *stages*, one behind the other, unless they commute with all stages before them and can be
+applied to the source's own tags.  The kernel checks a plan when it opens it, as it does with a segment.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import (
+    Downgrade,
+    Exchange,
+    Hide,
+    Insert,
+    InsertAll,
+    InsertEach,
+    Operator,
+    Rename,
+    ToElement,
+    Upgrade,
+    UpgradeAll,
+    apply,
+    apply_all,
+    made_keys,
+)
+from twigcast.rewriting.places import named_places
+from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+
+MAGIC = b"twigplan"
+VERSION = 1
+MOST_NODES = 5000
+"""A schema with more places is in a plan only with those that operators name: then no stranger is counted."""
+NONE = 0xFFFFFFFF
+
+
+class StageKind(IntEnum):
+    """What a stage of the kernel does; ``rewriter.hpp`` has the same numbers."""
+
+    INSERT = 0
+    INSERT_EACH = 1
+    INSERT_ALL = 2
+    UPGRADE = 3
+    UPGRADE_ALL = 4
+    DOWNGRADE = 5
+    EXCHANGE = 6
+    TO_ELEMENT = 7
+    HIDE_ELEMENT = 8
+    HIDE_ATTRIBUTE = 9
+
+
+class _Flag(IntEnum):
+    NAMED = 1  # all its elements have one name in the image, that of the plan
+    HIDDEN = 2  # left out at the source's tags
+    OPEN = 4  # the plan does not have all its children, so an unknown one is not a stranger
+
+
+class _Action(IntEnum):
+    """What becomes of an attribute at the source's tags; for MARK a later stage decides.
+
+    REPLACE: an attribute of this name that the plan does not know goes if the one with the number is there.
+    """
+
+    RENAME = 0
+    HIDE = 1
+    ELEMENT = 2
+    MARK = 3
+    REPLACE = 4
+
+
+def compile_plan(source: SchemaTree, operators: Sequence[Operator]) -> bytes:
+    """The plan of a mapping; raises ``MappingError`` for an operator that cannot be applied."""
+    apply_all(source, operators)  # says which cannot be applied
+    return _Planner(source, operators).packed_plan()
+
+
+class _Node:
+    __slots__ = ("each", "elements", "flags", "label", "names", "wrap")
+
+    def __init__(self, label: QName) -> None:
+        self.label, self.flags = label, 0
+        self.names: set[QName] = set()  # that its elements have in the source
+        self.wrap: tuple[int, ...] = ()
+        self.each: tuple[int, ...] = ()
+        self.elements: list[int] = []
+
+
+class _Stage:
+    """An operator that is not applied at the source's tags; ``keys`` are all that it names."""
+
+    def __init__(self, kind: StageKind, operator: Operator, keys: Iterable[str]) -> None:
+        self.kind, self.operator, self.keys = kind, operator, frozenset(keys)
+
+
+class _Planner:
+    def __init__(self, source: SchemaTree, operators: Sequence[Operator]) -> None:
+        self.source = source
+        self.schema = source.copy()  # as the operators so far have left it
+        self.nodes: list[_Node] = []
+        self.numbers: dict[str, int] = {}
+        self.children: list[tuple[int, QName, int]] = []
+        self.attributes: dict[str, tuple[int, QName, int, _Action]] = {}
+        self.replaced: list[tuple[int, QName]] = []
+        self.stages: list[_Stage] = []
+        self.packed: list[tuple[int, ...]] = []
+        self.wrapped: set[str] = set()  # elements whose content an InsertAll took
+        self.copied: list[frozenset[str]] = []  # the keys below which a stage makes copies
+        self.words: list[int] = []
+        self.list_at: dict[tuple[int, ...], int] = {}
+        self.strings = bytearray()
+        self.string_at: dict[QName, tuple[int, int]] = {}
+        self._add_source(operators)
+        self.source_keys = frozenset(self.numbers)
+        self.nodes[0].names.add(source.root.label)
+        for operator in operators:
+            self._add(operator)
+            apply(self.schema, operator)
+
+    # The source
+
+    def _add_source(self, operators: Sequence[Operator]) -> None:
+        """All places of the source; of a schema with too many, those that operators name."""
+        places: dict[str, SchemaNode] = {}
+        waiting = deque([self.source.root])
+        while waiting and len(places) <= MOST_NODES:
+            place = waiting.popleft()
+            places[place.key] = place
+            self.source.expand(place)
+            waiting.extend(place.children)
+        if waiting:
+            self._add_named_places([key for operator in operators for key in _keys(operator)])
+            return
+        for place in places.values():
+            self._number(place.key, place.label)
+        for place in places.values():
+            for child in place.children:
+                self._add_child(place.key, child.label, self.numbers[child.key])
+            for label, key in place.loops.items():
+                self._add_child(place.key, label, self.numbers[key])
+
+    def _add_named_places(self, keys: list[str]) -> None:
+        automaton = named_places(self.source, keys)
+        names = [f"{number}" if each.key is None else each.key for number, each in enumerate(automaton)]
+        for name, place in zip(names, automaton, strict=True):
+            label = QName("", "") if place.key is None else self.source[place.key].label
+            self.nodes[self._number(name, label)].flags |= _Flag.OPEN
+        for name, place in zip(names, automaton, strict=True):
+            for label, child in place.children.items():
+                self._add_child(name, label, self.numbers[names[child]])
+
+    def _add_child(self, key: str, label: QName, child: int) -> None:
+        self.children.append((self.numbers[key], label, child))
+        self.nodes[child].names.add(label)
+
+    def _number(self, key: str, label: QName) -> int:
+        if key not in self.numbers:
+            self.numbers[key] = len(self.nodes)
+            self.nodes.append(_Node(label))
+        return self.numbers[key]
+
+    # Operators
+
+    def _add(self, operator: Operator) -> None:
+        match operator:
+            case Rename(key, label):
+                self._rename(key, label)
+            case ToElement(key, label):
+                self._to_element(operator, key, label)
+            case Hide(key):
+                self._hide(operator, key)
+            case InsertAll(key, path):
+                made = self._made(operator)
+                node = self.nodes[self.numbers[key]]
+                if key not in self.wrapped and self._commutes_as_content(key):
+                    node.wrap = made
+                else:
+                    self._stage(StageKind.INSERT_ALL, operator, key, path=made)
+                self.wrapped.add(key)
+            case InsertEach(key, path, members):
+                made = self._made(operator)
+                if self._commutes_as_member(key, members):
+                    for member in members:
+                        self.nodes[self.numbers[member]].each = made
+                else:
+                    self._stage(StageKind.INSERT_EACH, operator, key, path=made, members=members)
+            case Insert(key, path, members):
+                self._stage(StageKind.INSERT, operator, key, path=self._made(operator), members=members)
+            case Upgrade(key, members):
+                self._stage(StageKind.UPGRADE, operator, key, members=members)
+            case UpgradeAll(key):
+                self._stage(StageKind.UPGRADE_ALL, operator, key)
+            case Downgrade(key, members, into):
+                self._stage(StageKind.DOWNGRADE, operator, key, into, members=members)
+                self.copied.append(frozenset(members))
+            case Exchange(key, above):
+                self._stage(StageKind.EXCHANGE, operator, key, above)
+                self.copied.append(frozenset([key]))
+
+    def _rename(self, key: str, label: QName) -> None:
+        number = self._element_or_attribute(key)
+        if self.schema[key].is_attribute:
+            self.replaced.append((number, label))  # an unknown attribute with this name goes
+        self._relabel(number, label)
+
+    def _relabel(self, number: int, label: QName) -> None:
+        self.nodes[number].label = label
+        self.nodes[number].names = {label}
+
+    def _element_or_attribute(self, key: str) -> int:
+        """The number of a key; an attribute that no operator has named before gets one."""
+        if key not in self.numbers:
+            place = self.schema[key]
+            assert place.parent is not None and place.is_attribute
+            number = self._number(key, place.label)
+            owner = self.numbers[place.parent.key]
+            self.attributes[key] = (owner, place.label, number, _Action.RENAME)
+        return self.numbers[key]
+
+    def _to_element(self, operator: Operator, key: str, label: QName) -> None:
+        number = self._element_or_attribute(key)
+        owner, name, _, _ = self.attributes[key]
+        place = self.schema[key].parent
+        assert place is not None
+        self._relabel(number, label)
+        if place.key not in self.wrapped and self._commutes_as_first(place.key):
+            self.attributes[key] = (owner, name, number, _Action.ELEMENT)
+            self.nodes[owner].elements.append(number)
+        else:
+            self.attributes[key] = (owner, name, number, _Action.MARK)
+            self._stage(StageKind.TO_ELEMENT, operator, place.key, key)
+
+    def _hide(self, operator: Operator, key: str) -> None:
+        place = self.schema[key]
+        if not place.is_attribute:
+            node = self.nodes[self.numbers[key]]
+            folds = key in self.source_keys and not self.wrapped and not node.each
+            if folds and self._is_below_no_copy(key) and self._is_named_by_no_stage(key):
+                node.flags |= _Flag.HIDDEN
+            else:
+                self._stage(StageKind.HIDE_ELEMENT, operator, key)
+            return
+        number = self._element_or_attribute(key)
+        owner, name, _, _ = self.attributes[key]
+        assert place.parent is not None
+        folds = self._is_below_no_copy(place.parent.key)
+        self.attributes[key] = (owner, name, number, _Action.HIDE if folds else _Action.MARK)
+        if not folds:
+            self._stage(StageKind.HIDE_ATTRIBUTE, operator, place.parent.key, key)
+
+    def _made(self, operator: Insert | InsertEach | InsertAll) -> tuple[int, ...]:
+        keys = made_keys(self.schema, operator)
+        made = []
+        for key, label in zip(keys, operator.path, strict=True):
+            number = self._number(key, label)
+            self.nodes[number].names = {label}
+            made.append(number)
+        return tuple(made)
+
+    def _stage(
+        self,
+        kind: StageKind,
+        operator: Operator,
+        node: str,
+        other: str | None = None,
+        *,
+        path: Sequence[int] = (),
+        members: Sequence[str] = (),
+    ) -> None:
+        self.stages.append(_Stage(kind, operator, (node, *members, *([other] if other else ()))))
+        numbers = sorted(self.numbers[member] for member in members)
+        self.packed.append(
+            (
+                kind,
+                self.numbers[node],
+                NONE if other is None else self.numbers[other],
+                self._list(path),
+                self._list(numbers),
+            )
+        )
+
+    # Which operators can be applied at the source's tags
+
+    def _commutes_as_first(self, key: str) -> bool:
+        """Whether no stage has changed what can stand first in this element."""
+        for stage in self.stages:
+            operator = stage.operator
+            if stage.kind in (StageKind.INSERT_ALL, StageKind.UPGRADE_ALL) and operator.node == key:
+                return False
+            if isinstance(operator, Exchange) and operator.above == key:
+                return False
+            if stage.kind is StageKind.TO_ELEMENT and key in stage.keys:
+                return False
+        return self._is_below_no_copy(key)
+
+    def _commutes_as_content(self, key: str) -> bool:
+        """Whether no stage has moved something into or out of this element, or left something out."""
+        for stage in self.stages:
+            operator = stage.operator
+            if stage.kind in (StageKind.HIDE_ELEMENT, StageKind.TO_ELEMENT, StageKind.INSERT_ALL):
+                return False
+            if operator.node == key or (isinstance(operator, Downgrade) and operator.into == key):
+                return False
+            if isinstance(operator, Exchange) and operator.above == key:
+                return False
+        return key in self.source_keys and self._is_below_no_copy(key)
+
+    def _commutes_as_member(self, key: str, members: Sequence[str]) -> bool:
+        """Whether these children are still where the source has them, and no stage has named one."""
+        if key not in self.source_keys or not self._is_below_no_copy(key):
+            return False
+        for member in members:
+            place = self.source.find(member) if member in self.source_keys else None
+            if place is None or place.parent is None or place.parent.key != key:
+                return False
+            if not self._is_named_by_no_stage(member) or self.nodes[self.numbers[member]].each:
+                return False
+            if self._is_reached_by_loop(member):
+                return False
+        return True
+
+    def _is_named_by_no_stage(self, key: str) -> bool:
+        return not any(key in stage.keys for stage in self.stages)
+
+    def _is_below_no_copy(self, key: str) -> bool:
+        """Whether no stage so far copies this element: the sizes of copies are those before this operator."""
+        place = self.schema[key]
+        above = {place.key, *(each.key for each in place.ancestors())}
+        return not any(above & keys for keys in self.copied)
+
+    def _is_reached_by_loop(self, key: str) -> bool:
+        number = self.numbers[key]
+        return sum(child == number for _, _, child in self.children) > 1
+
+    # Bytes
+
+    def packed_plan(self) -> bytes:
+        nodes: list[int] = []
+        for node in self.nodes:
+            flags = node.flags | (_Flag.NAMED if len(node.names) == 1 else 0)
+            nodes += [*self._name(node.label), flags]
+            nodes += [self._list(node.wrap), self._list(node.each), self._list(node.elements)]
+        children: list[int] = []
+        for number, label, child in self.children:
+            children += [number, *self._name(label), child]
+        attributes: list[int] = []
+        for owner, label, number, action in self.attributes.values():
+            attributes += [owner, *self._name(label), number, action]
+            for by, name in self.replaced:
+                if by == number:
+                    attributes += [owner, *self._name(name), number, _Action.REPLACE]
+        stages = len(self.words)
+        self.words += [word for stage in self.packed for word in stage]
+        root = 0
+        header = [
+            *(VERSION, len(self.nodes), len(self.children), len(attributes) // 5, len(self.words)),
+            *(stages, len(self.packed), root, *self._name(self.source.root.label)),
+        ]
+        self.strings += bytes(-len(self.strings) % 4)
+        numbers = [*header, len(self.strings), *nodes, *children, *attributes, *self.words]
+        return MAGIC + struct.pack(f"<{len(numbers)}I", *numbers) + bytes(self.strings)
+
+    def _list(self, items: Sequence[int]) -> int:
+        if not items:
+            return NONE
+        key = tuple(items)
+        if key not in self.list_at:  # the members of one InsertEach share their path
+            self.list_at[key] = len(self.words)
+            self.words += [len(items), *items]
+        return self.list_at[key]
+
+    def _name(self, label: QName) -> tuple[int, int]:
+        if label not in self.string_at:
+            text = (f"{label.namespace}\f{label.local}" if label.namespace else label.local).encode()
+            self.string_at[label] = len(self.strings), len(text)
+            self.strings += text + b"\0"
+        return self.string_at[label]
+
+
+def _keys(operator: Operator) -> list[str]:
+    keys = [operator.node, *getattr(operator, "members", ())]
+    return keys + [getattr(operator, name) for name in ("into", "above") if hasattr(operator, name)]
