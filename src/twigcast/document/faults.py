@@ -40,6 +40,8 @@ _OWN = {
     1006: ("entity-expansion", "entities refer to entities too deep, or to themselves", "entity_depth"),
     1007: ("entity-expansion", "entities and namespaces expand the document too much", "amplification"),
     1008: ("too-costly", "matching the document takes too many steps per byte", "matching_work"),
+    1009: ("rewriting-expansion", "the mapping copies too much of the document", "amplification"),
+    1010: ("no-mapping", "there is no mapping for the root element", None),
 }
 _NO_ELEMENTS = 3
 _INVALID_TOKEN = 4

@@ -4,7 +4,7 @@
 and teaching.
 """
 
-from twigcast.filtering.engine import Engine, duplicate_id, unknown_id
+from twigcast.filtering.engine import Engine, Rewriting, duplicate_id, unknown_id
 from twigcast.filtering.index import Index, SubscriptionWarning
 from twigcast.filtering.kernel._kernel import expat_version
 from twigcast.filtering.reference import OneByOne, XTrie, YFilter
@@ -30,6 +30,7 @@ __all__ = [
     "Match",
     "OneByOne",
     "RefusedSubscription",
+    "Rewriting",
     "Selected",
     "Stats",
     "StoredSegment",

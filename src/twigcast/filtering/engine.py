@@ -10,9 +10,10 @@ Engines differ in the work that they share between patterns, never in their answ
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Protocol
+from collections.abc import Hashable, Iterable
+from typing import Protocol, TypeAlias
 
+from twigcast.document import Document, DocumentLimits
 from twigcast.errors import SubscriptionError
 from twigcast.filtering.results import Match
 from twigcast.pattern import Pattern
@@ -34,6 +35,34 @@ class Engine(Protocol):
         ...
 
     def __len__(self) -> int: ...
+
+
+class Rewriting(Protocol):
+    """How documents with one root element are rewritten before they are matched: a mapping between schemas.
+
+    Two of the same ``reference`` are the same.  ``plan`` is for the kernel; ``apply`` gives what it stands
+    for, a document whose ``sources`` are nodes of the original.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reference(self) -> str: ...
+
+    @property
+    def root(self) -> tuple[str, str]:
+        """The namespace and the local name of the root element."""
+        ...
+
+    @property
+    def plan(self) -> bytes: ...
+
+    def apply(self, document: Document, limits: DocumentLimits | None = None) -> Document: ...
+
+
+Rewritings: TypeAlias = Rewriting | Iterable[Rewriting]
+"""One mapping, or several, of which the root element of a document chooses."""
 
 
 def duplicate_id(id: Hashable) -> SubscriptionError:

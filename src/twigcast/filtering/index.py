@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import warnings
 import weakref
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -24,21 +23,22 @@ from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.document import DocumentLimits, PartCutter, PartForm, document_error, read
+from twigcast.document import Document, DocumentLimits, Node, PartCutter, PartForm, document_error, read
 from twigcast.errors import DocumentError, SubscriptionError
 from twigcast.filtering.batches import Bodies, PositionLists
 from twigcast.filtering.collection import Snapshot, SubscriptionCollection
-from twigcast.filtering.engine import unknown_id
+from twigcast.filtering.engine import Rewritings, unknown_id
 from twigcast.filtering.expression_program import ExpressionProgram, expression_program
 from twigcast.filtering.kernel._kernel import SegmentMatcher
+from twigcast.filtering.mediation import Failure, RewritingCache, RewritingSet, Unknown, sources_of
 from twigcast.filtering.results import (
     BatchMatch,
-    CostlySubscription,
     Match,
     RefusedSubscription,
     Selected,
     Stats,
     Undecided,
+    rank_costliest,
 )
 from twigcast.filtering.roster import Roster
 from twigcast.filtering.segment_file import StoredSegment, read_segment
@@ -93,6 +93,7 @@ class Index:
         self.limits = limits or DocumentLimits()
         self.tuning = tuning or Tuning()
         self._collection = collection
+        self._rewritings = RewritingCache()
         self._engines: list[SegmentMatcher] = []
         self._every_engine: weakref.WeakSet[SegmentMatcher] = weakref.WeakSet()
         _indexes.add(self)
@@ -109,33 +110,66 @@ class Index:
 
     # Matching
 
-    def match(self, body: bytes) -> Match:
-        """The subscriptions that the document matches; if it cannot be read, the result has the error."""
-        with self._engine() as (engine, snapshot):
-            found, undecided, error = engine.match(body)
-        if error is not None:
-            return Match((), _fault(error, body, self.limits), snapshot.roster)
-        left_out = self._undecided(undecided, snapshot, len(body)) if undecided else ()
-        return Match(memoryview(found).cast("I"), None, snapshot.roster, left_out)
+    def match(
+        self,
+        body: bytes,
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> Match:
+        """The subscriptions that the document matches; if it cannot be read, the result has the error.
 
-    def count(self, body: bytes) -> int:
-        """The number of subscriptions that the document matches; raises ``DocumentError``."""
-        with self._engine() as (engine, _):
-            found, error = engine.count(body)
+        With ``rewriting``, one mapping or several, the document is matched as the mapping of its root element
+        rewrites it.  A document without a mapping is an error, or with ``unknown="as-is"`` matched as it is.
+        """
+        with self._engine(rewriting, unknown) as (engine, snapshot, rewritings):
+            found, undecided, error = engine.match(body)
+            number, strangers, cached, root = engine.rewritten()
+        mapping = rewritings.reference(number) if rewritings else None
         if error is not None:
-            raise _fault(error, body, self.limits)
+            fault = self._fault(error, body, rewritings, root)
+            return Match((), fault, snapshot.roster, (), mapping, strangers, cached)
+        left_out = self._undecided(undecided, snapshot, len(body)) if undecided else ()
+        positions = memoryview(found).cast("I")
+        return Match(positions, None, snapshot.roster, left_out, mapping, strangers, cached)
+
+    def count(
+        self,
+        body: bytes,
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> int:
+        """The number of subscriptions that the document matches; raises ``DocumentError``."""
+        with self._engine(rewriting, unknown) as (engine, _, rewritings):
+            found, error = engine.count(body)
+            root = engine.rewritten()[3]
+        if error is not None:
+            raise self._fault(error, body, rewritings, root)
         return int(found)
 
-    def match_batch(self, bodies: Any) -> BatchMatch:
-        """Match each document of an Arrow array; the result has positions.  The GIL is released meanwhile."""
+    def match_batch(
+        self,
+        bodies: Any,
+        rewriting: Rewritings | None = None,
+        which: Sequence[str | None] | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> BatchMatch:
+        """Match each document of an Arrow array; the result has positions.  The GIL is released meanwhile.
+
+        ``which`` has the name of the mapping of each document, None where the root element decides.
+        """
         batch = Bodies(bodies)
-        with self._engine() as (engine, snapshot):
-            offsets, positions, left_out, failures = engine.match_batch(
-                batch.offsets, batch.wide, len(batch), batch.valid, batch.data
+        with self._engine(rewriting, unknown) as (engine, snapshot, rewritings):
+            wanted = rewritings.wanted(which) if rewritings else None
+            if wanted is not None and len(wanted) != len(batch):
+                raise ValueError(f"{len(batch)} documents, but {len(wanted)} names of mappings")
+            offsets, positions, left_out, failures, rewritten = engine.match_batch(
+                batch.offsets, batch.wide, len(batch), batch.valid, batch.data, wanted
             )
+        roots = rewritten[3] if rewritten else {}
         errors: list[DocumentError | None] = [None] * len(batch)
         for row, error in failures:
-            errors[row] = _fault(error, batch[row], self.limits)
+            name = which[row] if which is not None else None
+            errors[row] = self._fault(error, batch[row], rewritings, roots.get(row, ""), name)
         undecided = {
             row: self._undecided([position for _, position in pairs], snapshot, len(batch[row]))
             for row, pairs in groupby(left_out, itemgetter(0))
@@ -145,29 +179,52 @@ class Index:
             valid = batch.valid or bytes([1]) * len(batch)
             present = [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
         rows = PositionLists(offsets, positions).to_arrow(len(batch), present)
-        return BatchMatch(rows, errors, snapshot.roster, undecided)
+        if rewritings is None:
+            return BatchMatch(rows, errors, snapshot.roster, undecided)
+        applied, strangers, cached = (memoryview(each).cast("I").tolist() for each in rewritten[:3])
+        mappings = [rewritings.reference(number) for number in applied]
+        return BatchMatch(rows, errors, snapshot.roster, undecided, mappings, strangers, cached)
 
-    def select(self, body: bytes, id: Hashable) -> list[Selected]:
+    def select(
+        self,
+        body: bytes,
+        id: Hashable,
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> list[Selected]:
         """The nodes that a subscription selects in the document, as byte ranges.
 
+        With ``rewriting``, these are the nodes of the document from which the selected ones were made.
         Raises ``DocumentError`` if the document cannot be read, ``EvaluationError`` if this takes too long.
         """
-        found = select(self.pattern(id), read(body, self.limits), self.limits.steps(len(body)))
+        _, found = self._selected(body, id, rewriting, unknown)
         return [Selected(node.start, node.end, type(node).__name__.lower()) for node in found]
 
-    def parts(self, body: bytes, id: Hashable, form: PartForm = "document") -> Iterator[bytes]:
+    def parts(
+        self,
+        body: bytes,
+        id: Hashable,
+        form: PartForm = "document",
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> Iterator[bytes]:
         """The nodes that a subscription selects in the document, each as a document of its own.
 
         An element gets the namespaces that it uses, and the encoding and entities of its document; with the
         ``form`` ``"range"`` it is the bare range of bytes.  Raises ``DocumentError``, also if the parts are
         larger together than the limits allow; they are copied one after the other.
         """
-        document = read(body, self.limits)
-        found = select(self.pattern(id), document, self.limits.steps(len(body)))
+        document, found = self._selected(body, id, rewriting, unknown)
         return PartCutter(document, form, self.limits).cut(found)
 
     def explain(
-        self, body: bytes, id: Hashable, *, namespaces: Mapping[str, str] | None = None
+        self,
+        body: bytes,
+        id: Hashable,
+        *,
+        namespaces: Mapping[str, str] | None = None,
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
     ) -> Explanation:
         """Explain why a subscription matches the document, or where it fails, and what is there instead.
 
@@ -178,7 +235,7 @@ class Index:
         pattern, text = self._found(id)
         return explain(
             pattern,
-            read(body, self.limits),
+            self._image(body, rewriting, unknown),
             self.limits.steps(len(body)),
             namespaces=self.namespaces if namespaces is None else namespaces,
             text=None if text == str(pattern) else text,
@@ -338,13 +395,16 @@ class Index:
             flushes=sum(each["flushes"] for each in learnt),
             steps=sum(each["work"] for each in learnt),
             undecided=sum(engine.confirmations()[1] for engine in engines),
-            costliest=self._costliest(snapshot, engines),
+            costliest=rank_costliest(snapshot.roster, snapshot.size, engines),
         )
 
     # Within
 
     @contextmanager
-    def _engine(self) -> Iterator[tuple[SegmentMatcher, Snapshot]]:
+    def _engine(
+        self, rewriting: Rewritings | None, unknown: Unknown
+    ) -> Iterator[tuple[SegmentMatcher, Snapshot, RewritingSet | None]]:
+        rewritings = self._rewritings.get(rewriting) if rewriting is not None else None
         snapshot = self._collection.snapshot
         snapshot.roster.check_files()
         try:
@@ -379,10 +439,30 @@ class Index:
                 roster,
                 lambda position: self._program(roster, position),
             )
+        engine.rewrite(rewritings.plans if rewritings else None, unknown == "as-is")
         try:
-            yield engine, snapshot
+            yield engine, snapshot, rewritings
         finally:
             self._engines.append(engine)
+
+    def _image(self, body: bytes, rewriting: Rewritings | None, unknown: Unknown) -> Document:
+        if rewriting is None:
+            return read(body, self.limits)
+        return self._rewritings.get(rewriting).image(body, self.limits, unknown)
+
+    def _selected(
+        self, body: bytes, id: Hashable, rewriting: Rewritings | None, unknown: Unknown
+    ) -> tuple[Document, list[Node]]:
+        """The document, and the nodes of it that a subscription selects: each once, in document order."""
+        image = self._image(body, rewriting, unknown)
+        found = select(self.pattern(id), image, self.limits.steps(len(body)))
+        return sources_of(image, found)
+
+    def _fault(
+        self, error: Failure, body: bytes, used: RewritingSet | None, root: str, name: str | None = None
+    ) -> DocumentError:
+        fault = document_error(*error, body, self.limits)
+        return used.without_mapping(fault, root, name) if used and fault.code == "no-mapping" else fault
 
     def _program(self, roster: Roster, position: int) -> ExpressionProgram:
         """The program by which the kernel decides an inexact subscription."""
@@ -394,32 +474,6 @@ class Index:
         error = too_costly(self.limits.steps(size))
         return tuple([Undecided(each, snapshot.roster[each], error) for each in positions])
 
-    def _costliest(self, snapshot: Snapshot, engines: list[SegmentMatcher]) -> tuple[CostlySubscription, ...]:
-        roster = snapshot.roster
-        looked_at: Counter[Hashable] = Counter()
-        decided: Counter[Hashable] = Counter()
-        documents = 0
-        for engine in engines:
-            sampled, counts = engine.candidates(32)
-            documents += sampled
-            for position, count in counts:
-                if position < snapshot.size:
-                    looked_at[roster[position]] += count
-            for position, count in engine.confirmations()[0]:
-                if position < snapshot.size:
-                    decided[roster[position]] += count
-        costly = {*dict(looked_at.most_common(10)), *dict(decided.most_common(10))}
-        positions = {id: position for id in costly if (position := roster.find(id)) is not None}
-        ranked = sorted(positions, key=lambda id: (-decided[id], -looked_at[id], positions[id]))
-        return tuple(
-            CostlySubscription(id, 1000 * looked_at[id] / documents if documents else 0.0, decided[id])
-            for id in ranked[:10]
-        )
-
-
-def _fault(error: tuple[int, int, int, int], body: bytes, limits: DocumentLimits) -> DocumentError:
-    return document_error(*error, body, limits)
-
 
 _indexes: weakref.WeakSet[Index] = weakref.WeakSet()
 
@@ -427,6 +481,7 @@ _indexes: weakref.WeakSet[Index] = weakref.WeakSet()
 def _after_fork_in_child() -> None:
     for index in list(_indexes):
         index._collection.after_fork()
+        index._rewritings.after_fork()
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)

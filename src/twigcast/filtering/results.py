@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from twigcast.errors import DocumentError, EvaluationError, PatternError, SubscriptionError
+from twigcast.filtering.kernel._kernel import SegmentMatcher
 from twigcast.filtering.roster import Roster
 
 
@@ -38,6 +40,12 @@ class Match:
     error: DocumentError | None
     _names: Sequence[Hashable] = field(repr=False)
     undecided: tuple[Undecided, ...] = ()
+    mapping: str | None = None
+    """The reference of the mapping by which the document was rewritten, if it was."""
+    strangers: int = 0
+    """How many elements, with all they contain, the source schema of the mapping does not know."""
+    cached_bytes: int = 0
+    """The most bytes of names, values and text that the rewriting had to keep at a time."""
 
     @classmethod
     def of(cls, ids: Sequence[Hashable]) -> Match:
@@ -65,6 +73,11 @@ class BatchMatch:
     _names: Sequence[Hashable] = field(repr=False)
     undecided: Mapping[int, tuple[Undecided, ...]] = field(default_factory=dict)
     """By row: the subscriptions that took too many steps to decide, which are not among the matches."""
+    mappings: Sequence[str | None] = ()
+    """The reference of the mapping of each document, None if it was not rewritten; empty if none was."""
+    strangers: Sequence[int] = ()
+    cached_bytes: Sequence[int] = ()
+    """Of each document, as in ``Match``; empty if no document was rewritten."""
 
     def ids(self, row: int) -> list[Hashable]:
         """The ids that the document in ``row`` matches; raises its error if it has one."""
@@ -119,6 +132,31 @@ class Stats:
     undecided: int
     """How often a subscription took too many steps to decide on a document."""
     costliest: tuple[CostlySubscription, ...]
+
+
+def rank_costliest(
+    roster: Roster, size: int, engines: Iterable[SegmentMatcher]
+) -> tuple[CostlySubscription, ...]:
+    """The ten subscriptions, of those at positions below ``size``, that cost the engines most."""
+    looked_at: Counter[Hashable] = Counter()
+    decided: Counter[Hashable] = Counter()
+    documents = 0
+    for engine in engines:
+        sampled, counts = engine.candidates(32)
+        documents += sampled
+        for position, count in counts:
+            if position < size:
+                looked_at[roster[position]] += count
+        for position, count in engine.confirmations()[0]:
+            if position < size:
+                decided[roster[position]] += count
+    costly = {*dict(looked_at.most_common(10)), *dict(decided.most_common(10))}
+    positions = {id: position for id in costly if (position := roster.find(id)) is not None}
+    ranked = sorted(positions, key=lambda id: (-decided[id], -looked_at[id], positions[id]))
+    return tuple(
+        CostlySubscription(id, 1000 * looked_at[id] / documents if documents else 0.0, decided[id])
+        for id in ranked[:10]
+    )
 
 
 def _ids(names: Sequence[Hashable], positions: Iterable[int]) -> list[Hashable]:

@@ -106,7 +106,8 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef cppclass CRewriter "twigcast::Rewriter":
         CRewriter(const CPlan&, CSinks&) except +
-        uint64_t strangers, cached
+        uint64_t strangers
+        uint64_t cached()
 
     cdef cppclass CMediation "twigcast::Mediation":
         vector[CRewriter*] rewriters

@@ -348,7 +348,7 @@ cdef class SegmentMatcher:
         if self.reader.mediation == NULL or found == NONE:
             return None, 0, 0, self.mediation.root.decode()
         cdef CRewriter* rewriter = self.mediation.rewriters[found]
-        return found, rewriter.strangers, rewriter.cached, ""
+        return found, rewriter.strangers, rewriter.cached(), ""
 
     cdef CError read(self, const char* data, uint64_t length, vector[uint32_t]& undecided) except * nogil:
         """Read a document; afterwards ``result`` has the positions that match."""
@@ -484,7 +484,7 @@ cdef class SegmentMatcher:
                             rewriter = self.mediation.rewriters[self.mediation.found]
                             applied.items[i] = self.mediation.found
                             strangers.items[i] = <uint32_t>min(rewriter.strangers, <uint64_t>NONE)
-                            cached.items[i] = <uint32_t>min(rewriter.cached, <uint64_t>NONE)
+                            cached.items[i] = <uint32_t>min(rewriter.cached(), <uint64_t>NONE)
                         undecided_rows.resize(undecided.size(), i)
                         if error.code:
                             errors.push_back(error)

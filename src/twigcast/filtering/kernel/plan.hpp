@@ -35,7 +35,11 @@ struct PlanChild {
     u32 node, name, length, child;
 };
 
-enum AttributeAction : u32 { RENAME_ATTRIBUTE, DROP_ATTRIBUTE, ATTRIBUTE_TO_ELEMENT, MARK_ATTRIBUTE, ATTRIBUTE_ACTIONS };
+// Of an attribute at a tag of the source; a marked one is for a later stage.  An attribute without an action goes if the
+// one that replaces it is there, which got its name.
+enum AttributeAction : u32 {
+    RENAME_ATTRIBUTE, DROP_ATTRIBUTE, ATTRIBUTE_TO_ELEMENT, MARK_ATTRIBUTE, REPLACE_ATTRIBUTE, ATTRIBUTE_ACTIONS
+};
 
 struct PlanAttribute {
     u32 node, name, length, attribute, action;

@@ -1,39 +1,24 @@
 // Turns the events of a source document into those of its image, while it is parsed.
 //
-//   expat ─► source tags ─► stage 0 ─► stage 1 ─► … ─► sinks
-//            names, hidden elements,     one operator each: keeps what it moves in a record,
-//            attributes to elements,     and sends it on where it belongs
-//            paths around elements
+//   expat ─► source tags ─► stages ─► sinks
+//            names, hidden elements and attributes, attributes to elements, paths around elements or their content
 //
-// An event that a stage has no part in is not even shown to it: `inside_` has a bit for every stage with an open element
-// of its kind, and `begins_` one for every stage that begins at a node.  A stage sends events to those behind it, which
-// may keep them in turn; so operators on what other operators made need no special case.
+// Here is what can be done at a tag of the source by itself; what must wait for other tags is in stages.hpp.  An element
+// has the node of the plan that its name leads to from the node of its parent; one without a node is a stranger, which
+// keeps its name and place.
 //
-// Invariant: each stage gets and sends whole subtrees, and is outside of all its elements when the document ends.
-// Cost: one look-up per start tag, and a copy of what is moved; copies are bounded by `most_bytes`.
+// Cost: one look-up per start tag.
 #pragma once
 
 #include <deque>
 
-#include "records.hpp"
-#include "sinks.hpp"
+#include "stages.hpp"
 
 namespace twigcast {
 
 class Rewriter {
   public:
-    Rewriter(const Plan& plan, Sinks& sinks) : plan_(plan), sinks_(sinks) {
-        for (u32 i = 0; i < plan.nodes.size(); ++i) {
-            const PlanNode& node = plan.nodes[i];
-            Tag tag;
-            tag.name = plan.string(node.name);
-            tag.length = node.length;
-            tag.hash = hash_bytes(tag.name, tag.length);
-            tag.node = i;
-            tag.named = true;
-            tag.attributes = no_attributes;
-            tags_.push_back(tag);
-        }
+    Rewriter(const Plan& plan, Sinks& sinks) : plan_(plan), stages_(plan, sinks) {
         for (u32 i = 0; i < plan.children.size(); ++i) {
             const PlanChild& child = plan.children[i];
             children_.insert(child_key(child.node, hash_bytes(plan.string(child.name), child.length)), i);
@@ -50,132 +35,107 @@ class Rewriter {
             to.action = each.action;
             if (each.action == MARK_ATTRIBUTE) to.mark = mark_of(each.attribute);
         }
-        begins_.assign(plan.nodes.size(), 0);
-        for (u32 s = 0; s < plan.header.stages; ++s) {
-            const PlanStage from = plan.stage(s);
-            Stage stage;
-            stage.kind = static_cast<StageKind>(from.kind);
-            stage.node = from.node;
-            stage.other = from.other;
-            stage.path = plan.list(from.path);
-            stage.members = plan.list(from.members);
-            if (stage.kind == TO_ELEMENT || stage.kind == HIDE_ATTRIBUTE) stage.mark = mark_of(from.other);
-            begins_[from.node] |= bit(s);
-            stages_.push_back(std::move(stage));
-        }
-        count_ = plan.header.stages;
-        if (count_ > 63) always_ = bit(63);  // the last bit stands for all stages behind
-        needs_content_ = plan.copies;
+        needs_content_ = stages_.needs_content();
         for (const PlanNode& node : plan.nodes) needs_content_ = needs_content_ || node.wrap != NONE;
-        for (const Stage& stage : stages_)
-            needs_content_ = needs_content_ || stage.kind == INSERT_ALL || stage.kind == TO_ELEMENT;
     }
     Rewriter(const Rewriter&) = delete;
 
     std::string_view root_name() const { return plan_.root_name(); }
 
-    // Text, comments and instructions are needed even if no matcher asks for them.
+    // Whether text, comments and instructions are needed even if no matcher asks for them.
     bool needs_content() const { return needs_content_; }
 
-    // Of the document that was read last.
-    u64 strangers = 0, cached = 0;
+    // Of the document that was read last: the topmost elements that its schema does not know, and the bytes kept.
+    u64 strangers = 0;
+    u64 cached() const { return stages_.cached; }
 
-    // Begins a document; `most_bytes` bounds its size after copying.  `before` is the cost of what stands before its root.
+    // Begins a document; `most_bytes` bounds its size after copying.  `before` is the size of what stands before its root.
     void begin(u64 most_bytes, bool with_prefixes, u64 before) {
-        for (Stage& stage : stages_) stage.begin();
+        stages_.begin(most_bytes, NODE_COST + before);
         open_.clear();
-        inside_ = always_;
         with_prefixes_ = with_prefixes;
-        most_bytes_ = most_bytes;
-        size_ = NODE_COST + before;
-        strangers = cached = made_ = held_ = 0;
+        strangers = 0;
         origins_ = 0;
-        copied_ = expanded_ = false;
     }
 
     // A comment or instruction beside the root, which no operator has a part in.
-    void beside(u64 bytes) { size_ += NODE_COST + bytes; }
+    void beside(u64 bytes) { stages_.count(NODE_COST + bytes); }
 
     // Whether copies make the image too large; its events have stopped then.
-    bool expanded() const { return expanded_ || (copied_ && size_ > most_bytes_); }
+    bool expanded() const { return stages_.expanded(); }
 
     void start(const char* name, std::size_t length, const char** attributes) {
         ++origins_;
-        if (plan_.copies) size_ += cost_of(attributes);
+        stages_.count_element(plan_.copies ? cost_of(attributes) : NODE_COST);
         std::string_view plain(name, length);
         if (with_prefixes_) plain = without_prefix(plain);
         const u64 hash = hash_bytes(plain.data(), plain.size());
         Open open;
         open.node = open_.empty() ? plan_.header.root : child(open_.back(), plain, hash);
-        if (!open_.empty()) open.hidden = open_.back().hidden;
+        open.hidden = !open_.empty() && open_.back().hidden;
         if (open.node != NONE && (plan_.nodes[open.node].flags & PLAN_HIDDEN)) open.hidden = true;
-        if (open.hidden || expanded_) {
+        if (open.hidden || stages_.has_stopped()) {
             open_.push_back(open);
             return;
         }
         content();
+        open_.push_back(open);
         Tag tag;
-        if (open.node == NONE) {
-            open_.push_back(open);
+        if (open.node != NONE) {
+            stages_.start_path(plan_.list(plan_.nodes[open.node].each));
+            if (plan_.nodes[open.node].flags & PLAN_NAMED) tag = stages_.tags[open.node];
+        }
+        if (!tag.named) {
             tag.name = name;
             tag.length = static_cast<u32>(length);
-            tag.hash = with_prefixes_ ? hash_bytes(name, length) : hash;
-            tag.attributes = attributes;
-            tag.origin = origins_;
-            return send_start(0, tag);
+            tag.hash = hash;
+            tag.node = open.node;
         }
-        const PlanNode& node = plan_.nodes[open.node];
-        open_.push_back(open);
-        make_path(0, plan_.list(node.each));
-        if (node.flags & PLAN_NAMED) tag = tags_[open.node];
-        else tag.name = name, tag.length = static_cast<u32>(length), tag.hash = hash, tag.node = open.node;
         if (with_prefixes_) use_prefix(tag, name, length);
         tag.attributes = attributes;
         tag.origin = origins_;
+        if (open.node == NONE) return stages_.start(tag);
         values_.clear();
         if (*attributes && first_attribute_[open.node] < first_attribute_[open.node + 1])
             tag.attributes = rewrite_attributes(open.node, attributes);
-        send_start(0, tag);
-        for (u32 attribute : plan_.list(node.elements))
+        stages_.start(tag);
+        for (u32 attribute : plan_.list(plan_.nodes[open.node].elements))
             for (const Value& value : values_)
                 if (value.attribute == attribute) {
                     content();
-                    make_element(0, attribute, origins_, value.value);
+                    stages_.element(attribute, tag.origin, value.value);
                 }
     }
 
     void end() {
         const Open open = open_.back();
-        if (!open.hidden && !expanded_) {
-            if (open.wrapped)
-                for (u32 i = plan_.list(plan_.nodes[open.node].wrap).size; i; --i) send_end(0);
-            send_end(0);
-            if (open.node != NONE)
-                for (u32 i = plan_.list(plan_.nodes[open.node].each).size; i; --i) send_end(0);
-        }
         open_.pop_back();
+        if (open.hidden || stages_.has_stopped()) return;
+        if (open.wrapped) stages_.end_path(plan_.list(plan_.nodes[open.node].wrap));
+        stages_.end();
+        if (open.node != NONE) stages_.end_path(plan_.list(plan_.nodes[open.node].each));
     }
 
     void text(const char* bytes, std::size_t length) {
         if (!length) return;
-        size_ += length;
+        stages_.count(length);
         if (is_silent()) return;
         content();
-        send_text(0, bytes, length);
+        stages_.text(bytes, length);
     }
 
     void comment(const char* data) {
-        if (plan_.copies) size_ += NODE_COST + std::strlen(data);
+        stages_.count(NODE_COST + std::strlen(data));
         if (is_silent()) return;
         content();
-        send_comment(0, data);
+        stages_.comment(data);
     }
 
     void instruction(const char* target, const char* data) {
-        if (plan_.copies) size_ += NODE_COST + std::strlen(data) + std::strlen(target);
+        stages_.count(NODE_COST + std::strlen(data) + std::strlen(target));
         if (is_silent()) return;
         content();
-        send_instruction(0, target, data);
+        stages_.instruction(target, data);
     }
 
     // The name of a tag without its prefix, which stands behind the last separator if there are two.
@@ -198,54 +158,10 @@ class Rewriter {
         u32 attribute;
         const char* value;
     };
-    // An element to which a later element of an attribute belongs, behind those that were attributes before.
-    struct Pending {
-        u32 origin, depth;
-        std::string value;
-    };
-    enum Keeping : u32 { NOTHING, MOVED, HOLDER };
-    struct Stage {
-        StageKind kind = INSERT;
-        u32 node = NONE, other = NONE;
-        Span path{nullptr, 0}, members{nullptr, 0};
-        std::string mark;
 
-        u32 depth = 0;  // 0: outside; 1: in an element of the node; more: below
-        u32 deep = 0;   // in what is kept or put into a path
-        Keeping keeping = NOTHING;
-        Record moved, holders;
-        u64 counted = 0;  // bytes of the records that are in `held_`
-        std::vector<std::size_t> holder_ends;
-        std::vector<std::pair<u32, bool>> opened;  // INSERT_ALL: depth of the content, whether its path is open
-        std::vector<Pending> pending;              // TO_ELEMENT
-        std::vector<const char*> attributes, replayed;
-
-        void begin() {
-            depth = deep = 0;
-            keeping = NOTHING;
-            clear();
-            opened.clear();
-            pending.clear();
-        }
-        void clear() {
-            moved.clear(), holders.clear();
-            holder_ends.clear();
-            counted = 0;
-        }
-        bool is_member(u32 number) const {
-            if (kind == UPGRADE_ALL) return true;
-            if (number == NONE) return false;
-            for (u32 each : members)
-                if (each == number) return true;
-            return false;
-        }
-    };
-
-    static u64 bit(u32 stage) { return 1ull << std::min(stage, 63u); }
-    static std::string mark_of(u32 attribute) { return "\f\f" + std::to_string(attribute); }
     static u64 child_key(u32 node, u64 hash) { return fold(hash ^ node, secret[1]) >> 1; }  // not the reserved key
 
-    bool is_silent() const { return expanded_ || open_.empty() || open_.back().hidden; }
+    bool is_silent() const { return stages_.has_stopped() || open_.empty() || open_.back().hidden; }
 
     u32 child(const Open& above, std::string_view name, u64 hash) {
         if (above.node == NONE) return NONE;
@@ -266,7 +182,7 @@ class Rewriter {
         Open& open = open_.back();
         if (open.node == NONE || open.wrapped || plan_.nodes[open.node].wrap == NONE) return;
         open.wrapped = true;
-        make_path(0, plan_.list(plan_.nodes[open.node].wrap));
+        stages_.start_path(plan_.list(plan_.nodes[open.node].wrap));
     }
 
     // The image's name has the prefix of the source if both are in one namespace.
@@ -287,402 +203,60 @@ class Rewriter {
     const char** rewrite_attributes(u32 node, const char** attributes) {
         rewritten_.clear();
         spelled_.clear();
-        for (; *attributes; attributes += 2) {
-            std::string_view plain(attributes[0]);
+        for (const char** at = attributes; *at; at += 2) {
+            std::string_view plain(at[0]);
             if (with_prefixes_) plain = without_prefix(plain);
-            const Attribute* known = nullptr;
-            for (u32 i = first_attribute_[node]; i < first_attribute_[node + 1] && !known; ++i)
-                if (attributes_[i].source == plain) known = &attributes_[i];
-            const char* name = attributes[0];
+            const Attribute* known = find_attribute(node, plain);
+            if (!known && is_replaced(node, plain, attributes)) continue;
             if (known && known->action == DROP_ATTRIBUTE) continue;
             if (known && known->action == ATTRIBUTE_TO_ELEMENT) {
-                values_.push_back(Value{known->number, attributes[1]});
+                values_.push_back(Value{known->number, at[1]});
                 continue;
             }
-            if (known && known->action == MARK_ATTRIBUTE) name = known->mark.c_str();
-            if (known && known->action == RENAME_ATTRIBUTE) {
-                name = tags_[known->number].name;
-                const Name source = split_name(attributes[0]);
-                if (!source.prefix.empty() && source.space == split_name(name).space) {
-                    spelled_.push_back(std::string(name) + '\f' + std::string(source.prefix));
-                    name = spelled_.back().c_str();
-                }
-            }
-            rewritten_.push_back(name);
-            rewritten_.push_back(attributes[1]);
+            rewritten_.push_back(known ? spelling(*known, at[0]) : at[0]);
+            rewritten_.push_back(at[1]);
         }
         rewritten_.push_back(nullptr);
         return rewritten_.data();
     }
 
-    // What operators make
-
-    void make_start(u32 stage, u32 node) {
-        // No plan of a mapping makes so much: each of its made nodes stands once around an element or a copy of one.
-        if (++made_ > 2 * (u64(plan_.made) + count_ + 1) * (origins_ + size_ / NODE_COST + 1)) expanded_ = true;
-        send_start(stage, tags_[node]);
+    const Attribute* find_attribute(u32 node, std::string_view name) const {
+        for (u32 i = first_attribute_[node]; i < first_attribute_[node + 1]; ++i)
+            if (attributes_[i].action != REPLACE_ATTRIBUTE && attributes_[i].source == name) return &attributes_[i];
+        return nullptr;
     }
 
-    void make_path(u32 stage, Span path) {
-        for (u32 node : path) make_start(stage, node);
-    }
-
-    void make_element(u32 stage, u32 node, u32 origin, const char* value) {
-        Tag tag = tags_[node];
-        tag.origin = origin;
-        tag.from_attribute = true;
-        send_start(stage, tag);
-        if (*value) send_text(stage, value, std::strlen(value));
-        send_end(stage);
-    }
-
-    // The first stage from `from` on that has a part in an event.
-    u32 next(u32 from, u64 mask) const {
-        if (from >= count_) return count_;
-        if (from >= 63) return from;
-        mask >>= from;
-        return mask ? std::min(from + static_cast<u32>(__builtin_ctzll(mask)), count_) : count_;
-    }
-
-    // An event at a stage
-
-    void send_start(u32 from, const Tag& tag) {
-        const u32 at = next(from, inside_ | (tag.node == NONE ? 0 : begins_[tag.node]));
-        if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.start(tag.name, tag.length, tag.hash, tag.attributes);
-            return;
-        }
-        Stage& stage = stages_[at];
-        switch (stage.kind) {
-            case INSERT_ALL: return start_in_path(at, tag);
-            case TO_ELEMENT: return start_with_attribute(at, tag);
-            case HIDE_ELEMENT:
-                if (stage.depth || tag.node == stage.node) return void(enter(at));
-                return send_start(at + 1, tag);
-            case HIDE_ATTRIBUTE: {
-                if (tag.node != stage.node) return send_start(at + 1, tag);
-                const char* value;
-                Tag other = tag;
-                other.attributes = without_mark(stage, tag.attributes, value);
-                return send_start(at + 1, other);
-            }
-            default: break;
-        }
-        if (stage.keeping != NOTHING) {
-            ++stage.deep;
-            return keep(stage).start(tag);
-        }
-        if (stage.depth == 0) {
-            if (tag.node == stage.node) {
-                enter(at);
-                if (stage.kind == EXCHANGE) return keep(stage).start(tag);
-            }
-            return send_start(at + 1, tag);
-        }
-        if (stage.depth == 1 && !stage.deep) {
-            const bool has_holders = stage.kind == DOWNGRADE || stage.kind == EXCHANGE;
-            if (has_holders && tag.node == stage.other) {
-                stage.keeping = HOLDER;
-                stage.deep = 1;
-                return stage.holders.start(tag);
-            }
-            if (stage.kind != EXCHANGE && stage.is_member(tag.node)) {
-                stage.deep = 1;
-                if (stage.kind == INSERT_EACH) {
-                    make_path(at + 1, stage.path);
-                    return send_start(at + 1, tag);
-                }
-                stage.keeping = MOVED;
-                return stage.moved.start(tag);
+    // Whether an attribute that the plan does not know goes because another one, which is there, got its name.
+    bool is_replaced(u32 node, std::string_view name, const char** attributes) const {
+        for (u32 i = first_attribute_[node]; i < first_attribute_[node + 1]; ++i) {
+            if (attributes_[i].action != REPLACE_ATTRIBUTE || attributes_[i].source != name) continue;
+            for (const char** at = attributes; *at; at += 2) {
+                std::string_view plain(at[0]);
+                const Attribute* other = find_attribute(node, with_prefixes_ ? without_prefix(plain) : plain);
+                if (other && other->number == attributes_[i].number) return true;
             }
         }
-        if (stage.deep) ++stage.deep;
-        else ++stage.depth;
-        if (stage.kind == EXCHANGE) return keep(stage).start(tag);
-        send_start(at + 1, tag);
+        return false;
     }
 
-    void send_end(u32 from) {
-        const u32 at = next(from, inside_);
-        if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.end();
-            return;
-        }
-        Stage& stage = stages_[at];
-        if (stage.kind == TO_ELEMENT) return end_with_attribute(at);
-        if (stage.depth == 0) return send_end(at + 1);
-        if (stage.kind == INSERT_ALL) return end_in_path(at);
-        if (stage.kind == HIDE_ELEMENT) {
-            if (--stage.depth == 0) leave(at);
-            return;
-        }
-        if (stage.keeping != NOTHING) {
-            keep(stage).end();
-            if (--stage.deep) return;
-            if (stage.keeping == HOLDER) stage.holder_ends.push_back(stage.holders.size());
-            stage.keeping = NOTHING;
-            return note_cached(stage);
-        }
-        if (stage.deep) {
-            send_end(at + 1);
-            if (--stage.deep == 0) end_path(at + 1, stage.path);
-            return;
-        }
-        if (stage.kind == EXCHANGE) stage.moved.end();
-        if (--stage.depth) return stage.kind == EXCHANGE ? void() : send_end(at + 1);
-        leave(at);
-        switch (stage.kind) {
-            case INSERT:
-                if (!stage.moved.empty()) {
-                    make_path(at + 1, stage.path);
-                    replay(at, stage.moved, 0, stage.moved.size());
-                    end_path(at + 1, stage.path);
-                }
-                send_end(at + 1);
-                break;
-            case UPGRADE:
-            case UPGRADE_ALL:
-                send_end(at + 1);
-                replay(at, stage.moved, 0, stage.moved.size());
-                break;
-            case DOWNGRADE:
-                downgrade(at, stage);
-                send_end(at + 1);
-                break;
-            case EXCHANGE:
-                note_cached(stage);
-                exchange(at, stage);
-                break;
-            default: send_end(at + 1); break;
-        }
-        held_ -= stage.counted;
-        stage.clear();
-    }
-
-    void send_text(u32 from, const char* bytes, std::size_t length) {
-        const u32 at = next(from, inside_);
-        if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.text(bytes, length);
-        } else if (before_content(at)) {
-            if (Record* kept = kept_by(stages_[at])) kept->text(bytes, length);
-            else send_text(at + 1, bytes, length);
-        }
-    }
-
-    void send_comment(u32 from, const char* data) {
-        const u32 at = next(from, inside_);
-        if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.comment(data);
-        } else if (before_content(at)) {
-            if (Record* kept = kept_by(stages_[at])) kept->comment(data);
-            else send_comment(at + 1, data);
-        }
-    }
-
-    void send_instruction(u32 from, const char* target, const char* data) {
-        const u32 at = next(from, inside_);
-        if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.instruction(target, data);
-        } else if (before_content(at)) {
-            if (Record* kept = kept_by(stages_[at])) kept->instruction(target, data);
-            else send_instruction(at + 1, target, data);
-        }
-    }
-
-    void enter(u32 at) {
-        ++stages_[at].depth;
-        inside_ |= bit(at);
-    }
-
-    void leave(u32 at) {
-        if (at < 63) inside_ &= ~bit(at);
-    }
-
-    Record& keep(Stage& stage) {
-        Record& record = stage.keeping == HOLDER ? stage.holders : stage.moved;
-        if (record.full()) expanded_ = true;
-        return record;
-    }
-
-    Record* kept_by(Stage& stage) {
-        return stage.keeping != NOTHING || (stage.kind == EXCHANGE && stage.depth) ? &keep(stage) : nullptr;
-    }
-
-    // Opens what must stand before a text, comment or instruction; false if that is left out.
-    bool before_content(u32 at) {
-        Stage& stage = stages_[at];
-        if (stage.kind == HIDE_ELEMENT) return stage.depth == 0;
-        if (stage.kind == INSERT_ALL) open_path(at);
-        if (stage.kind == TO_ELEMENT) flush(at);
-        return true;
-    }
-
-    void note_cached(Stage& stage) {
-        const u64 now = stage.moved.content() + stage.holders.content();
-        held_ += now - stage.counted;
-        stage.counted = now;
-        cached = std::max(cached, held_);
-    }
-
-    // INSERT_ALL
-
-    void start_in_path(u32 at, const Tag& tag) {
-        Stage& stage = stages_[at];
-        if (stage.depth) open_path(at), ++stage.depth;
-        if (tag.node == stage.node) {
-            if (!stage.depth) enter(at);
-            stage.opened.emplace_back(stage.depth, false);
-        }
-        send_start(at + 1, tag);
-    }
-
-    void open_path(u32 at) {
-        Stage& stage = stages_[at];
-        if (stage.opened.empty() || stage.opened.back().second || stage.opened.back().first != stage.depth) return;
-        stage.opened.back().second = true;
-        make_path(at + 1, stage.path);
-    }
-
-    void end_in_path(u32 at) {
-        Stage& stage = stages_[at];
-        if (!stage.opened.empty() && stage.opened.back().first == stage.depth) {
-            if (stage.opened.back().second) end_path(at + 1, stage.path);
-            stage.opened.pop_back();
-        }
-        if (--stage.depth == 0) leave(at);
-        send_end(at + 1);
-    }
-
-    void end_path(u32 from, Span path) {
-        for (u32 i = path.size; i; --i) send_end(from);
-    }
-
-    // TO_ELEMENT
-
-    const char** without_mark(Stage& stage, const char** attributes, const char*& value) {
-        value = nullptr;
-        stage.attributes.clear();
-        for (; *attributes; attributes += 2) {
-            if (stage.mark == attributes[0]) {
-                value = attributes[1];
-                continue;
-            }
-            stage.attributes.push_back(attributes[0]);
-            stage.attributes.push_back(attributes[1]);
-        }
-        stage.attributes.push_back(nullptr);
-        return stage.attributes.data();
-    }
-
-    void start_with_attribute(u32 at, const Tag& tag) {
-        Stage& stage = stages_[at];
-        if (!stage.pending.empty()) {
-            Pending& last = stage.pending.back();
-            if (last.depth || (tag.from_attribute && tag.origin == last.origin)) {
-                ++last.depth;
-            } else {
-                flush(at);
-                if (!stage.pending.empty()) ++stage.pending.back().depth;
-            }
-        }
-        if (tag.node != stage.node) return send_start(at + 1, tag);
-        const char* value;
-        Tag other = tag;
-        other.attributes = without_mark(stage, tag.attributes, value);
-        if (value) {
-            stage.pending.push_back(Pending{tag.origin, 0, value});
-            inside_ |= bit(at);
-        }
-        send_start(at + 1, other);
-    }
-
-    void end_with_attribute(u32 at) {
-        Stage& stage = stages_[at];
-        if (!stage.pending.empty()) {
-            if (!stage.pending.back().depth) flush(at);
-            if (!stage.pending.empty()) --stage.pending.back().depth;
-        }
-        send_end(at + 1);
-    }
-
-    void flush(u32 at) {
-        Stage& stage = stages_[at];
-        if (stage.pending.empty() || stage.pending.back().depth) return;
-        const Pending last = std::move(stage.pending.back());
-        stage.pending.pop_back();
-        if (stage.pending.empty()) leave(at);
-        make_element(at + 1, stage.other, last.origin, last.value.c_str());
-    }
-
-    // DOWNGRADE and EXCHANGE
-
-    void downgrade(u32 at, Stage& stage) {
-        if (stage.holder_ends.empty()) {
-            if (stage.moved.empty()) return;
-            make_start(at + 1, stage.other);
-            replay(at, stage.moved, 0, stage.moved.size());
-            return send_end(at + 1);
-        }
-        std::size_t from = 0;
-        for (std::size_t i = 0; i < stage.holder_ends.size() && count_copy(i, stage.moved); ++i) {
-            replay(at, stage.holders, from, stage.holder_ends[i] - 1);
-            replay(at, stage.moved, 0, stage.moved.size());
-            send_end(at + 1);
-            from = stage.holder_ends[i];
-        }
-    }
-
-    void exchange(u32 at, Stage& stage) {
-        if (stage.holder_ends.empty()) {
-            make_start(at + 1, stage.other);
-            replay(at, stage.moved, 0, stage.moved.size());
-            return send_end(at + 1);
-        }
-        std::size_t from = 0;
-        for (std::size_t i = 0; i < stage.holder_ends.size() && count_copy(i, stage.moved); ++i) {
-            replay(at, stage.holders, from, from + 1);
-            replay(at, stage.moved, 0, stage.moved.size());
-            replay(at, stage.holders, from + 1, stage.holder_ends[i]);
-            from = stage.holder_ends[i];
-        }
-    }
-
-    // Counts what is copied beside its first place; false if it is too much.
-    bool count_copy(std::size_t number, const Record& moved) {
-        if (number == 0) return !expanded_;
-        copied_ = true;
-        size_ += moved.cost();
-        if (size_ > most_bytes_) expanded_ = true;
-        return !expanded_;
-    }
-
-    void replay(u32 at, const Record& record, std::size_t from, std::size_t to) {
-        Stage& stage = stages_[at];
-        for (std::size_t i = from; i < to && !expanded_ && !sinks_.too_costly; ++i) {
-            const Event& event = record[i];
-            switch (event.kind) {
-                case START_EVENT: send_start(at + 1, record.tag(event, tags_, stage.replayed)); break;
-                case END_EVENT: send_end(at + 1); break;
-                case TEXT_EVENT: send_text(at + 1, record.at(event.first), event.second); break;
-                case COMMENT_EVENT: send_comment(at + 1, record.at(event.first)); break;
-                default: send_instruction(at + 1, record.at(event.first), record.at(event.second)); break;
-            }
-        }
+    // The name of an attribute that stays one, with the prefix of the source if both are in one namespace.
+    const char* spelling(const Attribute& known, const char* written) {
+        if (known.action == MARK_ATTRIBUTE) return known.mark.c_str();
+        const char* name = stages_.tags[known.number].name;
+        const Name source = split_name(written);
+        if (source.prefix.empty() || source.space != split_name(name).space) return name;
+        spelled_.push_back(std::string(name) + '\f' + std::string(source.prefix));
+        return spelled_.back().c_str();
     }
 
     const Plan& plan_;
-    Sinks& sinks_;
-    std::vector<Tag> tags_;  // by node
+    Stages stages_;
     FlatMap children_;
     std::vector<u32> first_attribute_;
     std::vector<Attribute> attributes_;  // by node
-    std::vector<u64> begins_;            // by node: the stages that begin at its elements
-    std::vector<Stage> stages_;
-    u32 count_ = 0;
-    bool needs_content_ = false, with_prefixes_ = false, copied_ = false, expanded_ = false;
+    bool needs_content_ = false, with_prefixes_ = false;
 
     std::vector<Open> open_;
-    u64 inside_ = 0, always_ = 0, size_ = 0, most_bytes_ = 0, made_ = 0, held_ = 0;
     u32 origins_ = 0;
     std::vector<Value> values_;
     std::vector<const char*> rewritten_;

@@ -1,0 +1,11 @@
+"""Mappings between schemas, as an index uses them: opened once, chosen for each document."""
+
+from twigcast.filtering.mediation.rewriting_set import (
+    Failure,
+    RewritingCache,
+    RewritingSet,
+    Unknown,
+    sources_of,
+)
+
+__all__ = ["Failure", "RewritingCache", "RewritingSet", "Unknown", "sources_of"]
