@@ -26,12 +26,14 @@ SAYS = {
     ],
     "shared_file": ["price='50'/></order> → from 1, from 10\n"],
     "namespaces": ["['sport', 'any publisher', 'author']"],
+    "invoices/invoices": ["cii.toml (cii): from Germany, ", "ubl.toml (ubl): from Germany, "],
 }
 
 
 def test_every_example_is_known_here() -> None:
     """A new example says what it prints."""
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAYS)
+    names = {path.relative_to(EXAMPLES).with_suffix("").as_posix() for path in EXAMPLES.rglob("*.py")}
+    assert names == set(SAYS)
 
 
 @pytest.mark.parametrize(

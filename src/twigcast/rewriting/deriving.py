@@ -200,7 +200,11 @@ class _Derivation:
         for each in self._places(goal):
             images = [node for node in self._matched() if self.image[node.key] == each.key]
             steps.append((each, images or self._topmost(each), bool(images)))
-        self._upgrade([node for _, nodes, _ in steps for node in nodes], holder)
+        leaving = [node for _, nodes, _ in steps for node in nodes]
+        for each, nodes, is_image in steps:
+            if is_image:
+                leaving += self._outside(each, nodes)
+        self._upgrade(leaving, holder)
         for each, nodes, is_image in steps:
             for node in nodes:
                 self._downgrade(node, holder)
@@ -230,6 +234,16 @@ class _Derivation:
         inside = [node for node in self._matched() if self.image[node.key].startswith(f"{goal.key}/")]
         keys = {node.key for node in inside}
         return [node for node in inside if not any(above.key in keys for above in node.ancestors())]
+
+    def _outside(self, goal: SchemaNode, nodes: list[SchemaNode]) -> list[SchemaNode]:
+        """The topmost nodes with images below a place that are not below the nodes of that place.
+
+        They come up together with the others, to be moved down later: one operator instead of two.
+        """
+        keys = {node.key for node in nodes}
+        return [
+            node for node in self._topmost(goal) if not any(above.key in keys for above in node.ancestors())
+        ]
 
     def _made(self, goal: SchemaNode, nodes: list[SchemaNode], holder: SchemaNode) -> SchemaNode:
         """Put nodes into a made element, or each into one of its own, where the place can repeat."""

@@ -4,6 +4,7 @@ graph = read_dtd("nitf.dtd")   or read_xsd("catalogue.xsd")
 graph.root                     'nitf'
 graph.children("nitf")         head once, body once
 graph.recursive                elements that can contain themselves
+write_dtd(graph)               the text of a DTD
 count_label_paths(graph, 10)   how many paths of names documents have, to a depth
 """
 
@@ -26,6 +27,7 @@ from twigcast.schema.graph import (
 )
 from twigcast.schema.label_paths import count_label_paths, label_children, label_path_counts, label_paths
 from twigcast.schema.limits import SchemaLimits
+from twigcast.schema.writing import write_dtd
 from twigcast.schema.xsd import read_xsd
 
 __all__ = [
@@ -50,4 +52,5 @@ __all__ = [
     "read_dtd",
     "read_schema",
     "read_xsd",
+    "write_dtd",
 ]

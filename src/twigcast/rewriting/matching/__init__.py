@@ -19,9 +19,10 @@ from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.rewriting.matching.flooding import LabelledEdge, flood
-    from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
+    from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, pooled_names, words_of
     from twigcast.rewriting.matching.profiling import ValueProfile, pooled_profiles, profile_documents
     from twigcast.rewriting.matching.schema_matcher import Matching, PairEvidence, match_schemas
+    from twigcast.rewriting.matching.thesaurus import Thesaurus
 
 __all__ = [
     "LabelledEdge",
@@ -33,6 +34,7 @@ __all__ = [
     "ValueProfile",
     "flood",
     "match_schemas",
+    "pooled_names",
     "pooled_profiles",
     "profile_documents",
     "words_of",
@@ -44,9 +46,14 @@ __getattr__ = lazy_names(
     __name__,
     {
         f"{_ROOM}.flooding": ("LabelledEdge", "flood"),
-        f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "Thesaurus", "words_of"),
+        f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "pooled_names", "words_of"),
         f"{_ROOM}.profiling": ("ValueProfile", "pooled_profiles", "profile_documents"),
-        f"{_ROOM}.schema_matcher": ("PairEvidence", "Matching", "match_schemas"),
+        f"{_ROOM}.schema_matcher": ("Matching", "PairEvidence", "match_schemas"),
+        f"{_ROOM}.thesaurus": ("Thesaurus",),
     },
     extra="schemas",
 )
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,23 +4,24 @@
                                   ├──► (0 + 1 + 1) / 3 = 0.67       best of each word, both ways
     title       ──► title         ┘
 
-Words are equal (1), in one line of the thesaurus (1), one the beginning of the other (0.9), or alike by
-Jaro–Winkler (above 0.85, as it is); all others have nothing in common.
+Words are equal (1), in one line of the thesaurus (0.99, so that equal words win), one the beginning of the
+other (0.9), or alike by Jaro–Winkler (above 0.85, as it is); all others have nothing in common.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
-from pathlib import Path
 
 from rapidfuzz.distance import JaroWinkler
 
-from twigcast.errors import SourceError
+from twigcast.rewriting.labels import parse_path
+from twigcast.rewriting.matching.thesaurus import Thesaurus
 
+SYNONYM = 0.99
+"""The similarity of synonyms: of an equal word and a synonym, the equal word is meant."""
 PREFIX = 0.9
 """The similarity of a word and its beginning, such as ``prereq`` and ``prerequisite``."""
 SHORTEST_PREFIX = 3
@@ -29,58 +30,31 @@ ALIKE = 0.85
 SHORTEST_PART = 3
 """The letters that both parts of a compound such as ``coursewebsite`` have at least."""
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|[^\W\d_A-Za-z]+|\d+")
+_PIECE = re.compile(r"\d+|[^\W\d_]+")
 
 
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name in lower case, cut at case, digits and all that is no letter."""
-    return tuple(word.lower() for word in _WORD.findall(name))
+    words: list[str] = []
+    for piece in _PIECE.findall(name):
+        start = 0
+        for at in range(1, len(piece)):
+            rises = piece[at].isupper() and not piece[at - 1].isupper()
+            ends = piece[at].isupper() and piece[at + 1 : at + 2].islower()  # the F of XMLFile
+            if rises or ends:
+                words.append(piece[start:at].lower())
+                start = at
+        words.append(piece[start:].lower())
+    return tuple(words)
 
 
-class Thesaurus:
-    """Groups of words that mean the same.  A word may be in several groups, which do not become one."""
-
-    def __init__(self, groups: Iterable[Iterable[str]] = ()) -> None:
-        self.groups = tuple(frozenset(word.lower() for word in group) for group in groups)
-        self._of: dict[str, set[int]] = {}
-        for number, group in enumerate(self.groups):
-            for word in group:
-                self._of.setdefault(word, set()).add(number)
-
-    @classmethod
-    def parse(cls, text: str) -> Thesaurus:
-        """The thesaurus of a text with a group on each line, words parted by commas, ``#`` for comments."""
-        lines = (line.partition("#")[0] for line in text.splitlines())
-        groups = ([word.strip() for word in line.split(",") if word.strip()] for line in lines)
-        return cls(group for group in groups if len(group) > 1)
-
-    @classmethod
-    def built_in(cls) -> Thesaurus:
-        """The small thesaurus that ships with the package."""
-        text = resources.files("twigcast.rewriting.matching").joinpath("thesaurus.txt")
-        return cls.parse(text.read_text(encoding="utf-8"))
-
-    @classmethod
-    def read(cls, path: Path) -> Thesaurus:
-        """The built-in thesaurus with the groups of a user's file added; raises ``SourceError``."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            message = "a thesaurus must be UTF-8 text: a group of words on each line, parted by commas"
-            raise SourceError(message, code="encoding", path=str(path)) from None
-        return cls.built_in() + cls.parse(text)
-
-    def __add__(self, other: Thesaurus) -> Thesaurus:
-        return Thesaurus((*self.groups, *other.groups))
-
-    def are_synonyms(self, a: str, b: str) -> bool:
-        """Whether two words are in one group."""
-        return not self._of.get(a, set()).isdisjoint(self._of.get(b, ()))
-
-    @property
-    def vocabulary(self) -> frozenset[str]:
-        """All words of the groups."""
-        return frozenset(self._of)
+def pooled_names(publishers: Iterable[Mapping[str, str]]) -> dict[str, frozenset[str]]:
+    """The names that publishers have for each place of the global schema, from the pairs of each."""
+    found: dict[str, set[str]] = {}
+    for pairs in publishers:
+        for source, target in pairs.items():
+            found.setdefault(target, set()).add(parse_path(source)[-1].label.local)
+    return {target: frozenset(names) for target, names in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +109,10 @@ class NameComparison:
         return a != b and self.thesaurus.are_synonyms(a, b)
 
     def _word_similarity(self, a: str, b: str) -> float:
-        if a == b or self.thesaurus.are_synonyms(a, b):
+        if a == b:
             return 1.0
+        if self.thesaurus.are_synonyms(a, b):
+            return SYNONYM
         if a.isdigit() or b.isdigit():
             return 0.0
         short, long = sorted((a, b), key=len)

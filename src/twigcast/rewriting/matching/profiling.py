@@ -44,7 +44,8 @@ DISTINCTIVE = ("e-mail", "URL", "date", "weekdays", "time", "proper name")
 """Kinds that say something by themselves; any number looks like any other."""
 EXPECTED = {"e-mail": ("email", "mail"), "URL": ("url", "website", "homepage")}
 """Words in the name of a place that say which kind its values have."""
-_STRICT = ("e-mail", "URL")
+STRICT = ("e-mail", "URL")
+"""Kinds that cannot be taken for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class ValueProfile:
 
     def vetoes(self, other: ValueProfile) -> bool:
         """Whether the values cannot be of one kind, whatever the names say."""
-        return any(abs(self.shares[kind] - other.shares[kind]) > VETO for kind in _STRICT)
+        return any(abs(self.shares[kind] - other.shares[kind]) > VETO for kind in STRICT)
 
 
 def pooled(profiles: Iterable[ValueProfile]) -> ValueProfile:

@@ -9,15 +9,16 @@ The proposal is for a person to review: every pair says why it was made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from twigcast.rewriting.matching.choosing import assign, compatible, consistent, overlap, share
 from twigcast.rewriting.matching.flooding import LabelledEdge, flood
-from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, Thesaurus, words_of
-from twigcast.rewriting.matching.profiling import DISTINCTIVE, ValueProfile
+from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, words_of
+from twigcast.rewriting.matching.profiling import DISTINCTIVE, STRICT, ValueProfile
+from twigcast.rewriting.matching.thesaurus import Thesaurus
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
 THRESHOLD = 0.45
@@ -26,6 +27,8 @@ LARGEST = 2000
 """How many nodes of a schema are compared, from the root down."""
 VALUES = 0.25
 """The weight of values where names agree, too."""
+STRICT_VALUES = 0.5
+"""The weight of values where both places have e-mail addresses, or both URLs."""
 VALUES_ALONE = 0.8
 """The weight of values where names say nothing; only for kinds of values that are distinctive."""
 CONTEXT = 0.25
@@ -34,6 +37,8 @@ ALIKE = 0.6
 """How similar the values of siblings are that may share a target."""
 FLOODING = 0.2
 """The weight of flooding."""
+SHAPE = 0.05
+"""What two roots, and two elements that both repeat or both do not, have in common beside their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,17 @@ class PairEvidence:
     flooding: float | None = None
     values: float | None = None
     structure: float | None = None
+    learnt: bool = False
+    """Whether another publisher has this name for the target."""
     shared: bool = False
+    """Whether another place of the source has the same target."""
 
     def __str__(self) -> str:
         parts = [f"{self.score:.2f}: name {self.name:.2f}"]
         if self.synonyms:
             parts.append("thesaurus " + ", ".join(f"{a}~{b}" for a, b in self.synonyms))
+        if self.learnt:
+            parts.append("learnt")
         if self.structure is not None:
             parts.append(f"structure {self.structure:.2f}")
         if self.values is not None:
@@ -86,6 +96,7 @@ def match_schemas(
     thesaurus: Thesaurus | None = None,
     source_profiles: Mapping[str, ValueProfile] | None = None,
     target_profiles: Mapping[str, ValueProfile] | None = None,
+    target_names: Mapping[str, Collection[str]] | None = None,
     threshold: float = THRESHOLD,
     flooding: float = FLOODING,
 ) -> Matching:
@@ -93,6 +104,7 @@ def match_schemas(
 
     Without a thesaurus the built-in one is used.  Profiles of values are used where both sides have them:
     those of the source from its documents, those of the target from publishers that are already mapped.
+    ``target_names`` has the names that those publishers have for each place (``pooled_names``).
     ``flooding`` is the weight of similarity flooding, 0 for none.
     """
     scores = _Scores(
@@ -101,6 +113,7 @@ def match_schemas(
         Thesaurus.built_in() if thesaurus is None else thesaurus,
         source_profiles or {},
         target_profiles or {},
+        target_names or {},
         flooding,
     )
     leaves = assign(scores.leaves, threshold)
@@ -138,6 +151,7 @@ class _Scores:
         thesaurus: Thesaurus,
         source_profiles: Mapping[str, ValueProfile],
         target_profiles: Mapping[str, ValueProfile],
+        target_names: Mapping[str, Collection[str]],
         flooding: float,
     ) -> None:
         self.sources, self.targets = sources, targets
@@ -146,6 +160,7 @@ class _Scores:
         self.names = NameComparison(thesaurus, (node.label.local for node in (*sources, *targets)))
         self.flooding = flooding
         self.profiles = source_profiles
+        self.learnt = {(words_of(name), target) for target, names in target_names.items() for name in names}
         self.structure: dict[tuple[str, str], float] = {}
         self._above = {id(node): self._words_above(node) for node in (*sources, *targets)}
         self.found: dict[tuple[str, str], PairEvidence] = {}
@@ -166,10 +181,15 @@ class _Scores:
         self, source: str, target: str, *, shared: bool = False, structure: float | None = None
     ) -> PairEvidence:
         each = self.found.get((source, target), PairEvidence(0.0, 0.0))
-        score = each.score if structure is None else inner_score(each, structure)
-        return PairEvidence(
-            score, each.name, each.synonyms, each.context, each.flooding, each.values, structure, shared
-        )
+        score = each.score if structure is None else self.inner_score(source, target, structure)
+        return replace(each, score=score, structure=structure, shared=shared)
+
+    def inner_score(self, source: str, target: str, structure: float) -> float:
+        """The score of two inner nodes: half by their names, half by the leaves below both."""
+        x, y = self.source_by_key[source], self.target_by_key[target]
+        names = self.found[source, target].score if (source, target) in self.found else 0.0
+        shape = (x.parent is None) == (y.parent is None), (x.most is None) == (y.most is None)
+        return min(1.0, 0.5 * names + 0.5 * structure + SHAPE * sum(shape))
 
     def alike(self, a: str, b: str) -> bool:
         """Whether two leaves of the source may mean the same: siblings whose names differ by numbers only, or
@@ -194,7 +214,10 @@ class _Scores:
     ) -> PairEvidence | None:
         """The evidence for a pair before flooding, None if the values exclude it."""
         name = self._name_similarity(x, y)
-        context = self._context(x, y)
+        learnt = (words_of(x.label.local), y.key) in self.learnt
+        if learnt:
+            name = NameSimilarity(1.0)
+        context = 1.0 if learnt else self._context(x, y)
         score = name.value * (1.0 - CONTEXT * (1.0 - context))
         theirs = theirs or ValueProfile.expected(self.names.words(y.label.local))
         values = None
@@ -203,10 +226,11 @@ class _Scores:
                 return None
             values = ours.similarity(theirs)
             if score:
-                score = (1.0 - VALUES) * score + VALUES * values
+                weight = STRICT_VALUES if ours.kind == theirs.kind and ours.kind in STRICT else VALUES
+                score = (1.0 - weight) * score + weight * values
             elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE:
                 score = VALUES_ALONE * values
-        return PairEvidence(score, name.value, name.synonyms, context, None, values)
+        return PairEvidence(score, name.value, name.synonyms, context, None, values, learnt=learnt)
 
     def _name_similarity(self, x: SchemaNode, y: SchemaNode) -> NameSimilarity:
         """Of the two names, or of these with the parent's name before one of them.
@@ -245,14 +269,7 @@ class _Scores:
         for (source, target), each in self.found.items():
             flow = float(relative[rows[source], columns[target]])
             score = (1.0 - self.flooding) * each.score + self.flooding * flow * (each.score > 0)
-            self.found[source, target] = PairEvidence(
-                score, each.name, each.synonyms, each.context, flow, each.values
-            )
-
-
-def inner_score(evidence: PairEvidence, structure: float) -> float:
-    """The score of a pair of inner nodes: half by their names, half by the leaves below both."""
-    return 0.5 * evidence.score + 0.5 * structure
+            self.found[source, target] = replace(each, score=score, flooding=flow)
 
 
 def _inner_pairs(scores: _Scores, leaves: Mapping[str, str], threshold: float) -> dict[str, str]:
@@ -260,7 +277,7 @@ def _inner_pairs(scores: _Scores, leaves: Mapping[str, str], threshold: float) -
     targets = [node for node in scores.targets if not node.is_leaf]
     scores.structure = overlap(sources, targets, leaves)
     found = {
-        (x.key, y.key): inner_score(scores.found.get((x.key, y.key), PairEvidence(0.0, 0.0)), structure)
+        (x.key, y.key): scores.inner_score(x.key, y.key, structure)
         for y in targets
         for x in sources
         if (structure := scores.structure.get((x.key, y.key))) is not None
