@@ -51,6 +51,14 @@ from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.rewriting.approaches import (
+        FrameEngine,
+        FrameEvent,
+        QueryTranslator,
+        Translation,
+        translate,
+        write_document,
+    )
     from twigcast.rewriting.dialects import PROPORTIONS, Dialect, make_dialects, normal_document
     from twigcast.rewriting.mapping_files import MappingFile, MappingTest, read_mapping, read_mapping_file
     from twigcast.rewriting.matching import (
@@ -71,6 +79,8 @@ __all__ = [
     "Dialect",
     "Downgrade",
     "Exchange",
+    "FrameEngine",
+    "FrameEvent",
     "Hide",
     "Image",
     "Insert",
@@ -86,11 +96,13 @@ __all__ = [
     "PathStep",
     "Place",
     "QName",
+    "QueryTranslator",
     "Rename",
     "SchemaNode",
     "SchemaTree",
     "Thesaurus",
     "ToElement",
+    "Translation",
     "Upgrade",
     "UpgradeAll",
     "ValueProfile",
@@ -118,12 +130,22 @@ __all__ = [
     "rewrite",
     "shown_operator",
     "shown_path",
+    "translate",
     "was_attribute_of",
+    "write_document",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
+        "twigcast.rewriting.approaches": (
+            "FrameEngine",
+            "FrameEvent",
+            "QueryTranslator",
+            "Translation",
+            "translate",
+            "write_document",
+        ),
         "twigcast.rewriting.dialects": ("PROPORTIONS", "Dialect", "make_dialects", "normal_document"),
         "twigcast.rewriting.mapping_files": (
             "MappingFile",

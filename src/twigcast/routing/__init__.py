@@ -6,8 +6,22 @@ Everything here is pure: there is no clock, no socket, no file and no randomness
 from twigcast.routing.advertising import Advertisement, advertisement
 from twigcast.routing.delivery_table import DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Carried, Demand, ForwardingTable, Link, carry
+from twigcast.routing.mediation import (
+    APPROACHES,
+    Approach,
+    KnownMappings,
+    Mediation,
+    Mediator,
+    Proposal,
+    image_advertisement,
+    places_automaton,
+    pool_for,
+)
 from twigcast.routing.messages import (
+    MAPPING,
+    RULES,
     Advertise,
+    Announce,
     Deliver,
     Envelope,
     Message,
@@ -31,12 +45,17 @@ from twigcast.routing.strategy import FLOODING, STRATEGIES, Strategy
 from twigcast.routing.tables import PublicationTable
 
 __all__ = [
+    "APPROACHES",
     "FLOODING",
+    "MAPPING",
     "NOWHERE",
+    "RULES",
     "STRATEGIES",
     "Advertise",
     "Advertisement",
     "Aggregating",
+    "Announce",
+    "Approach",
     "Carried",
     "Change",
     "Deliver",
@@ -45,14 +64,18 @@ __all__ = [
     "Demand",
     "Envelope",
     "ForwardingTable",
+    "KnownMappings",
     "LeafPath",
     "Link",
+    "Mediation",
+    "Mediator",
     "Merging",
     "Message",
     "Network",
     "Overlay",
     "Paths",
     "Pool",
+    "Proposal",
     "PublicationTable",
     "Publish",
     "Router",
@@ -65,7 +88,10 @@ __all__ = [
     "advertisement",
     "branches",
     "carry",
+    "image_advertisement",
     "join",
     "leaf_paths",
+    "places_automaton",
+    "pool_for",
     "reassemble",
 ]
