@@ -13,7 +13,7 @@ from tests.rewriting.strategies import Case, cases, random_pattern
 from twigcast.document import read
 from twigcast.errors import DocumentError, PatternError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import Exchange, QName, Rename
+from twigcast.rewriting import Exchange
 from twigcast.rewriting.approaches import write_document
 
 
@@ -33,15 +33,6 @@ def test_several_roots_have_no_text() -> None:
     )
     assert write_document(mapping.apply(read(b"<article><author/><author/></article>"))) is None
     assert write_document(mapping.apply(read(b"<article/>"))) == b"<author><article/></author>"
-
-
-def test_two_attributes_of_one_name_have_no_text() -> None:
-    """A mapping may give an attribute the name of one that the schema does not know."""
-    mapping = mapping_of(
-        "<!ELEMENT a EMPTY> <!ATTLIST a x CDATA #IMPLIED>",
-        Rename("a/@x", QName("", "y")),
-    )
-    assert write_document(mapping.apply(read(b"<a x='1' y='2'/>"))) is None
 
 
 @given(cases(), st.randoms(use_true_random=False))

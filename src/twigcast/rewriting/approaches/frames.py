@@ -358,9 +358,13 @@ def _values(place: ImagePlace, anchor: _Node, path: Path) -> list[str]:
         return []
     assert isinstance(path.tail, AttributeTail)
     now = {each.source: each.label for each in place.attributes}
+    there = {name for name, _ in anchor.attributes}
+    displaced = {label for label, source in place.displaced if source in there}
     values = []
     for name, value in anchor.attributes:
-        label = now.get(name) if name in place.declared else name
+        label = now.get(name)
+        if name not in place.declared and name not in displaced:
+            label = name
         if label is not None and path.tail.test.admits(*label):
             values.append(value)
     return values

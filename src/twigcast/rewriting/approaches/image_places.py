@@ -104,6 +104,9 @@ class ImagePlace:
     attributes: list[ImageAttribute] = field(default_factory=list, repr=False)
     declared: frozenset[QName] = frozenset()
     """The names of all attributes that the source schema has here."""
+    displaced: list[tuple[QName, QName]] = field(default_factory=list, repr=False)
+    """Names that attributes were given, each with the source name of the attribute: where this one is there,
+    an attribute that the schema does not know loses the name."""
     children: list[ImagePlace] = field(default_factory=list, repr=False)
     has_text: bool = True
     """Whether the text of the anchor is in this element; a made path around all content has it."""
@@ -193,6 +196,7 @@ class ImagePlaces:
                     for attribute in place.attributes:
                         if attribute.key == node:
                             attribute.label = label
+                            place.displaced.append((label, attribute.source))
             case ToElement(node, label):
                 for place in list(self.top.below()):
                     _to_element(place, node, label)
@@ -238,6 +242,7 @@ def _copy(place: ImagePlace, parent: ImagePlace, route: Route) -> ImagePlace:
     new = ImagePlace(place.key, place.label, place.kind, route, parent)
     new.attributes = [ImageAttribute(each.key, each.label, each.source) for each in place.attributes]
     new.declared, new.has_text = place.declared, place.has_text
+    new.displaced = list(place.displaced)
     new.children = [_copy(child, new, child.route) for child in place.children]
     return new
 

@@ -12,7 +12,7 @@ _VALUE = str.maketrans({"&": "&amp;", "<": "&lt;", '"': "&quot;", "\r": "&#13;",
 def write_document(document: Document) -> bytes | None:
     """The text in UTF-8, which declares all namespaces anew.
 
-    None if there is no such text: an image can have several roots, or two attributes of one name.
+    None if there is no such text: an image can have several roots.
     """
     if sum(1 for _ in elements(document)) != 1:
         return None
@@ -31,8 +31,6 @@ def write_document(document: Document) -> bytes | None:
                 pieces.append(f"<?{target} {value}?>" if value else f"<?{target}?>")
             case Element():
                 attributes = _attributes(node.attributes)
-                if attributes is None:
-                    return None
                 declared = "" if node.namespace == default else f' xmlns="{node.namespace.translate(_VALUE)}"'
                 tag = f"<{node.local}{declared}{attributes}"
                 if not node.children:
@@ -44,10 +42,7 @@ def write_document(document: Document) -> bytes | None:
     return "".join(pieces).encode()
 
 
-def _attributes(attributes: tuple[Attribute, ...]) -> str | None:
-    names = {(each.namespace, each.local) for each in attributes}
-    if len(names) < len(attributes):
-        return None
+def _attributes(attributes: tuple[Attribute, ...]) -> str:
     written = []
     spaces = sorted({each.namespace for each in attributes} - {"", XML})
     prefixes = {uri: f"n{number}:" for number, uri in enumerate(spaces)} | {"": "", XML: "xml:"}

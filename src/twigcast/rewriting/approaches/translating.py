@@ -193,8 +193,9 @@ class _Embedding:
             name = QName(test.namespace, test.local)
             if name not in place.declared:  # one that the schema lacks
                 names.append(name)
-            return [_to_attribute(way, f"@{each}") for each in names], True
-        changed = any(kept.get(name) != name for name in place.declared)
+            exact = all(name != label for label, _ in place.displaced)
+            return [_to_attribute(way, f"@{each}") for each in names], exact
+        changed = bool(place.displaced) or any(kept.get(name) != name for name in place.declared)
         if changed:
             return [_to_attribute(way, "@*", has_value=False)], False
         return [_to_attribute(way, f"@{render_name(test)}")], True
