@@ -24,7 +24,7 @@ def _element(random: Random, tree: SchemaTree, node: SchemaNode, declared: str, 
     tag = _PREFIXES.get(node.label.namespace, "") + node.label.local
     known = [_PREFIXES.get(each.label.namespace, "") + each.label.local for each in node.attributes]
     names = {name for name in known if random.randint(0, 2)} | set(
-        random.sample(["x", "z"], 1)[: random.randint(0, 1)]
+        random.sample(["x", "z", "a", "b"], 1)[: random.randint(0, 1)]
     )
     attributes = "".join(f' {name}="{random.choice(_VALUES)}"' for name in sorted(names))
     pieces: list[str] = []

@@ -83,6 +83,8 @@ class KnownMappings:
         mapping = self.of(envelope) or self._chosen(envelope)
         if mapping is None:
             return envelope
+        if envelope.image is not None and dict(envelope.headers).get(MAPPING) == mapping.reference:
+            return envelope  # its publisher has written the image already
         headers = [each for each in envelope.headers if each[0] not in (MAPPING, RULES)]
         headers.append((MAPPING, mapping.reference))
         image = None
