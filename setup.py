@@ -50,7 +50,7 @@ setup(
             Extension(
                 "twigcast.filtering.kernel._kernel",
                 [f"{KERNEL}/_kernel.pyx"],
-                depends=[f"{KERNEL}/{name}" for name in sorted(os.listdir(KERNEL)) if name.endswith(".hpp")],
+                depends=[f"{KERNEL}/{name}" for name in sorted(os.listdir(KERNEL)) if name.endswith((".hpp", ".pxi"))],
                 include_dirs=[KERNEL],
                 libraries=["expat"],
                 language="c++",

@@ -28,6 +28,7 @@ from twigcast.cli import (
     index,
     match,
     run,
+    schema,
     simulate,
     subscribe,
     subscriptions,
@@ -108,6 +109,7 @@ app.command("check", epilog=check.EXAMPLES)(check.command)
 app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.add_typer(generate.app, name="generate")
 app.add_typer(index.app, name="index")
+app.add_typer(schema.app, name="schema")
 app.command("run", epilog=run.EXAMPLES)(run.command)
 app.command("subscribe", epilog=subscribe.EXAMPLES)(subscribe.command)
 app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)

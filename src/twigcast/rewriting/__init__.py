@@ -4,6 +4,8 @@ tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element typ
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
 image = mapping.apply(read(body))                               a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
+to_xslt(mapping)                                                a stylesheet that does the same
+rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
 derive(tree, target, pairs)                                     the operators of a matching
 Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
+from twigcast.rewriting.image_automaton import image_automaton
 from twigcast.rewriting.labels import (
     PathStep,
     QName,
@@ -45,9 +48,22 @@ from twigcast.rewriting.operators import (
     made_keys,
     was_attribute_of,
 )
-from twigcast.rewriting.places import Place, named_places
+from twigcast.rewriting.places import NamedPlace, named_places
 from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.streaming import (
+    CommentEvent,
+    EndEvent,
+    Event,
+    EventAttribute,
+    EventRewriter,
+    InstructionEvent,
+    StartEvent,
+    TextEvent,
+    events,
+    rewrite_events,
+)
+from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
@@ -71,6 +87,23 @@ if TYPE_CHECKING:
         pooled_names,
         pooled_profiles,
         profile_documents,
+    from twigcast.rewriting.mapping_files import (
+        CheckedMapping,
+        Growth,
+        MappingFile,
+        MappingFinding,
+        MappingRow,
+        MappingTest,
+        check_mapping,
+        check_together,
+        grow_schema,
+        grown_dtd,
+        mapping_rows,
+        mapping_svg,
+        outside_schema,
+        read_mapping,
+        read_mapping_file,
+        update_mapping_file,
     )
 
 __all__ = [
@@ -78,24 +111,34 @@ __all__ = [
     "PROPORTIONS",
     "AppliedOperator",
     "Dialect",
+    "CheckedMapping",
+    "CommentEvent",
     "Downgrade",
+    "EndEvent",
+    "Event",
+    "EventAttribute",
+    "EventRewriter",
     "Exchange",
     "FrameEngine",
     "FrameEvent",
+    "Growth",
     "Hide",
     "Image",
     "Insert",
     "InsertAll",
     "InsertEach",
+    "InstructionEvent",
     "Mapping",
     "MappingFile",
+    "MappingFinding",
+    "MappingRow",
     "MappingTest",
     "Mappings",
     "Matching",
+    "NamedPlace",
     "Operator",
     "PairEvidence",
     "PathStep",
-    "Place",
     "QName",
     "QueryTranslator",
     "ReverseRewriter",
@@ -103,6 +146,8 @@ __all__ = [
     "SchemaNode",
     "SchemaTree",
     "Thesaurus",
+    "StartEvent",
+    "TextEvent",
     "ToElement",
     "Translation",
     "Upgrade",
@@ -111,7 +156,13 @@ __all__ = [
     "apply",
     "apply_all",
     "apply_in_order",
+    "check_mapping",
+    "check_together",
     "derive",
+    "events",
+    "grow_schema",
+    "grown_dtd",
+    "image_automaton",
     "is_made",
     "made_keys",
     "make_dialects",
@@ -119,6 +170,10 @@ __all__ = [
     "match_schemas",
     "named_places",
     "normal_document",
+    "mapping_rows",
+    "mapping_svg",
+    "named_places",
+    "outside_schema",
     "parent_key",
     "parse_label",
     "parse_operator",
@@ -130,9 +185,12 @@ __all__ = [
     "read_mapping",
     "read_mapping_file",
     "rewrite",
+    "rewrite_events",
     "shown_operator",
     "shown_path",
     "translate",
+    "to_xslt",
+    "update_mapping_file",
     "was_attribute_of",
     "write_document",
 ]
@@ -151,10 +209,22 @@ __getattr__ = lazy_names(
         ),
         "twigcast.rewriting.dialects": ("PROPORTIONS", "Dialect", "make_dialects", "normal_document"),
         "twigcast.rewriting.mapping_files": (
+            "CheckedMapping",
+            "Growth",
             "MappingFile",
+            "MappingFinding",
+            "MappingRow",
             "MappingTest",
+            "check_mapping",
+            "check_together",
+            "grow_schema",
+            "grown_dtd",
+            "mapping_rows",
+            "mapping_svg",
+            "outside_schema",
             "read_mapping",
             "read_mapping_file",
+            "update_mapping_file",
         ),
         "twigcast.rewriting.matching": (
             "Matching",

@@ -48,7 +48,7 @@ from twigcast.rewriting.operators import (
 from twigcast.rewriting.schema_tree import SchemaTree
 
 ELEMENT_COST = 32
-"""What an element, comment or instruction counts toward the limit of the image's size, beside its text."""
+"""What an element, comment or instruction counts toward the limit on copies, beside its text and values."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -103,16 +103,49 @@ def rewrite_with(
 ) -> Image:
     """``rewrite`` for operators that have been applied to the schema already."""
     if QName(document.root.namespace, document.root.local) != schema.root.label:
-        raise MappingError(
-            f"the root element is {document.root.local!r}, not {schema.root.label.local!r}: "
-            "the document needs another mapping",
-            code="no-mapping",
-            name=document.root.local,
-        )
+        raise no_mapping(QName(document.root.namespace, document.root.local), schema)
     rewriter = _Rewriter(document, schema, limits or DocumentLimits())
     for operator in operators:
         rewriter.apply(operator)
     return rewriter.image()
+
+
+def no_mapping(root: QName, schema: SchemaTree) -> MappingError:
+    """The error for a document whose root is not that of the source schema."""
+    message = f"the root element is {str(root)!r}, not {str(schema.root.label)!r}: it needs another mapping"
+    return MappingError(message, code="no-mapping", name=root.local)
+
+
+class CopyBudget:
+    """Limits how large copies may make the image of a document of ``size`` bytes.
+
+    What was read and what is copied count as the nodes of an image do: each element, comment or instruction
+    as ``ELEMENT_COST``, values and texts as their bytes in UTF-8.
+    """
+
+    def __init__(self, size: int, limits: DocumentLimits) -> None:
+        self.allowed = max(limits.amplification_threshold, limits.amplification * size)
+        self.used = self.copied = 0
+
+    def read(self, size: int) -> None:
+        """Count what the source has."""
+        self.used += size
+        self._check()
+
+    def copy(self, size: int) -> None:
+        """Count what is copied, before it is; raises ``DocumentError`` (``rewriting-expansion``)."""
+        if size > 0:
+            self.used += size
+            self.copied += size
+            self._check()
+
+    def _check(self) -> None:
+        if self.copied and self.used > self.allowed:
+            message = (
+                f"the mapping copies elements until the document has more than {self.allowed:,.0f} bytes: "
+                "raise the limit on amplification, or change the operators that copy (Downgrade, Exchange)"
+            )
+            raise DocumentError(message, code="rewriting-expansion")
 
 
 class _AttributeCopy:
@@ -154,12 +187,12 @@ _Copy: TypeAlias = _ElementCopy | _ValueCopy | Text | Comment | Instruction
 
 class _Rewriter:
     def __init__(self, document: Document, schema: SchemaTree, limits: DocumentLimits) -> None:
-        self.document, self.limits = document, limits
-        self.schema = schema
+        self.document, self.schema = document, schema
         self.strangers = 0
         self.top = _ElementCopy(None, QName("", ""))
         self._copy(document)
-        self.size = self._sizes([self.top])
+        self.budget = CopyBudget(len(document.body), limits)
+        self.budget.read(_size(self.top.children))
 
     def _copy(self, document: Document) -> None:
         root = self.schema.root
@@ -239,8 +272,9 @@ class _Rewriter:
         return (element for element in self._walk() if element.key == key)
 
     def _replace(self, key: str, by: Callable[[_ElementCopy], Iterable[_Copy]]) -> None:
-        # The parents are fixed first: after Exchange a replaced element has a parent that is still to come.
-        for parent in [each for each in self._walk() if any(_is(child, (key,)) for child in each.children)]:
+        # All parents are found first: an element that was exchanged is a child of another one then.
+        parents = [each for each in self._walk() if any(_is(child, (key,)) for child in each.children)]
+        for parent in parents:
             children: list[_Copy] = []
             for child in parent.children:
                 children += by(child) if isinstance(child, _ElementCopy) and child.key == key else [child]
@@ -266,12 +300,7 @@ class _Rewriter:
     # Copies
 
     def _copies(self, moved: Sequence[_Copy]) -> list[_Copy]:
-        self.size += self._sizes(moved)
-        limits = self.limits
-        allowed = max(limits.amplification_threshold, limits.amplification * len(self.document.body))
-        if self.size > allowed:
-            message = f"the mapping copies elements until the document has more than {allowed:,.0f} bytes"
-            raise DocumentError(message, code="rewriting-expansion")
+        self.budget.copy(_size(moved))
         top = _ElementCopy(None, QName("", ""))
         waiting = [(top, moved)]
         while waiting:
@@ -286,23 +315,6 @@ class _Rewriter:
                 copy.children.append(new)
                 waiting.append((new, child.children))
         return top.children
-
-    def _sizes(self, copies: Sequence[_Copy]) -> int:
-        """The size of parts of the image, by which copies are limited."""
-        size = 0
-        waiting = list(copies)
-        while waiting:
-            each = waiting.pop()
-            if isinstance(each, _ElementCopy):
-                size += ELEMENT_COST + sum(len(a.origin.value.encode()) for a in each.attributes)
-                waiting += each.children
-            elif isinstance(each, _ValueCopy | Text):
-                value = each.origin.value if isinstance(each, _ValueCopy) else each.value
-                size += len(value.encode())
-            else:
-                target = each.target if isinstance(each, Instruction) else ""
-                size += ELEMENT_COST + len(target.encode()) + len(each.value.encode())
-        return size
 
     # The result
 
@@ -370,6 +382,24 @@ class _Rewriter:
         new = Text(origin.value, parent, order, origin.start, origin.end)
         image.origins[new] = (origin,)
         parent.children.append(new)
+
+
+def _size(copies: Sequence[_Copy]) -> int:
+    """What parts of the image count toward the limit on copies."""
+    size = 0
+    waiting = list(copies)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, _ElementCopy):
+            size += ELEMENT_COST + sum(len(a.origin.value.encode()) for a in each.attributes)
+            waiting += each.children
+        elif isinstance(each, _ValueCopy | Text):
+            value = each.origin.value if isinstance(each, _ValueCopy) else each.value
+            size += len(value.encode())
+        else:
+            target = each.target if isinstance(each, Instruction) else ""
+            size += ELEMENT_COST + len(target.encode()) + len(each.value.encode())
+    return size
 
 
 def _is(copy: _Copy, keys: Sequence[str]) -> bool:

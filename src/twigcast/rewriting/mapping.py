@@ -26,7 +26,7 @@ from twigcast.rewriting import operators as kinds
 from twigcast.rewriting.documents import Image, rewrite_with
 from twigcast.rewriting.labels import XML_NAMESPACE, QName, is_made, parse_label, parse_path
 from twigcast.rewriting.operators import AppliedOperator, Operator, apply_in_order
-from twigcast.rewriting.places import Place, named_places, recursive_children
+from twigcast.rewriting.places import NamedPlace, named_places, recursive_children
 from twigcast.rewriting.planning import compile_plan
 from twigcast.rewriting.schema_tree import SchemaTree
 from twigcast.schema import (
@@ -128,7 +128,7 @@ class Mapping:
         return compile_plan(self.source, self.operators)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[NamedPlace]:
         """Which places of the source the operators name; see ``named_places``."""
         return named_places(self.source, _keys(self.operators))
 

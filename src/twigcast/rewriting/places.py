@@ -21,7 +21,7 @@ from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree, element_label
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedPlace:
     """A state: the key of the place, None between two named places, and the states of child elements.
 
     ``attributes`` has the keys of attributes that are named.
@@ -32,17 +32,17 @@ class Place:
     attributes: dict[QName, str] = field(default_factory=dict)
 
 
-def named_places(tree: SchemaTree, keys: Iterable[str]) -> list[Place]:
+def named_places(tree: SchemaTree, keys: Iterable[str]) -> list[NamedPlace]:
     """The automaton for these keys of a source tree; the root element has the first state."""
     nodes, attributes = _named_nodes(tree, keys)
     component = _Components(tree)
     numbers: dict[tuple[str, QName | None], int] = {}
-    places: list[Place] = []
+    places: list[NamedPlace] = []
 
     def number(node: SchemaNode, between: QName | None = None) -> int:
         at = numbers.setdefault((node.key, between), len(places))
         if at == len(places):
-            places.append(Place(None if between else node.key))
+            places.append(NamedPlace(None if between else node.key))
             waiting.append((node, between))
         return at
 

@@ -181,7 +181,7 @@ class _Planner:
                 self._to_element(operator, key, label)
             case Hide(key):
                 self._hide(operator, key)
-            case InsertAll(key, path):
+            case InsertAll(key, _):
                 made = self._made(operator)
                 node = self.nodes[self.numbers[key]]
                 if key not in self.wrapped and self._commutes_as_content(key):
@@ -189,14 +189,14 @@ class _Planner:
                 else:
                     self._stage(StageKind.INSERT_ALL, operator, key, path=made)
                 self.wrapped.add(key)
-            case InsertEach(key, path, members):
+            case InsertEach(key, _, members):
                 made = self._made(operator)
                 if self._commutes_as_member(key, members):
                     for member in members:
                         self.nodes[self.numbers[member]].each = made
                 else:
                     self._stage(StageKind.INSERT_EACH, operator, key, path=made, members=members)
-            case Insert(key, path, members):
+            case Insert(key, _, members):
                 self._stage(StageKind.INSERT, operator, key, path=self._made(operator), members=members)
             case Upgrade(key, members):
                 self._stage(StageKind.UPGRADE, operator, key, members=members)
@@ -223,7 +223,7 @@ class _Planner:
         """The number of a key; an attribute that no operator has named before gets one."""
         if key not in self.numbers:
             place = self.schema[key]
-            assert place.parent is not None and place.is_attribute
+            assert place.parent is not None
             number = self._number(key, place.label)
             owner = self.numbers[place.parent.key]
             self.attributes[key] = (owner, place.label, number, _Action.RENAME)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from twigcast.document import read
 from twigcast.errors import PatternError
-from twigcast.pattern import NameTest, Onward, Position, Test, parse, render
+from twigcast.pattern import NameTest, Onward, Position, Test, matches, parse, render
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,17 @@ def test_positions_are_whole_numbers_from_1(text: str) -> None:
     with pytest.raises(PatternError) as caught:
         parse(text)
     assert caught.value.code == "never-matches"
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("position() and 1", True),
+        ("(0) and (position())", False),
+        ("3 or position()", True),
+        ("(position()) and (0)", False),
+    ],
+)
+def test_a_position_is_true_beside_and_and_or(text: str, holds: bool) -> None:
+    """A position that is not compared with a number is a number, which is true."""
+    assert matches(parse(f"//a[{text}]"), read(b"<r><a/></r>")) is holds

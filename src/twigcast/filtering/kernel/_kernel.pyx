@@ -162,37 +162,7 @@ cdef class Segment:
         return self.view.header.base + self.view.header.positions
 
 
-cdef class Plan:
-    """How documents of one schema are rewritten: a checked copy of a plan's bytes; raises ValueError for any others."""
-
-    cdef CPlan view
-
-    def __cinit__(self, bytes data):
-        cdef const char* problem = self.view.open(PyBytes_AS_STRING(data), <size_t>PyBytes_GET_SIZE(data))
-        if problem != NULL:
-            raise ValueError(problem.decode())
-
-    @property
-    def bytes(self):
-        return self.view.bytes()
-
-
-cdef class PlanSet:
-    """Plans in their order, and which of them a root element has: ``roots`` has (name, number) pairs.
-
-    A number of None stands for a root that several plans have.
-    """
-
-    cdef readonly tuple plans
-    cdef unordered_map[string, uint32_t] by_root
-
-    def __cinit__(self, tuple plans, roots):
-        self.plans = plans
-        cdef Plan plan
-        for plan in plans:
-            pass
-        for name, number in roots:
-            self.by_root[name.encode()] = NONE if number is None else number
+include "plans.pxi"
 
 
 cdef class Numbers:
@@ -220,20 +190,6 @@ cdef class _Matcher:
 
     def __dealloc__(self):
         del self.matcher
-
-
-cdef class _Rewriter:
-    cdef CRewriter* rewriter
-    cdef Plan plan
-
-    def __cinit__(self, Plan plan):
-        self.plan = plan
-
-    cdef begin(self, CSinks* sinks):
-        self.rewriter = new CRewriter(self.plan.view, sinks[0])
-
-    def __dealloc__(self):
-        del self.rewriter
 
 
 cdef class SegmentMatcher:
@@ -533,27 +489,4 @@ cdef class SegmentMatcher:
         return [(<_Matcher>self.matchers[segment]).matcher.statistics() for segment in self.segments or ()]
 
 
-cdef class BareParser:
-    """An expat parse with handlers that do nothing: the baseline of the benchmarks."""
-
-    cdef CBareReader* reader
-
-    def __cinit__(self):
-        self.reader = new CBareReader(SALT)
-
-    def __dealloc__(self):
-        del self.reader
-
-    def parse_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data):
-        """The number of documents ``data[starts[i]:ends[i]]`` that are well-formed."""
-        cdef Py_buffer buffer
-        cdef const char* bytes
-        cdef size_t i, n = starts.shape[0]
-        cdef uint64_t good = 0
-        PyObject_GetBuffer(data, &buffer, PyBUF_SIMPLE)
-        bytes = <const char*>buffer.buf
-        with nogil:
-            for i in range(n):
-                good += self.reader.read(bytes + starts[i], <uint64_t>(ends[i] - starts[i]))
-        PyBuffer_Release(&buffer)
-        return good
+include "bare_parser.pxi"

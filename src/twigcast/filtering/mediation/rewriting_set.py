@@ -41,16 +41,12 @@ class RewritingSet:
         """The reference of the mapping that was applied."""
         return None if number is None or number == BY_ROOT else self.rewritings[number].reference
 
-    def wanted(self, which: Sequence[str | None] | None) -> tuple[array[int] | None, dict[int, str]]:
-        """The number of the mapping that each document asks for; by row, the names that are none."""
+    def wanted(self, which: Sequence[str | None] | None) -> array[int] | None:
+        """The number of the mapping that each document asks for; of a name that is none, one too large."""
         if which is None:
-            return None, {}
-        unknown = {
-            row: name for row, name in enumerate(which) if name is not None and name not in self.numbers
-        }
-        none = len(self.rewritings)  # a number that no mapping has
-        wanted = [BY_ROOT if name is None else self.numbers.get(name, none) for name in which]
-        return array("I", wanted), unknown
+            return None
+        unknown = len(self.rewritings)
+        return array("I", [BY_ROOT if name is None else self.numbers.get(name, unknown) for name in which])
 
     def image(self, body: bytes, limits: DocumentLimits, unknown: Unknown) -> Document:
         """The document that an index matches; raises ``DocumentError``, also without a mapping for it."""

@@ -38,9 +38,9 @@ class PositionReader(PathReader):
         expression = predicate(expression, SiblingPosition(name, among))
         found: list[Condition] = [] if all(map(is_plain, conditions)) else [named(name)]
         match expression:
-            case Operation(operator, SiblingPosition(), Number(value)):
+            case Operation(operator, SiblingPosition(), Number(value)) if operator in MIRRORED:
                 return name, [*found, self._checked(Position(name, operator, value, among))]
-            case Operation(operator, Number(value), SiblingPosition()):
+            case Operation(operator, Number(value), SiblingPosition()) if operator in MIRRORED:
                 return name, [*found, self._checked(Position(name, MIRRORED[operator], value, among))]
             case _:
                 known = constant(expression)

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as MappingType
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,12 +120,15 @@ class MappingFile:
             raise self._error(f"source: {self.source} cannot be read: {reason}", "source") from None
 
     def source_tree(self) -> SchemaTree:
-        """The schema tree of the source."""
-        return SchemaTree.of(self._graph(self.source, "source", self.root))
+        """The schema tree of the source; its root is the one that the file names, or the pairs."""
+        graph = self._graph(self.source, "source")
+        if self.root is not None and self.root not in graph:
+            raise self._error(f"root: {self.source.name} declares no element {self.root!r}", "root")
+        return _rooted(graph, self.root or _top(self.pairs))
 
     def target_tree(self, schema: ElementGraph | None = None) -> SchemaTree:
         """The schema tree of the global schema, or of the one that is given in its place."""
-        return SchemaTree.of(schema or self._graph(self.target, "target"))
+        return _rooted(schema or self._graph(self.target, "target"), _top(self.pairs.values()))
 
     def prefixes(self, source: SchemaTree, target: SchemaTree) -> dict[str, str]:
         """A prefix for each namespace, for people."""
@@ -213,9 +216,9 @@ class MappingFile:
             raise self._error(f"{section}: {_unknown_place(place, key, tree, prefixes)}", place, "place")
         return node.key
 
-    def _graph(self, path: Path, key: str, root: str | None = None) -> ElementGraph:
+    def _graph(self, path: Path, key: str) -> ElementGraph:
         try:
-            return read_schema(path, root)
+            return read_schema(path)
         except TwigcastError as error:
             raise self._error(f"{key}: {error.message}", key) from None
 
@@ -282,6 +285,16 @@ def unmatched_below(
         image.expand(node)
         waiting += reversed(node.children)
     return found
+
+
+def _top(places: Iterable[str]) -> str:
+    """The root element of places, as they write it; empty if they differ."""
+    tops = {place.partition("/")[0] for place in places}
+    return tops.pop() if len(tops) == 1 else ""
+
+
+def _rooted(graph: ElementGraph, root: str) -> SchemaTree:
+    return SchemaTree.of(graph, root if root in graph else None)
 
 
 def _bindings(tree: SchemaTree) -> dict[str, str]:

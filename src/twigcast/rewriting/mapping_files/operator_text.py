@@ -5,8 +5,8 @@
     Upgrade+ uni/faculty                          all children; Insert+ takes all content
     Downgrade uni/course {TAs} instructor
 
-A name without a slash after the first place is that of a child in the source schema; a node that an earlier
-operator made is written with a plus sign: ``cmu/Course/+schedule``.
+A name without a slash after the first place is that of a child in the source schema (``/cmu`` is the root); a
+node that an earlier operator made is written with a plus sign: ``cmu/Course/+schedule``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def shown_operator(operator: Operator, prefixes: Mapping[str, str] | None = None
 
     def child(key: str) -> str:
         above, name = parent_key(key)
-        return place(name if above == operator.node else key)
+        return place(name if above == operator.node else key if above else f"/{key}")
 
     def path(labels: tuple[QName, ...]) -> str:
         return place("/".join(map(str, labels)))
@@ -107,7 +107,8 @@ def parse_operator(
         return tuple(step.label for step in parse_path(word, target))
 
     def child(word: str) -> str:
-        return _place(word, source) if _SLASH.search(word) else f"{node}/{_place(word, source)}"
+        below = "" if _SLASH.search(word) else f"{node}/"
+        return below + _place(word.removeprefix("/"), source)
 
     def members(word: str) -> tuple[str, ...]:
         return tuple(child(each.strip()) for each in word[1:-1].split(",") if each.strip())
