@@ -425,6 +425,8 @@ class Index:
                 limits.matching_work_threshold,
                 limits.work,
                 limits.work_threshold,
+                self.tuning.dead_places,
+                self.tuning.shared_copies,
             )
             self._every_engine.add(engine)
         if engine.version is not snapshot:

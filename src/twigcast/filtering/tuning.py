@@ -13,8 +13,14 @@ class Tuning:
     document, but for the label paths that recent documents had in common.  ``programs`` indexes the rows of
     frequent automaton states by their rarest literal; ``memo`` caches the rows that small sets of literals
     complete.
+
+    The others are for documents that a mapping rewrites.  ``dead_places`` skips elements that no subscription
+    can see; elements in them that the source schema does not know are not counted.  ``shared_copies`` matches
+    elements that a mapping copies into several others once.
     """
 
     cache_bytes: int = 512 << 20
     programs: bool = True
     memo: bool = True
+    dead_places: bool = True
+    shared_copies: bool = True

@@ -66,6 +66,7 @@ class _Flag(IntEnum):
     NAMED = 1  # all its elements have one name in the image, that of the plan
     HIDDEN = 2  # left out at the source's tags
     OPEN = 4  # the plan does not have all its children, so an unknown one is not a stranger
+    KEPT = 8  # never skipped: it can be at several places, or what it contains is copied or leaves it
 
 
 class _Action(IntEnum):
@@ -88,7 +89,7 @@ def compile_plan(source: SchemaTree, operators: Sequence[Operator]) -> bytes:
 
 
 class _Node:
-    __slots__ = ("each", "elements", "flags", "label", "names", "wrap")
+    __slots__ = ("each", "elements", "flags", "label", "makes", "names", "parent", "wrap")
 
     def __init__(self, label: QName) -> None:
         self.label, self.flags = label, 0
@@ -96,6 +97,8 @@ class _Node:
         self.wrap: tuple[int, ...] = ()
         self.each: tuple[int, ...] = ()
         self.elements: list[int] = []
+        self.parent = NONE  # in the image
+        self.makes: list[int] = []  # the nodes that are made because its elements are there
 
 
 class _Stage:
@@ -124,10 +127,14 @@ class _Planner:
         self.string_at: dict[QName, tuple[int, int]] = {}
         self._add_source(operators)
         self.source_keys = frozenset(self.numbers)
+        for key in self.source_keys:
+            self.schema.find(key)  # creates the node
         self.nodes[0].names.add(source.root.label)
         for operator in operators:
             self._add(operator)
+            self._note_dependence(operator)
             apply(self.schema, operator)
+        self._add_image()
 
     # The source
 
@@ -291,6 +298,68 @@ class _Planner:
             )
         )
 
+    # Which places can be skipped if nobody sees them
+
+    def _note_dependence(self, operator: Operator) -> None:
+        """Note what is made because elements are there, and where elements are copied or leave unnamed."""
+        place = self.schema[operator.node]
+        makers: list[str] = []
+        made: list[int] = []
+        match operator:
+            case Insert(_, _, members) | InsertEach(_, _, members):
+                makers, made = list(members), self._numbers(made_keys(self.schema, operator))
+            case InsertAll(key):
+                self.schema.expand(place)
+                makers = [child.key for child in place.children]
+                made = self._numbers(made_keys(self.schema, operator))
+                if not self.nodes[self.numbers[key]].wrap:
+                    self._keep(key)  # a stage must see all content
+            case ToElement(key):
+                assert place.parent is not None
+                makers, made = [place.parent.key], self._numbers([key])
+            case UpgradeAll(key):
+                self._keep(key)
+            case Downgrade(key, members, into):
+                for each in (key, into):
+                    self._keep(each)
+                for each in members:
+                    self._keep_below(self.schema[each])
+            case Exchange(key, above):
+                self._keep(above)
+                self._keep_below(place)
+            case _:
+                pass
+        for maker in makers:
+            if maker in self.numbers:
+                self.nodes[self.numbers[maker]].makes += made
+
+    def _numbers(self, keys: Iterable[str]) -> list[int]:
+        return [self.numbers[key] for key in keys]
+
+    def _keep(self, key: str) -> None:
+        self.nodes[self.numbers[key]].flags |= _Flag.KEPT
+
+    def _keep_below(self, place: SchemaNode) -> None:
+        waiting = [place]
+        while waiting:
+            each = waiting.pop()
+            if each.key in self.numbers:
+                self._keep(each.key)
+            waiting += each.children
+
+    def _add_image(self) -> None:
+        """The parent of each node in the image; a node that can be at several places has none."""
+        for key, number in self.numbers.items():
+            node, place = self.nodes[number], self.schema.find(key)
+            if (
+                place is None
+                or place.is_attribute
+                or any(each.is_recursive for each in (place, *place.ancestors()))
+            ):
+                node.flags |= _Flag.KEPT
+            elif place.parent is not None:
+                node.parent = self.numbers[place.parent.key]
+
     # Which operators can be applied at the source's tags
 
     def _commutes_as_first(self, key: str) -> bool:
@@ -352,6 +421,7 @@ class _Planner:
             flags = node.flags | (_Flag.NAMED if len(node.names) == 1 else 0)
             nodes += [*self._name(node.label), flags]
             nodes += [self._list(node.wrap), self._list(node.each), self._list(node.elements)]
+            nodes += [node.parent, self._list(node.makes)]
         children: list[int] = []
         for number, label, child in self.children:
             children += [number, *self._name(label), child]

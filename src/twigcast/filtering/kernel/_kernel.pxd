@@ -38,7 +38,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef struct CTuning "twigcast::Tuning":
         size_t cache_bytes
-        cbool programs, memo
+        cbool programs, memo, dead_places, shared_copies
 
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, const CTuning&) except +
@@ -99,13 +99,14 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         vector[CMatcher*] matchers
         CTree* tree
         cbool recording
+        uint64_t generation
 
     cdef cppclass CPlan "twigcast::Plan":
         const char* open(const char*, size_t) except +
         size_t bytes()
 
     cdef cppclass CRewriter "twigcast::Rewriter":
-        CRewriter(const CPlan&, CSinks&) except +
+        CRewriter(const CPlan&, CSinks&, const CTuning&) except +
         uint64_t strangers
         uint64_t cached()
 

@@ -217,7 +217,7 @@ cdef class SegmentMatcher:
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
                   uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 28,
-                  double work=16, uint64_t work_threshold=1000000):
+                  double work=16, uint64_t work_threshold=1000000, cbool dead_places=True, cbool shared_copies=True):
         self.reader = new CReader(SALT)
         self.confirmation = new CConfirmation()
         self.reader.sinks.tree = &self.confirmation.evaluator.tree
@@ -234,7 +234,7 @@ cdef class SegmentMatcher:
         self.reader.limits.matching_work_threshold = matching_work_threshold
         self.matchers = {}
         self.rewriters = {}
-        self.tuning = CTuning(cache_bytes, programs, memo)
+        self.tuning = CTuning(cache_bytes, programs, memo, dead_places, shared_copies)
 
     def __dealloc__(self):
         del self.reader
@@ -261,6 +261,7 @@ cdef class SegmentMatcher:
             matchers[segment] = matcher
             pointers.push_back(matcher.matcher)
         self.reader.sinks.matchers = pointers
+        self.reader.sinks.generation += 1
         self.matchers = matchers
         self.segments = segments
         cdef size_t words = (<size_t>positions + 63) // 64
@@ -291,7 +292,7 @@ cdef class SegmentMatcher:
             rewriter = rewriters.get(plan) or self.rewriters.get(plan)
             if rewriter is None:
                 rewriter = _Rewriter(plan)
-                rewriter.begin(&self.reader.sinks)
+                rewriter.begin(&self.reader.sinks, self.tuning)
             rewriters[plan] = rewriter
             pointers.push_back(rewriter.rewriter)
         self.mediation.rewriters = pointers

@@ -87,6 +87,9 @@ inline u32 Matcher::check_memory(u32 depth, u32 symbol) {
             for (u32 predicate : automaton_.blocks[block]) frame.predicates.literals.push_back(predicate);
         frame.values.clear();
     }
+    for (u32 block : copy_.blocks_before)  // of a frame in which elements are copied just now
+        for (u32 atom : automaton_.blocks[block]) copy_.atoms_before.push_back(atom);
+    copy_.blocks_before.clear();
     flush();
     u32 node = Automaton::DOCUMENT;
     for (u32 d = 0; d < depth; ++d) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "conformance.hpp"
+#include "output.hpp"
 #include "text.hpp"
 
 namespace twigcast {
@@ -22,36 +23,18 @@ struct MatcherStats {
 struct Tuning {
     std::size_t cache_bytes = 512u << 20;
     bool programs = true, memo = true;
+    bool dead_places = true, shared_copies = true;  // of the rewriter
+};
+
+struct Label {  // the name of an element
+    const char* name;
+    std::size_t length;
+    u64 hash;
 };
 
 struct Candidate {
     u32 position;
     u64 count;
-};
-
-// The payloads of complete rows, in the order in which they are found; a vector that grows without initialisation.
-class Output {
-  public:
-    // Returns room for `more` items behind the last; the caller reports with `take` how much of it was used.
-    u32* room(std::size_t more) {
-        if (size_ + more > items_.size()) items_.resize((size_ + more) * 2);
-        return items_.data() + size_;
-    }
-    void take(const u32* end) { size_ = static_cast<std::size_t>(end - items_.data()); }
-    void push(u32 item) { *room(1) = item, ++size_; }
-    void clear() { size_ = 0; }
-    void shrink(std::size_t most) {
-        if (bytes() > most) release(items_), size_ = 0;
-    }
-    std::size_t bytes() const { return bytes_of(items_); }
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    const u32* begin() const { return items_.data(); }
-    const u32* end() const { return items_.data() + size_; }
-
-  private:
-    std::vector<u32> items_;
-    std::size_t size_ = 0;
 };
 
 class Matcher {
@@ -173,6 +156,13 @@ class Matcher {
         conformance_.finish([this](u32 position) { set(position); });
     }
 
+    // copies.hpp
+    bool sees(const std::vector<Label>& path);
+    void begin_copy(u32 depth);
+    void end_copy(u32 depth);
+    bool has_copy(u32 depth) const;
+    void repeat_copy(u32 depth, const std::string& text);
+
     // How much was done so far, in steps of a few nanoseconds.
     u64 work() const { return work_ + automaton_.work(); }
 
@@ -202,6 +192,13 @@ class Matcher {
         std::size_t bytes() const {
             return bytes_of(blocks) + bytes_of(atoms) + bytes_of(values) + bytes_of(predicates.literals) + bytes_of(predicates.ranges);
         }
+    };
+    // What elements gave to the frame of their parent, to be given to further parents with the same content.
+    struct Copy {
+        std::vector<u32> blocks, atoms, blocks_before, atoms_before;
+        u64 flushes = 0;
+        u32 node = NONE;
+        bool complete = false;
     };
     struct MarkWord {
         u32 word;
@@ -480,6 +477,7 @@ class Matcher {
     std::vector<u32> touched_, accepted_, accepted_in_, completed_in_, seen_, split_;
     LiteralSet found_, closing_;  // closing_: the predicates on the string-value of the element that ends
     Output emitted_;
+    Copy copy_;
     std::vector<MarkWord> block_words_;  // of blocks that were marked, as words
     std::vector<WordSpan> words_of_;     // by block
     u64* result_ = nullptr;
@@ -494,4 +492,5 @@ class Matcher {
 }  // namespace twigcast
 
 #include "caches.hpp"
+#include "copies.hpp"
 #include "joins.hpp"

@@ -24,11 +24,13 @@ enum PlanFlags : u32 {
     PLAN_NAMED = 1,   // its elements have the name of the plan; without it, that of the source
     PLAN_HIDDEN = 2,  // left out with all they contain
     PLAN_OPEN = 4,    // the plan does not have all children, so an unknown one is no stranger
+    PLAN_KEPT = 8,    // never skipped: it can be at several places, or what it contains is copied or leaves it
 };
 
 struct PlanNode {
     u32 name, length, flags;
     u32 wrap, each, elements;  // lists: the path around all content; around the element; the attributes to elements
+    u32 parent, makes;         // in the image; the nodes that are made because its elements are there
 };
 
 struct PlanChild {
@@ -133,7 +135,9 @@ class Plan {
         }
         for (const PlanNode& node : nodes) {
             if (!is_name(node.name, node.length)) return "a name of the plan is damaged";
-            if (!is_list(node.wrap) || !is_list(node.each) || !is_list(node.elements)) return "a list of the plan is damaged";
+            if (!is_list(node.wrap) || !is_list(node.each) || !is_list(node.elements) || !is_list(node.makes))
+                return "a list of the plan is damaged";
+            if (node.parent != NONE && node.parent >= header.nodes) return "a node of the plan is damaged";
             if (!makes(node.wrap, from_source, made_before)) return "a made element of the plan is damaged";
         }
         std::vector<bool> around(words_.size(), false);

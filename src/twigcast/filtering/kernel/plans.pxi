@@ -41,8 +41,8 @@ cdef class _Rewriter:
     def __cinit__(self, Plan plan):
         self.plan = plan
 
-    cdef begin(self, CSinks* sinks):
-        self.rewriter = new CRewriter(self.plan.view, sinks[0])
+    cdef begin(self, CSinks* sinks, CTuning tuning):
+        self.rewriter = new CRewriter(self.plan.view, sinks[0], tuning)
 
     def __dealloc__(self):
         del self.rewriter

@@ -7,7 +7,10 @@
 // has the node of the plan that its name leads to from the node of its parent; one without a node is a stranger, which
 // keeps its name and place.
 //
-// Cost: one look-up per start tag.
+// Places that no pattern can see are skipped, with all that they contain; what an operator makes because of them, or
+// copies, or moves elsewhere must not be seen either.
+//
+// Cost: one look-up per start tag; elements in skipped places cost only the parser.
 #pragma once
 
 #include <deque>
@@ -18,16 +21,18 @@ namespace twigcast {
 
 class Rewriter {
   public:
-    Rewriter(const Plan& plan, Sinks& sinks) : plan_(plan), stages_(plan, sinks) {
+    Rewriter(const Plan& plan, Sinks& sinks, const Tuning& tuning)
+        : plan_(plan), sinks_(sinks), stages_(plan, sinks), skips_(tuning.dead_places) {
+        stages_.shares_copies = tuning.shared_copies;
         for (u32 i = 0; i < plan.children.size(); ++i) {
             const PlanChild& child = plan.children[i];
             children_.insert(child_key(child.node, hash_bytes(plan.string(child.name), child.length)), i);
         }
-        first_attribute_.assign(plan.nodes.size() + 1, 0);
-        for (const PlanAttribute& each : plan.attributes) ++first_attribute_[each.node + 1];
-        for (std::size_t i = 1; i < first_attribute_.size(); ++i) first_attribute_[i] += first_attribute_[i - 1];
+        std::vector<u32> filled = by_node(plan.children, first_child_);
+        child_nodes_.resize(plan.children.size());
+        for (const PlanChild& child : plan.children) child_nodes_[filled[child.node]++] = child.child;
+        filled = by_node(plan.attributes, first_attribute_);
         attributes_.resize(plan.attributes.size());
-        std::vector<u32> filled(first_attribute_.begin(), first_attribute_.end() - 1);
         for (const PlanAttribute& each : plan.attributes) {
             Attribute& to = attributes_[filled[each.node]++];
             to.source = std::string(plan.string(each.name), each.length);
@@ -45,14 +50,21 @@ class Rewriter {
     // Whether text, comments and instructions are needed even if no matcher asks for them.
     bool needs_content() const { return needs_content_; }
 
-    // Of the document that was read last: the topmost elements that its schema does not know, and the bytes kept.
+    // Of the document that was read last: the topmost elements that its schema does not know, in the places that were
+    // looked at, and the bytes kept.
     u64 strangers = 0;
     u64 cached() const { return stages_.cached; }
 
     // Begins a document; `most_bytes` bounds its size after copying.  `before` is the size of what stands before its root.
     void begin(u64 most_bytes, bool with_prefixes, u64 before) {
-        stages_.begin(most_bytes, NODE_COST + before);
+        stages_.begin(most_bytes, before);
         open_.clear();
+        skipped_ = 0;
+        looks_ = !skips_ || sinks_.recording;
+        if (generation_ != sinks_.generation || interest_.empty()) {
+            generation_ = sinks_.generation;
+            interest_.assign(plan_.nodes.size(), UNKNOWN);
+        }
         with_prefixes_ = with_prefixes;
         strangers = 0;
         origins_ = 0;
@@ -67,6 +79,7 @@ class Rewriter {
     void start(const char* name, std::size_t length, const char** attributes) {
         ++origins_;
         stages_.count_element(plan_.copies ? cost_of(attributes) : NODE_COST);
+        if (skipped_ || (!open_.empty() && open_.back().is_closed)) return void(++skipped_);
         std::string_view plain(name, length);
         if (with_prefixes_) plain = without_prefix(plain);
         const u64 hash = hash_bytes(plain.data(), plain.size());
@@ -77,6 +90,11 @@ class Rewriter {
         if (open.hidden || stages_.has_stopped()) {
             open_.push_back(open);
             return;
+        }
+        if (!looks_ && open.node != NONE) {
+            const Interest interest = interest_in(open.node);
+            if (interest == IN_NOTHING) return void(++skipped_);
+            open.is_closed = interest == IN_TAGS;
         }
         content();
         open_.push_back(open);
@@ -108,6 +126,7 @@ class Rewriter {
     }
 
     void end() {
+        if (skipped_) return void(--skipped_);
         const Open open = open_.back();
         open_.pop_back();
         if (open.hidden || stages_.has_stopped()) return;
@@ -149,6 +168,7 @@ class Rewriter {
     struct Open {
         u32 node = NONE;
         bool hidden = false, wrapped = false;  // wrapped: the path around its content is open
+        bool is_closed = false;                // what it contains is skipped
     };
     struct Attribute {
         std::string source, mark;
@@ -159,9 +179,20 @@ class Rewriter {
         const char* value;
     };
 
+    // Where the items of each node begin if they are ordered by node; returns a copy of this.
+    template <class T>
+    std::vector<u32> by_node(const std::vector<T>& items, std::vector<u32>& first) const {
+        first.assign(plan_.nodes.size() + 1, 0);
+        for (const T& each : items) ++first[each.node + 1];
+        for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+        return first;
+    }
+
     static u64 child_key(u32 node, u64 hash) { return fold(hash ^ node, secret[1]) >> 1; }  // not the reserved key
 
-    bool is_silent() const { return stages_.has_stopped() || open_.empty() || open_.back().hidden; }
+    bool is_silent() const {
+        return skipped_ || stages_.has_stopped() || open_.empty() || open_.back().hidden || open_.back().is_closed;
+    }
 
     u32 child(const Open& above, std::string_view name, u64 hash) {
         if (above.node == NONE) return NONE;
@@ -174,6 +205,34 @@ class Rewriter {
         }
         if (!(plan_.nodes[above.node].flags & PLAN_OPEN)) ++strangers;
         return NONE;
+    }
+
+    // What must be sent of elements of a node: all, the tags because something is made of them, or nothing.
+    enum Interest : u8 { UNKNOWN, IN_ALL, IN_TAGS, IN_NOTHING };
+
+    Interest interest_in(u32 node, u32 depth = 0) {
+        if (interest_[node] != UNKNOWN) return interest_[node];
+        interest_[node] = IN_ALL;  // while it is computed, for a plan with a circle
+        if (depth > DEEPEST || (plan_.nodes[node].flags & PLAN_KEPT) || is_seen(node)) return IN_ALL;
+        for (u32 i = first_child_[node]; i < first_child_[node + 1]; ++i)
+            if (interest_in(child_nodes_[i], depth + 1) != IN_NOTHING) return IN_ALL;
+        for (u32 path : plan_.list(plan_.nodes[node].wrap))
+            if (interest_in(path, depth + 1) != IN_NOTHING) return IN_ALL;
+        interest_[node] = IN_NOTHING;
+        for (u32 made : plan_.list(plan_.nodes[node].makes))
+            if (interest_in(made, depth + 1) != IN_NOTHING) interest_[node] = IN_TAGS;
+        return interest_[node];
+    }
+
+    // Whether a pattern can see elements of a node, or an element above them needs their text.
+    bool is_seen(u32 node) {
+        path_.clear();
+        for (; node != NONE && path_.size() <= DEEPEST; node = plan_.nodes[node].parent) {
+            const Tag& tag = stages_.tags[node];
+            path_.push_back(Label{tag.name, tag.length, tag.hash});
+        }
+        std::reverse(path_.begin(), path_.end());
+        return path_.size() > DEEPEST || sinks_.sees(path_);
     }
 
     // To be called before anything in the open element of the source: opens the path around its content.
@@ -249,15 +308,23 @@ class Rewriter {
         return spelled_.back().c_str();
     }
 
+    static constexpr u32 DEEPEST = 500;
+
     const Plan& plan_;
+    Sinks& sinks_;
     Stages stages_;
     FlatMap children_;
-    std::vector<u32> first_attribute_;
+    std::vector<u32> first_child_, child_nodes_, first_attribute_;
     std::vector<Attribute> attributes_;  // by node
     bool needs_content_ = false, with_prefixes_ = false;
 
+    std::vector<Interest> interest_;  // by node, for the matchers of a generation
+    u64 generation_ = 0;
+    bool skips_ = true, looks_ = true;  // looks_: at all elements of this document
+    std::vector<Label> path_;
+
     std::vector<Open> open_;
-    u32 origins_ = 0;
+    u32 origins_ = 0, skipped_ = 0;  // skipped_: open elements that are not looked at
     std::vector<Value> values_;
     std::vector<const char*> rewritten_;
     std::deque<std::string> spelled_;

@@ -13,6 +13,7 @@ class Sinks {
     DocumentTree* tree = nullptr;
     bool recording = false;  // also record the tree
     bool too_costly = false;
+    u64 generation = 0;  // to be increased when there are other matchers
 
     void begin(u64* result, u64 length, bool with_prefixes, u64 most_work) {
         depth_ = 0;
@@ -64,6 +65,33 @@ class Sinks {
         if (recording) tree->instruction(target, data);
     }
 
+    // Whether elements with this label path, or what they contain, can make a difference.
+    bool sees(const std::vector<Label>& path) const {
+        if (recording) return true;
+        for (Matcher* matcher : matchers)
+            if (matcher->sees(path)) return true;
+        return false;
+    }
+
+    // From now on, note what elements give to the open one, so that it can be given to others; returns a number for it.
+    u64 begin_copy() {
+        for (Matcher* matcher : matchers) matcher->begin_copy(depth_);
+        return ++copies_;
+    }
+
+    void end_copy() {
+        for (Matcher* matcher : matchers) matcher->end_copy(depth_);
+    }
+
+    // Gives the open element what was noted; false if that is not known any more.
+    bool repeat_copy(u64 number, const std::string& text) {
+        if (number != copies_) return false;
+        for (const Matcher* matcher : matchers)
+            if (!matcher->has_copy(depth_)) return false;
+        for (Matcher* matcher : matchers) matcher->repeat_copy(depth_, text);
+        return true;
+    }
+
     void finish() {
         for (Matcher* matcher : matchers) matcher->finish();
         if (recording) tree->finish();
@@ -103,7 +131,7 @@ class Sinks {
     }
 
     u32 depth_ = 0;
-    u64 ended_ = 0, most_work_ = NO_LIMIT;
+    u64 ended_ = 0, most_work_ = NO_LIMIT, copies_ = 0;
     bool with_prefixes_ = false;
     std::vector<std::string> stripped_;
     std::vector<const char*> stripped_attributes_;

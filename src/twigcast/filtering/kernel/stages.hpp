@@ -16,12 +16,10 @@
 // Cost: a copy of what is moved; all copies together are bounded.
 #pragma once
 
-#include "records.hpp"
 #include "sinks.hpp"
+#include "stage.hpp"
 
 namespace twigcast {
-
-inline std::string mark_of(u32 attribute) { return "\f\f" + std::to_string(attribute); }
 
 class Stages {
   public:
@@ -56,6 +54,7 @@ class Stages {
     Stages(const Stages&) = delete;
 
     std::vector<Tag> tags;  // by node, with the names of the image
+    bool shares_copies = true;
     u64 cached = 0;         // the most bytes of names, attributes and text that were kept at a time
 
     // Whether text, comments and instructions are needed even if no matcher asks for them.
@@ -89,49 +88,6 @@ class Stages {
     void element(u32 node, u32 origin, const char* value) { make_element(0, node, origin, value); }
 
   private:
-    // An element to which a later element of an attribute belongs, behind those that were attributes before.
-    struct Pending {
-        u32 origin, depth;
-        std::string value;
-    };
-    enum Keeping : u32 { NOTHING, MOVED, HOLDER };
-    struct Stage {
-        StageKind kind = INSERT;
-        u32 node = NONE, other = NONE;
-        Span path{nullptr, 0}, members{nullptr, 0};
-        std::string mark;
-
-        u32 depth = 0;  // 0: outside; 1: in an element of the node; more: below
-        u32 deep = 0;   // in what is kept or put into a path
-        Keeping keeping = NOTHING;
-        Record moved, holders;
-        u64 counted = 0;  // bytes of the records that are in `held_`
-        std::vector<std::size_t> holder_ends;
-        std::vector<std::pair<u32, bool>> opened;  // INSERT_ALL: depth of the content, whether its path is open
-        std::vector<Pending> pending;              // TO_ELEMENT
-        std::vector<const char*> attributes, replayed;
-
-        void begin() {
-            depth = deep = 0;
-            keeping = NOTHING;
-            clear();
-            opened.clear();
-            pending.clear();
-        }
-        void clear() {
-            moved.clear(), holders.clear();
-            holder_ends.clear();
-            counted = 0;
-        }
-        bool is_member(u32 number) const {
-            if (kind == UPGRADE_ALL) return true;
-            if (number == NONE) return false;
-            for (u32 each : members)
-                if (each == number) return true;
-            return false;
-        }
-    };
-
     static u64 bit(u32 stage) { return 1ull << std::min(stage, 63u); }
 
     // What operators make
@@ -442,10 +398,11 @@ class Stages {
             replay(at, stage.moved, 0, stage.moved.size());
             return send_end(at + 1);
         }
+        Sharing sharing;
         std::size_t from = 0;
         for (std::size_t i = 0; i < stage.holder_ends.size() && count_copy(i, stage.moved); ++i) {
             replay(at, stage.holders, from, stage.holder_ends[i] - 1);
-            replay(at, stage.moved, 0, stage.moved.size());
+            replay_copy(at, stage, sharing);
             send_end(at + 1);
             from = stage.holder_ends[i];
         }
@@ -457,19 +414,42 @@ class Stages {
             replay(at, stage.moved, 0, stage.moved.size());
             return send_end(at + 1);
         }
+        Sharing sharing;
         std::size_t from = 0;
         for (std::size_t i = 0; i < stage.holder_ends.size() && count_copy(i, stage.moved); ++i) {
             replay(at, stage.holders, from, from + 1);
-            replay(at, stage.moved, 0, stage.moved.size());
+            replay_copy(at, stage, sharing);
             replay(at, stage.holders, from + 1, stage.holder_ends[i]);
             from = stage.holder_ends[i];
+        }
+    }
+
+    // Sends what is moved into a holder.  If no stage behind has a part in it, the sinks note for the first holder what it
+    // gave, and are told to give the same to the others.
+    void replay_copy(u32 at, Stage& stage, Sharing& sharing) {
+        const std::size_t size = stage.moved.size();
+        if (!shares_copies || sinks_.recording || stage.holder_ends.size() < 2 || size < 3) return replay(at, stage.moved, 0, size);
+        if (!sharing.is_known) look_at_copy(stage, sharing);
+        if (next(at + 1, inside_ | sharing.begins) != count_) return replay(at, stage.moved, 0, size);
+        if (sharing.number && sinks_.repeat_copy(sharing.number, sharing.text)) return;
+        sharing.number = sinks_.begin_copy();
+        replay(at, stage.moved, 0, size);
+        sinks_.end_copy();
+    }
+
+    void look_at_copy(const Stage& stage, Sharing& sharing) {
+        sharing.is_known = true;
+        for (std::size_t i = 0; i < stage.moved.size(); ++i) {
+            const Event& event = stage.moved[i];
+            if (event.kind == START_EVENT && event.node != NONE) sharing.begins |= begins_[event.node];
+            if (event.kind == TEXT_EVENT) sharing.text.append(stage.moved.at(event.first), event.second);
         }
     }
 
     // Counts what is copied beside its first place; false if it is too much.
     bool count_copy(std::size_t number, const Record& moved) {
         if (number == 0) return !expanded_;
-        copied_ = true;
+        copied_ = copied_ || moved.cost();
         size_ += moved.cost();
         if (size_ > most_bytes_) expanded_ = true;
         return !expanded_;

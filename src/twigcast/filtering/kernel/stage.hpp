@@ -1,0 +1,65 @@
+// The state of one operator of a plan while a document is read; what it does is in stages.hpp.
+#pragma once
+
+#include "records.hpp"
+
+namespace twigcast {
+
+// The name by which a stage knows an attribute that is meant for it; no attribute of a document has such a name.
+inline std::string mark_of(u32 attribute) { return "\f\f" + std::to_string(attribute); }
+
+// An element to which a later element of an attribute belongs, behind those that were attributes before.
+struct Pending {
+    u32 origin, depth;
+    std::string value;
+};
+
+// What is known of elements that are copied into several holders.
+struct Sharing {
+    bool is_known = false;
+    u64 begins = 0, number = 0;  // the stages that begin at them; of the sinks
+    std::string text;
+};
+
+// Where the events of an element that is kept go.
+enum Keeping : u32 { NOTHING, MOVED, HOLDER };
+
+// An operator: `node` is the element that it is about, `other` the holder or the attribute.
+struct Stage {
+    StageKind kind = INSERT;
+    u32 node = NONE, other = NONE;
+    Span path{nullptr, 0}, members{nullptr, 0};
+    std::string mark;
+
+    u32 depth = 0;  // 0: outside; 1: in an element of the node; more: below
+    u32 deep = 0;   // in what is kept or put into a path
+    Keeping keeping = NOTHING;
+    Record moved, holders;
+    u64 counted = 0;  // bytes of the records that are in `held_`
+    std::vector<std::size_t> holder_ends;
+    std::vector<std::pair<u32, bool>> opened;  // INSERT_ALL: depth of the content, whether its path is open
+    std::vector<Pending> pending;              // TO_ELEMENT
+    std::vector<const char*> attributes, replayed;
+
+    void begin() {
+        depth = deep = 0;
+        keeping = NOTHING;
+        clear();
+        opened.clear();
+        pending.clear();
+    }
+    void clear() {
+        moved.clear(), holders.clear();
+        holder_ends.clear();
+        counted = 0;
+    }
+    bool is_member(u32 number) const {
+        if (kind == UPGRADE_ALL) return true;
+        if (number == NONE) return false;
+        for (u32 each : members)
+            if (each == number) return true;
+        return false;
+    }
+};
+
+}  // namespace twigcast
