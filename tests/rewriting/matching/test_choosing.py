@@ -63,7 +63,7 @@ def test_a_leaf_shares_the_target_of_a_leaf_like_it() -> None:
     """What is left over gets its best target if the holder is alike, and nothing otherwise."""
     scores = {("fall", "name"): 0.6, ("winter", "name"): 0.5, ("room", "name"): 0.5, ("x", "free"): 0.9}
     pairs = {"fall": "name"}
-    alike = share(scores, pairs, 0.45, lambda a, b: {a, b} == {"fall", "winter"})
+    alike = share(scores, pairs, 0.45, lambda a, b, _: {a, b} == {"fall", "winter"})
     assert alike == {"winter": "name"}
 
 

@@ -24,8 +24,8 @@ from twigcast.schema import read_schema
 from twigcast.workload import infer
 
 CATALOGUES = Path(__file__).parents[3] / "examples" / "catalogues"
-GLOBAL = b"""<catalogue><course nr="1"><code>1</code><title>1</title><instructor><name>1</name><email>1</email>
-</instructor><place><room>1</room></place></course></catalogue>"""
+GLOBAL = b"""<catalogue><course nr="1"><code>1</code><title>1</title>
+<instructor><name>1</name><email>1</email></instructor><place><room>1</room></place></course></catalogue>"""
 
 
 def tree(*bodies: bytes) -> SchemaTree:

@@ -292,13 +292,12 @@ class TurningAround:
         part.is_changed = parent.is_changed = child.is_changed = True
 
     def change_document(self, root: Item) -> Item:
-        for item in list(root.below()):
-            for part in item.items:
-                if part.identity == self.part:
-                    child = next(each for each in part.items if each.identity == self.child)
-                    part.children.remove(child)
-                    child.children.append(part)
-                    item.children[item.children.index(part)] = child
+        found = [(item, part) for item in root.below() for part in item.items if part.identity == self.part]
+        for item, part in found:
+            child = next(each for each in part.items if each.identity == self.child)
+            part.children.remove(child)
+            child.children.append(part)
+            item.children[item.children.index(part)] = child
         return root
 
     def undone_by(self, key: KeyOf) -> list[Operator]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         read_mapping,
         read_mapping_file,
     )
+    from twigcast.rewriting.mapping_files.proposing import ProposedPair, write_proposal
     from twigcast.rewriting.mapping_files.updating import update_mapping_file
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "MappingFinding",
     "MappingRow",
     "MappingTest",
+    "ProposedPair",
     "check_mapping",
     "check_together",
     "grow_schema",
@@ -52,6 +54,7 @@ __all__ = [
     "read_mapping_file",
     "shown_operator",
     "update_mapping_file",
+    "write_proposal",
 ]
 
 __getattr__ = lazy_names(
@@ -72,6 +75,7 @@ __getattr__ = lazy_names(
             "read_mapping",
             "read_mapping_file",
         ),
+        "twigcast.rewriting.mapping_files.proposing": ("ProposedPair", "write_proposal"),
         "twigcast.rewriting.mapping_files.updating": ("update_mapping_file",),
     },
     extra="schemas",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.rewriting.matching.comparing import Agreement, delivery_agreement, pair_agreement
     from twigcast.rewriting.matching.flooding import LabelledEdge, flood
     from twigcast.rewriting.matching.naming import NameComparison, NameSimilarity, pooled_names, words_of
     from twigcast.rewriting.matching.profiling import ValueProfile, pooled_profiles, profile_documents
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from twigcast.rewriting.matching.thesaurus import Thesaurus
 
 __all__ = [
+    "Agreement",
     "LabelledEdge",
     "Matching",
     "NameComparison",
@@ -32,8 +34,10 @@ __all__ = [
     "PairEvidence",
     "Thesaurus",
     "ValueProfile",
+    "delivery_agreement",
     "flood",
     "match_schemas",
+    "pair_agreement",
     "pooled_names",
     "pooled_profiles",
     "profile_documents",
@@ -45,6 +49,7 @@ _ROOM = "twigcast.rewriting.matching"
 __getattr__ = lazy_names(
     __name__,
     {
+        f"{_ROOM}.comparing": ("Agreement", "delivery_agreement", "pair_agreement"),
         f"{_ROOM}.flooding": ("LabelledEdge", "flood"),
         f"{_ROOM}.naming": ("NameComparison", "NameSimilarity", "pooled_names", "words_of"),
         f"{_ROOM}.profiling": ("ValueProfile", "pooled_profiles", "profile_documents"),

@@ -49,22 +49,23 @@ def share(
     scores: Mapping[tuple[str, str], float],
     pairs: Mapping[str, str],
     threshold: float,
-    alike: Callable[[str, str], bool],
+    alike: Callable[[str, str, str], bool],
 ) -> dict[str, str]:
-    """Further pairs for sources without one, with the target of another source.
+    """Pairs of sources with the target of another source, for those without a pair, or with a worse one.
 
     The target must be the best of all for the source, taken or not, and above the threshold; and the two
-    sources must be ``alike``, since most sources that are left over mean something else.
+    sources must be ``alike`` for it, since most sources that are left over mean something else.
     """
     best: dict[str, tuple[float, str]] = {}
     for (source, target), score in scores.items():
-        if source not in pairs and score >= threshold and score > best.get(source, (0.0, ""))[0]:
+        own = scores[source, pairs[source]] if source in pairs else 0.0
+        if score >= threshold and score > max(own, best.get(source, (0.0, ""))[0]):
             best[source] = score, target
     holders = {target: source for source, target in pairs.items()}
     return {
         source: target
         for source, (_, target) in best.items()
-        if target in holders and alike(source, holders[target])
+        if target in holders and alike(source, holders[target], target)
     }
 
 

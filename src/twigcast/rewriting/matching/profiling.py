@@ -74,7 +74,7 @@ class ValueProfile:
         found = set(words)
         for kind, names in EXPECTED.items():
             if not found.isdisjoint(names):
-                return cls(0, {each: float(each == kind) for each in KINDS}, 25.0, 0.9)
+                return cls(0, {each: float(each == kind) for each in KINDS}, 0.0, 0.0)
         return None
 
     @property
@@ -83,8 +83,10 @@ class ValueProfile:
         return max(self.shares, key=self.shares.__getitem__)
 
     def similarity(self, other: ValueProfile) -> float:
-        """How similar two profiles are, from 0 to 1."""
+        """How similar two profiles are, from 0 to 1; of one that a name promises, only the kind counts."""
         kinds = math.fsum(abs(self.shares[kind] - other.shares[kind]) for kind in KINDS) / 2
+        if not self.count or not other.count:
+            return max(0.0, 1.0 - kinds)
         length = abs(math.log((1 + self.length) / (1 + other.length))) / math.log(10)
         distinct = abs(self.distinct - other.distinct)
         return max(0.0, 1.0 - kinds) * max(0.0, 1.0 - 0.5 * length) * (1.0 - 0.2 * distinct)

@@ -29,14 +29,23 @@ VALUES = 0.25
 """The weight of values where names agree, too."""
 STRICT_VALUES = 0.5
 """The weight of values where both places have e-mail addresses, or both URLs."""
-VALUES_ALONE = 0.8
-"""The weight of values where names say nothing; only for kinds of values that are distinctive."""
 CONTEXT = 0.25
 """By how much of its similarity a pair is worse if the names above the two nodes have nothing in common."""
+CONTEXT_ALONE = 0.5
+"""The same for a pair whose names say nothing, and whose values must therefore be of a distinctive kind."""
+LEARNT = 0.9
+"""The similarity of a place and a name that other publishers have for it, and for no other place."""
+ENOUGH = 3
+"""How many values two places must have to be a pair by values alone."""
+UNSEEN = 0.75
+"""The weight of a place that occurs in none of the documents, where there are documents."""
+QUALIFIER = 0.85
+"""The weight of an attribute of an element with text, such as a currency: it qualifies that text."""
 ALIKE = 0.6
 """How similar the values of siblings are that may share a target."""
-FLOODING = 0.2
-"""The weight of flooding."""
+FLOODING = 0.0
+"""The weight of flooding.  With 0.2 the F1 fell from 0.94 to 0.91 on seven flat catalogues, and from 0.85 to
+0.83 on two deep invoice formats: the names above a place say the same, and more sharply."""
 SHAPE = 0.05
 """What two roots, and two elements that both repeat or both do not, have in common beside their names."""
 
@@ -160,7 +169,7 @@ class _Scores:
         self.names = NameComparison(thesaurus, (node.label.local for node in (*sources, *targets)))
         self.flooding = flooding
         self.profiles = source_profiles
-        self.learnt = {(words_of(name), target) for target, names in target_names.items() for name in names}
+        self.learnt = _unambiguous(target_names)
         self.structure: dict[tuple[str, str], float] = {}
         self._above = {id(node): self._words_above(node) for node in (*sources, *targets)}
         self.found: dict[tuple[str, str], PairEvidence] = {}
@@ -191,15 +200,20 @@ class _Scores:
         shape = (x.parent is None) == (y.parent is None), (x.most is None) == (y.most is None)
         return min(1.0, 0.5 * names + 0.5 * structure + SHAPE * sum(shape))
 
-    def alike(self, a: str, b: str) -> bool:
+    def alike(self, a: str, b: str, target: str) -> bool:
         """Whether two leaves of the source may mean the same: siblings whose names differ by numbers only, or
-        whose values are of one distinctive kind."""
+        say nothing while their values are of one distinctive kind, or were both learnt for the target."""
         x, y = self.source_by_key[a], self.source_by_key[b]
         if x.parent is not y.parent:
             return False
         names = [[word for word in words_of(each.label.local) if not word.isdigit()] for each in (x, y)]
         if names[0] == names[1]:
             return True
+        evidence = self.found[a, target], self.found[b, target]
+        if all(each.learnt for each in evidence):
+            return True
+        if any(each.name for each in evidence):
+            return False
         ours, theirs = self.profiles.get(a), self.profiles.get(b)
         return (
             ours is not None
@@ -214,10 +228,10 @@ class _Scores:
     ) -> PairEvidence | None:
         """The evidence for a pair before flooding, None if the values exclude it."""
         name = self._name_similarity(x, y)
-        learnt = (words_of(x.label.local), y.key) in self.learnt
-        if learnt:
-            name = NameSimilarity(1.0)
-        context = 1.0 if learnt else self._context(x, y)
+        learnt = self.learnt.get(words_of(x.label.local)) == y.key
+        if learnt and name.value < LEARNT:
+            name = NameSimilarity(LEARNT)
+        context = self._context(x, y)
         score = name.value * (1.0 - CONTEXT * (1.0 - context))
         theirs = theirs or ValueProfile.expected(self.names.words(y.label.local))
         values = None
@@ -228,8 +242,12 @@ class _Scores:
             if score:
                 weight = STRICT_VALUES if ours.kind == theirs.kind and ours.kind in STRICT else VALUES
                 score = (1.0 - weight) * score + weight * values
-            elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE:
-                score = VALUES_ALONE * values
+            elif ours.kind == theirs.kind and ours.kind in DISTINCTIVE and _enough(ours, theirs):
+                score = values * (1.0 - CONTEXT_ALONE * (1.0 - context))
+        if x.is_attribute and x.parent is not None and x.parent.has_text and not y.is_attribute:
+            score *= QUALIFIER
+        if ours is None and self.profiles and x.is_leaf:
+            score *= UNSEEN
         return PairEvidence(score, name.value, name.synonyms, context, None, values, learnt=learnt)
 
     def _name_similarity(self, x: SchemaNode, y: SchemaNode) -> NameSimilarity:
@@ -270,6 +288,20 @@ class _Scores:
             flow = float(relative[rows[source], columns[target]])
             score = (1.0 - self.flooding) * each.score + self.flooding * flow * (each.score > 0)
             self.found[source, target] = replace(each, score=score, flooding=flow)
+
+
+def _enough(ours: ValueProfile, theirs: ValueProfile) -> bool:
+    """Whether two profiles have enough values; the profile that a name promises needs none."""
+    return ours.count >= ENOUGH and (theirs.count >= ENOUGH or theirs.count == 0)
+
+
+def _unambiguous(target_names: Mapping[str, Collection[str]]) -> dict[tuple[str, ...], str]:
+    """The place that is meant by each name which publishers have for one place only."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    for target, names in target_names.items():
+        for name in names:
+            found.setdefault(words_of(name), set()).add(target)
+    return {words: next(iter(targets)) for words, targets in found.items() if len(targets) == 1}
 
 
 def _inner_pairs(scores: _Scores, leaves: Mapping[str, str], threshold: float) -> dict[str, str]:
