@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.rewriting.mapping_files.publisher import DOCUMENT, publisher
+
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
 
@@ -139,3 +141,19 @@ def test_the_work_is_limited(run: RunCommand, write: Write) -> None:
     done = run("explain", "-x", "//b[following::c[preceding::b[following::c = 'x']]]", document)
     assert (done.exit_code, done.stdout) == (1, "")
     assert "(too-costly)" in done.stderr
+
+
+def test_an_image_is_explained(run: RunCommand, write: Write, tmp_path: Path) -> None:
+    """With the names and values that the image of the document has."""
+    mappings = publisher(tmp_path / "mappings").parent
+    done = run(
+        *("explain", "-x", "//course[instructor/name='Zhang']", "--mappings", mappings),
+        write("cmu.xml", DOCUMENT),
+    )
+    assert done.exit_code == 0
+    assert "/catalogue/course" in done.stdout
+    assert "found 'Ailamaki'" in done.stdout
+    index = tmp_path / "s.tci"
+    run("index", "build", "-s", write("s.txt", "//course[code]\n"), "-o", index)
+    done = run("explain", "--index", index, "--id", "1", "--mappings", mappings, write("cmu.xml", DOCUMENT))
+    assert done.lines[0].startswith("✓")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.rewriting.mapping_files.publisher import DOCUMENT, publisher
 from twigcast import Index
 
 Write = Callable[[str, str | bytes], Path]
@@ -269,3 +270,33 @@ def test_a_limit_that_is_none_is_refused(run: RunCommand, write: Write, setting:
     done = run("match", "-s", write("s.txt", "//a"), "--limit", setting, write("d.xml", "<a/>"))
     assert done.exit_code == 2
     assert "expected" in done.stderr
+
+
+def test_documents_of_many_schemas_are_matched_by_mappings(
+    run: RunCommand, write: Write, tmp_path: Path
+) -> None:
+    """The root element decides on the mapping; parts are those of the original, JSON names the mapping."""
+    mappings = publisher(tmp_path / "mappings").parent
+    subscriptions = write("s.txt", "//course[instructor/name='Ailamaki']\n//instructor\n")
+    document = write("cmu.xml", DOCUMENT)
+    assert run("match", "-s", subscriptions, document).stdout == ""
+    done = run("match", "-s", subscriptions, "--mappings", mappings, document)
+    assert (done.exit_code, done.lines) == (0, [f"{document}\t1", f"{document}\t2"])
+    done = run("match", "-s", subscriptions, "--mappings", mappings, "--select", "--id", "2", document)
+    assert [line.split("\t")[-1] for line in done.lines] == ["<Lecturer>Ailamaki</Lecturer>"]
+    done = run("match", "-s", subscriptions, "--mappings", mappings, "--json", document)
+    assert json.loads(done.stdout)["mapping"].startswith("cmu@1#")
+
+
+def test_a_document_without_a_mapping_is_reported(run: RunCommand, write: Write, tmp_path: Path) -> None:
+    """The others are matched; --unknown as-is matches it as it is."""
+    mappings = publisher(tmp_path / "mappings").parent
+    write("feed/a.xml", "<syllabus><course/></syllabus>")
+    write("feed/b.xml", DOCUMENT)
+    arguments = ("match", "-s", write("s.txt", "//course\n"), "--mappings", mappings, tmp_path / "feed")
+    done = run(*arguments)
+    assert done.exit_code == 1
+    assert [line.split("\t")[0][-5:] for line in done.lines] == ["b.xml"]
+    assert "no mapping for the root element 'syllabus'; there are cmu" in done.stderr
+    done = run(*arguments, "--unknown", "as-is")
+    assert [line.split("\t")[0][-5:] for line in done.lines] == ["a.xml", "b.xml"]

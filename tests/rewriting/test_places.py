@@ -16,17 +16,17 @@ def test_unnamed_places_are_told_apart_by_their_label_only() -> None:
     """The picture of the module: u leads back to x, and needs one state."""
     tree = tree_of("r(x(y, u(x)), z)")
     assert named_places(tree, ["r/x/y"]) == [
-        NamedPlace("r", {name("x"): 1}),
-        NamedPlace("r/x", {name("y"): 2, name("u"): 3}),
-        NamedPlace("r/x/y"),
-        NamedPlace(None, {name("x"): 1}),
+        NamedPlace(name("r"), "r", {name("x"): 1}),
+        NamedPlace(name("x"), "r/x", {name("y"): 2, name("u"): 3}),
+        NamedPlace(name("y"), "r/x/y"),
+        NamedPlace(name("u"), None, {name("x"): 1}),
     ]
 
 
 def test_attributes_have_their_keys() -> None:
     """Only those that are named."""
     places = named_places(tree_of("r(@a, @b)"), ["r/@b", "r/+made"])
-    assert places == [NamedPlace("r", attributes={name("b"): "r/@b"})]
+    assert places == [NamedPlace(name("r"), "r", attributes={name("b"): "r/@b"})]
 
 
 def test_a_tree_without_a_graph_has_places_too() -> None:

@@ -121,3 +121,13 @@ def test_a_schema_with_more_places_than_memory_is_used_place_by_place(data: Path
 
 def _leaves(names: str) -> bytes:
     return "".join(f"<!ELEMENT {each} EMPTY>" for each in names).encode()
+
+
+@pytest.mark.parametrize(("schema", "places"), [("r", 1), ("r(a(n), b(n))", 5), ("r(a(b(a)), b(a))", 5)])
+def test_places_are_counted_without_creating_them(schema: str, places: int) -> None:
+    """The inner one of two elements that contain each other is not another place."""
+    tree = tree_of(schema)
+    assert tree.has_more_places_than(places - 1)
+    assert not tree.has_more_places_than(places)
+    assert len(tree.known) == 1
+    assert len(tree.nodes()) == places

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +15,14 @@ from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
     Limits,
+    MappingFiles,
     MaximumBytes,
     MaximumDepth,
     Namespaces,
     OptionalSubscriptions,
     SubscriptionFormat,
+    Unknown,
+    UnknownRoots,
     examples,
     namespace_map,
 )
@@ -30,12 +34,14 @@ from twigcast.subscriptions import Format, read_subscriptions
 if TYPE_CHECKING:
     from twigcast.document import DocumentLimits
     from twigcast.pattern import Explanation
+    from twigcast.rewriting import Mappings
 
 EXAMPLES = examples(
     "twigcast explain --subscription \"//p[person='Ada']\" article.xml",
     "twigcast explain --subscriptions news.tsv --id ada article.xml",
     "twigcast explain --subscriptions news.txt --id 12 --json article.xml",
     "twigcast explain --index news.tci --id ada article.xml",
+    "twigcast explain -x //course[place/room] --mappings mappings/ cmu.xml",
     "twigcast explain -x //n:name -n n=http://iptc.org/std/nar/2006-10-01/ a.xml",
 )
 
@@ -62,6 +68,8 @@ def command(
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
     json: AsJson = False,
+    mappings: MappingFiles = None,
+    unknown: UnknownRoots = Unknown.DEAD_LETTER,
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
     limit: Limits = None,
@@ -70,6 +78,7 @@ def command(
 
     Where a comparison fails, the values that were found are shown; where a name is not there, what is there.
     Names are written with the prefixes of --namespace, or else with those of the document.
+    With --mappings, what is there is what the image of the document has.
     """
     namespaces = namespace_map(namespace, default_namespace)
     given = [each for each in (subscription, subscriptions, index) if each is not None]
@@ -86,7 +95,7 @@ def command(
     source = documents.DocumentFile(document)
     if index is not None:
         assert id is not None
-        explanation = _of_index(index, id, source, limits, namespaces)
+        explanation = _of_index(index, id, source, limits, namespaces, _loaded(mappings), unknown)
     else:
         if subscription is not None:
             wanted = Subscription("subscription", subscription, namespaces=namespaces)
@@ -94,16 +103,20 @@ def command(
             assert subscriptions is not None
             assert id is not None
             wanted = _found(subscriptions, format, id, namespaces)
-        from twigcast.document import read
-        from twigcast.pattern import explain
+        from twigcast.filtering import Index
 
-        pattern = wanted.pattern
+        _ = wanted.pattern  # a bad expression is reported before the document is read
         body = source.read(limits.bytes)
-        explanation = explain(
-            pattern,
-            read(body, limits),
-            limits.steps(len(body)),
-            namespaces=wanted.namespaces,
+        one = Index(limits=limits)
+        one.add(wanted.id, wanted.text, wanted.namespaces)
+        explanation = replace(
+            one.explain(
+                body,
+                wanted.id,
+                namespaces=wanted.namespaces,
+                rewriting=_loaded(mappings),
+                unknown=unknown.value,
+            ),
             text=wanted.text,
         )
     typer.echo(json_line(explanation.to_dict()) if json else "\n".join(map(escaped, explanation.lines())))
@@ -115,6 +128,8 @@ def _of_index(
     source: documents.DocumentFile,
     limits: DocumentLimits,
     namespaces: Mapping[str, str],
+    mappings: Mappings | None,
+    unknown: Unknown,
 ) -> Explanation:
     from twigcast.filtering import Index
 
@@ -122,7 +137,21 @@ def _of_index(
     known = id if id in index else next((each for each in index.ids if str(each) == id), None)
     if known is None:
         raise _unknown(id, path)
-    return index.explain(source.read(limits.bytes), known, namespaces=namespaces or None)
+    return index.explain(
+        source.read(limits.bytes),
+        known,
+        namespaces=namespaces or None,
+        rewriting=mappings,
+        unknown=unknown.value,
+    )
+
+
+def _loaded(paths: list[Path] | None) -> Mappings | None:
+    if paths is None:
+        return None
+    from twigcast.rewriting import Mappings
+
+    return Mappings.load(paths)
 
 
 def _found(path: Path, format: Format | None, id: str, namespaces: Mapping[str, str]) -> Subscription:

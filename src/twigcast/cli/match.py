@@ -17,11 +17,14 @@ from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
     Limits,
+    MappingFiles,
     MaximumBytes,
     MaximumDepth,
     Namespaces,
     OptionalSubscriptions,
     SubscriptionFormat,
+    Unknown,
+    UnknownRoots,
     examples,
     namespace_map,
 )
@@ -30,6 +33,7 @@ from twigcast.errors import DocumentError, EvaluationError, SourceError, Twigcas
 
 if TYPE_CHECKING:
     from twigcast.filtering import Index
+    from twigcast.rewriting import Mappings
 
 EXAMPLES = examples(
     "twigcast match --subscriptions news.txt article.xml",
@@ -37,6 +41,7 @@ EXAMPLES = examples(
     "gunzip -c article.xml.gz | twigcast match --index news.tci --count -",
     "twigcast match -s news.txt --select --id 12 article.xml",
     "twigcast match -s g2.txt -n n=http://iptc.org/std/nar/2006-10-01/ feed/",
+    "twigcast match -s s.txt --mappings mappings/ feed/",
 )
 
 
@@ -84,6 +89,16 @@ class Outcome:
     parts: list[MatchedPart]
     error: TwigcastError | None = None
     refused: list[DocumentRefusal] = field(default_factory=list)
+    mapping: str | None = None
+    """The mapping that was applied, as ``name@version#hash``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mediation:
+    """The mappings by which documents are matched, if there are any."""
+
+    mappings: Mappings | None
+    unknown: Unknown
 
 
 def command(
@@ -121,6 +136,8 @@ def command(
     show: Annotated[
         int, typer.Option("--show", min=1, metavar="N", help="Ids shown per document in the table.")
     ] = 5,
+    mappings: MappingFiles = None,
+    unknown: UnknownRoots = Unknown.DEAD_LETTER,
     max_bytes: MaximumBytes = None,
     max_depth: MaximumDepth = None,
     limit: Limits = None,
@@ -131,6 +148,8 @@ def command(
     Piped, it is one line for each match: document, tab, id (with --count: document, tab, number;
     with --select: document, id, start, end, kind, text).
     With --json it is one object for each document.
+
+    With --mappings, subscriptions are written against the global schema, and parts are those of the original.
 
     A document that cannot be read is reported on stderr, and the other documents are still matched;
     the exit code is then 1.
@@ -148,6 +167,7 @@ def command(
     else:
         assert subscriptions is not None
         compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
+    mediation = Mediation(_loaded(mappings), unknown)
     only = frozenset(id) if id else None
     sources = list(documents.find(document))
     streams = _streams(json)
@@ -155,7 +175,7 @@ def command(
     rows: list[Outcome] = []
     with progress("Matching", sources, total=len(sources)) as counted:
         for source in counted:
-            outcome = _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT)
+            outcome = _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT, mediation)
             if outcome.error is not None:
                 readable = False
                 if streams:
@@ -188,31 +208,62 @@ def _streams(json: bool) -> bool:
     return json or not sys.stdout.isatty()
 
 
+def _loaded(paths: list[Path] | None) -> Mappings | None:
+    if paths is None:
+        return None
+    from twigcast.rewriting import Mappings
+
+    return Mappings.load(paths)
+
+
 def _outcome(
-    index: Index, source: documents.DocumentFile, wanted: Wanted, only: frozenset[str] | None, form: Form
+    index: Index,
+    source: documents.DocumentFile,
+    wanted: Wanted,
+    only: frozenset[str] | None,
+    form: Form,
+    mediation: Mediation,
 ) -> Outcome:
+    mapping: str | None = None
     try:
         body = source.read(index.limits.bytes)
-        match = index.match(body)
+        match = index.match(body, rewriting=mediation.mappings, unknown=mediation.unknown.value)
+        mapping = match.mapping
         ids = [id for id in match.ids if only is None or str(id) in only]
         refused = [DocumentRefusal(each.id, each.error) for each in match.undecided]
-        parts = list(_parts(index, body, ids, form, refused)) if wanted is Wanted.PARTS else []
+        parts: list[MatchedPart] = []
+        if wanted is Wanted.PARTS:
+            parts = list(_parts(index, body, ids, form, refused, mediation.mappings, mapping))
     except (DocumentError, SourceError) as error:
-        return Outcome(source.text, [], 0, [], error)
-    return Outcome(source.text, ids, len(ids), parts, refused=refused)
+        return Outcome(source.text, [], 0, [], error, mapping=mapping)
+    return Outcome(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
 
 
 def _parts(
-    index: Index, body: bytes, ids: Iterable[Hashable], form: Form, refused: list[DocumentRefusal]
+    index: Index,
+    body: bytes,
+    ids: Iterable[Hashable],
+    form: Form,
+    refused: list[DocumentRefusal],
+    mappings: Mappings | None,
+    applied: str | None,
 ) -> Iterator[MatchedPart]:
-    """The parts that the subscriptions selected; the document is parsed once for all of them."""
+    """The parts that the subscriptions selected; the document is parsed once for all of them.
+
+    With a mapping they are the nodes of the original from which the selected ones were made.
+    """
     from twigcast.document import PartCutter, read
     from twigcast.pattern import select
 
-    cutter = PartCutter(read(body, index.limits), form.value, index.limits)
+    document = read(body, index.limits)
+    cutter = PartCutter(document, form.value, index.limits)
+    mapping = next((each for each in mappings or () if each.reference == applied), None)
+    image = document if mapping is None else mapping.apply(document, index.limits)
     for id in ids:
         try:
-            nodes = select(index.pattern(id), cutter.document, index.limits.steps(len(body)))
+            found = select(index.pattern(id), image, index.limits.steps(len(body)))
+            sources = dict.fromkeys(source for node in found for source in image.sources(node))
+            nodes = sorted(sources, key=lambda node: node.order)
             texts = cutter.texts(nodes)
         except (DocumentError, EvaluationError) as error:
             refused.append(DocumentRefusal(id, error))
@@ -234,6 +285,8 @@ def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
         ]
     if wanted is Wanted.PARTS or outcome.refused:
         answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
+    if outcome.mapping is not None:
+        answer["mapping"] = outcome.mapping
     answer["error"] = as_json(outcome.error)
     yield json_line(answer)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -14,6 +15,14 @@ SUBSCRIPTIONS_HELP = (
     "optional prefix=uri pairs) or JSONL (objects with id, xpath, namespaces); also .gz; - is stdin. "
     "In lines and TSV, '# namespace prefix=uri' binds a prefix for the lines that follow."
 )
+
+
+class Unknown(Enum):
+    """What happens to documents without a mapping."""
+
+    DEAD_LETTER = "dead-letter"
+    AS_IS = "as-is"
+
 
 Namespaces: TypeAlias = Annotated[
     list[str] | None,
@@ -54,6 +63,24 @@ Limits: TypeAlias = Annotated[
         metavar="NAME=N",
         help="Set a limit by the name that messages give it, such as work, amplification or attributes; "
         "repeatable.",
+    ),
+]
+
+
+MappingFiles: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--mappings",
+        metavar="PATH",
+        help="Mapping files or folders of them: documents are matched as the mapping of their root element "
+        "rewrites them, and delivered as they are; repeatable.",
+    ),
+]
+UnknownRoots: TypeAlias = Annotated[
+    Unknown,
+    typer.Option(
+        "--unknown",
+        help="With --mappings, a document whose root has no mapping is an error, or matched as it is.",
     ),
 ]
 

@@ -37,12 +37,10 @@ from twigcast.rewriting.operators import (
     Insert,
     InsertAll,
     InsertEach,
-    Operator,
     Rename,
     ToElement,
     Upgrade,
     UpgradeAll,
-    apply_in_order,
     was_attribute_of,
 )
 from twigcast.rewriting.schema_tree import SchemaTree
@@ -81,10 +79,10 @@ class Image(Document):
         return sorted(found, key=lambda origin: origin.order)
 
 
-def rewrite(
+def rewrite_with(
     document: Document,
     schema: SchemaTree,
-    operators: Sequence[Operator],
+    operators: Sequence[AppliedOperator],
     limits: DocumentLimits | None = None,
 ) -> Image:
     """The image of a document under the operators of a mapping, whose source schema is ``schema``.
@@ -92,19 +90,9 @@ def rewrite(
     Raises ``MappingError`` (``no-mapping``) if the root is not that of the schema, and ``DocumentError``
     (``rewriting-expansion``) if copies make the image too large.
     """
-    return rewrite_with(document, schema, apply_in_order(schema, operators)[1], limits)
-
-
-def rewrite_with(
-    document: Document,
-    schema: SchemaTree,
-    operators: Sequence[AppliedOperator],
-    limits: DocumentLimits | None = None,
-) -> Image:
-    """``rewrite`` for operators that have been applied to the schema already."""
     if QName(document.root.namespace, document.root.local) != schema.root.label:
         raise no_mapping(QName(document.root.namespace, document.root.local), schema)
-    rewriter = _Rewriter(document, schema, limits or DocumentLimits())
+    rewriter = _Rewriter(document, schema, operators, limits or DocumentLimits())
     for operator in operators:
         rewriter.apply(operator)
     return rewriter.image()
@@ -186,13 +174,20 @@ _Copy: TypeAlias = _ElementCopy | _ValueCopy | Text | Comment | Instruction
 
 
 class _Rewriter:
-    def __init__(self, document: Document, schema: SchemaTree, limits: DocumentLimits) -> None:
+    def __init__(
+        self,
+        document: Document,
+        schema: SchemaTree,
+        operators: Sequence[AppliedOperator],
+        limits: DocumentLimits,
+    ) -> None:
         self.document, self.schema = document, schema
         self.strangers = 0
         self.top = _ElementCopy(None, QName("", ""))
         self._copy(document)
         self.budget = CopyBudget(len(document.body), limits)
-        self.budget.read(_size(self.top.children))
+        if any(isinstance(each.operator, Downgrade | Exchange) for each in operators):
+            self.budget.read(_size(self.top.children))  # otherwise nothing is copied
 
     def _copy(self, document: Document) -> None:
         root = self.schema.root

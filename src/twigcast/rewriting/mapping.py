@@ -133,7 +133,7 @@ class Mapping:
         return named_places(self.source, _keys(self.operators))
 
     def apply(self, document: Document, limits: DocumentLimits | None = None) -> Image:
-        """The image of a document; raises ``MappingError`` or ``DocumentError``, as ``rewrite`` does."""
+        """The image of a document; raises ``MappingError`` or ``DocumentError``, as ``rewrite_with`` does."""
         return rewrite_with(document, self.source, self.applied, limits)
 
     @cached_property
@@ -152,6 +152,11 @@ class Mapping:
         for label, children in recursive_children(self.source, _keys(self.operators)).items():
             parents.setdefault(tuple(sorted(map(str, children))), []).append(str(label))
         return sorted(["Inside", sorted(labels), list(children)] for children, labels in parents.items())
+
+
+def rewrite(document: Document, mapping: Mapping, limits: DocumentLimits | None = None) -> Image:
+    """The image of a document under a mapping: a document in the global schema that knows its source."""
+    return mapping.apply(document, limits)
 
 
 def _entry(operator: Operator) -> list[object]:

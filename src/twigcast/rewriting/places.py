@@ -22,11 +22,12 @@ from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree, element_label
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """A state: the key of the place, None between two named places, and the states of child elements.
+    """A state: the label of its elements, the key of the place, and the states of child elements.
 
-    ``attributes`` has the keys of attributes that are named.
+    ``key`` is None between two named places.  ``attributes`` has the keys of attributes that are named.
     """
 
+    label: QName
     key: str | None
     children: dict[QName, int] = field(default_factory=dict)
     attributes: dict[QName, str] = field(default_factory=dict)
@@ -42,7 +43,7 @@ def named_places(tree: SchemaTree, keys: Iterable[str]) -> list[NamedPlace]:
     def number(node: SchemaNode, between: QName | None = None) -> int:
         at = numbers.setdefault((node.key, between), len(places))
         if at == len(places):
-            places.append(NamedPlace(None if between else node.key))
+            places.append(NamedPlace(between or node.label, None if between else node.key))
             waiting.append((node, between))
         return at
 

@@ -140,16 +140,16 @@ class _Planner:
 
     def _add_source(self, operators: Sequence[Operator]) -> None:
         """All places of the source; of a schema with too many, those that operators name."""
+        if self.source.has_more_places_than(MOST_NODES):
+            self._add_named_places([key for operator in operators for key in _keys(operator)])
+            return
         places: dict[str, SchemaNode] = {}
         waiting = deque([self.source.root])
-        while waiting and len(places) <= MOST_NODES:
+        while waiting:
             place = waiting.popleft()
             places[place.key] = place
             self.source.expand(place)
             waiting.extend(place.children)
-        if waiting:
-            self._add_named_places([key for operator in operators for key in _keys(operator)])
-            return
         for place in places.values():
             self._number(place.key, place.label)
         for place in places.values():
@@ -162,8 +162,7 @@ class _Planner:
         automaton = named_places(self.source, keys)
         names = [f"{number}" if each.key is None else each.key for number, each in enumerate(automaton)]
         for name, place in zip(names, automaton, strict=True):
-            label = QName("", "") if place.key is None else self.source[place.key].label
-            self.nodes[self._number(name, label)].flags |= _Flag.OPEN
+            self.nodes[self._number(name, place.label)].flags |= _Flag.OPEN
         for name, place in zip(names, automaton, strict=True):
             for label, child in place.children.items():
                 self._add_child(name, label, self.numbers[names[child]])

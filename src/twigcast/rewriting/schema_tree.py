@@ -190,8 +190,10 @@ class SchemaTree:
         # The lists are complete before the node has them: another thread may be reading the tree.
         children: dict[QName, SchemaNode] = {}
         loops: dict[QName, str] = {}
-        steps = parse_path(node.key)  # the ancestors in the source, wherever the node is now
-        above = {step.label: "/".join(map(str, steps[: at + 1])) for at, step in enumerate(steps)}
+        key, above = "", dict[QName, str]()  # the ancestors in the source, wherever the node is now
+        for step in parse_path(node.key):
+            key = f"{key}/{step}" if above else str(step)
+            above[step.label] = key
         for child in self.graph.children(node.element):
             label = element_label(self.graph, child.name)
             if label in above:
@@ -218,6 +220,20 @@ class SchemaTree:
             found += 1 + len(node.attributes)
             waiting.extend(node.children)
         return list(_below(self.roots))
+
+    def has_more_places_than(self, limit: int) -> bool:
+        """Whether the schema has more elements at places than this; counts without creating nodes."""
+        graph = self.graph
+        if graph is None:
+            return sum(not node.is_attribute for node in self.known) > limit
+        found = 1
+        waiting = [(root.element, frozenset((root.element,))) for root in self.roots if root.element]
+        while waiting and found <= limit:
+            element, above = waiting.pop()
+            below = [child.name for child in graph.children(element) if child.name not in above]
+            found += len(below)
+            waiting += [(name, above | {name}) for name in below]
+        return found > limit
 
     @property
     def known(self) -> list[SchemaNode]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from tests.rewriting.mapping_files.publisher import publisher
+from tests.rewriting.mapping_files.publisher import DOCUMENT, publisher
 
 RunCommand = Callable[..., Any]
 
@@ -55,3 +55,11 @@ def test_a_drawing_is_written(run: RunCommand, tmp_path: Path) -> None:
     done = run("schema", "show", path, "--svg", tmp_path / "cmu.svg")
     assert (done.exit_code, done.stdout) == (0, "")
     assert etree.parse(tmp_path / "cmu.svg").getroot().tag.endswith("svg")
+
+
+def test_a_stylesheet_is_written(run: RunCommand, tmp_path: Path) -> None:
+    """It makes the image of a document."""
+    path = publisher(tmp_path)
+    assert run("schema", "show", path, "--xslt", tmp_path / "cmu.xsl").exit_code == 0
+    image = etree.XSLT(etree.parse(tmp_path / "cmu.xsl"))(etree.fromstring(DOCUMENT))
+    assert image.xpath("string(/catalogue/course/instructor/name)") == "Ailamaki"

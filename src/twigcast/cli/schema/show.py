@@ -14,6 +14,7 @@ EXAMPLES = examples(
     "twigcast schema show mappings/cmu.toml",
     "twigcast schema show mappings/cmu.toml --all",
     "twigcast schema show mappings/cmu.toml --svg cmu.svg",
+    "twigcast schema show mappings/cmu.toml --xslt cmu.xsl",
 )
 
 
@@ -25,13 +26,17 @@ def command(
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Write a drawing instead of text.")
     ] = None,
+    xslt: Annotated[
+        Path | None,
+        typer.Option("--xslt", metavar="FILE", help="Write a stylesheet that makes the same images."),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Show the places of the source, the operators that act on each, and the global places they become.
 
     A place in parentheses is made by an operator.
     """
-    from twigcast.rewriting import mapping_rows, mapping_svg, read_mapping_file
+    from twigcast.rewriting import mapping_rows, mapping_svg, read_mapping_file, to_xslt
     from twigcast.system import write_atomically
 
     file = read_mapping_file(mapping)
@@ -43,6 +48,10 @@ def command(
     if svg is not None:
         write_atomically(svg, mapping_svg(rows, f"{found.name} → {file.target.name}").encode())
         complain(f"{svg}: {len(rows):,} places")
+    if xslt is not None:
+        write_atomically(xslt, to_xslt(found).encode())
+        complain(f"{xslt}: {len(found.operators):,} operators")
+    if svg is not None or xslt is not None:
         return
     if json:
         for row in rows:
