@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from experiments.findings import Experiment
 from experiments.rewriting import (
-    fig_6_7,
-    fig_6_8_and_9,
-    fig_6_10,
+    fig_6_7a,
+    fig_6_7b,
+    fig_6_8a,
+    fig_6_8b,
+    fig_6_9a,
+    fig_6_9b,
+    fig_6_10a,
+    fig_6_10b,
     matching,
     operators,
     query,
@@ -15,22 +20,13 @@ from experiments.rewriting import (
 )
 from experiments.routing import fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3
 
-_ONE_EACH = (
-    fig_6,
-    fig_7,
-    fig_8,
-    fig_9,
-    table_1,
-    table_2,
-    table_3,
+_ROUTING = (fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3)
+_REWRITING = (
     operators,
-    table_6_2,
-    matching,
-    query,
-    seeing,
+    *(fig_6_7a, fig_6_7b, fig_6_8a, fig_6_8b, fig_6_9a, fig_6_9b, fig_6_10a, fig_6_10b),
+    *(table_6_2, matching, query, seeing),
 )
-_SEVERAL = (*fig_6_7.EXPERIMENTS, *fig_6_8_and_9.EXPERIMENTS, *fig_6_10.EXPERIMENTS)
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.name: each for each in (*(module.EXPERIMENT for module in _ONE_EACH), *_SEVERAL)
+    each.EXPERIMENT.name: each.EXPERIMENT for each in (*_ROUTING, *_REWRITING)
 }

@@ -44,6 +44,22 @@ WHY_PYTHON = (
 )
 
 
+def line(routers: int) -> Network:
+    """Routers in line."""
+    _check_simpy()
+    from twigcast import simulator
+
+    return simulator.line(routers)
+
+
+def binary_tree(levels: int) -> Network:
+    """A complete binary tree of routers."""
+    _check_simpy()
+    from twigcast import simulator
+
+    return simulator.balanced_tree(2, levels)
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One point of a figure."""
@@ -71,12 +87,14 @@ class Outcome:
 
 def responses(setting: Setting, feed: Sequence[FeedDocument]) -> dict[str, Outcome]:
     """SDR, NDDR (with announced mappings), NDDR_data, EDRR and LDRR."""
+    for each in feed:
+        _rewriter(each.dialect.name, each)
     found = {name: _run(setting, feed, approach) for name, approach in _APPROACHES.items()}
     image = _run(setting, feed, None)
-    start = time.perf_counter()
+    start = time.thread_time()
     for each in feed:
         _rewriter(each.dialect.name, each).reverse(each.image)
-    back = 1000 * (time.perf_counter() - start) / len(feed)
+    back = 1000 * (time.thread_time() - start) / len(feed)
     found["EDRR"] = replace(image, processing=image.processing + back, transmission=found["SDR"].transmission)
     found["LDRR"] = replace(image, processing=image.processing + back)
     return found
@@ -134,8 +152,6 @@ def _simulated(
     setting: Setting, feed: Sequence[FeedDocument], approach: Approach | None, cost: CostModel | None
 ) -> tuple[float, Report]:
     """The mean delay in ms, and the report; all documents are sent once before any is measured."""
-    if find_spec("simpy") is None:
-        raise ExtraError("simpy", extra="simulator")
     from twigcast.simulator import LinkModel, Load, Simulation
 
     routers = setting.network.leaves if setting.at_leaves else setting.network.routers
@@ -184,3 +200,8 @@ def _envelope(number: int, each: FeedDocument, approach: Approach | None) -> Env
         headers = ((MAPPING, each.dialect.mapping.reference),)
         return Envelope(name, each.body, each.dialect.name, headers, each.image)
     return Envelope(name, each.body, each.dialect.name)
+
+
+def _check_simpy() -> None:
+    if find_spec("simpy") is None:
+        raise ExtraError("simpy", extra="simulator")
