@@ -22,7 +22,7 @@ from twigcast.workload import (
 )
 
 DIALECTS = 40
-ELEMENT = 50
+ELEMENT = 44
 """About how many bytes an element of these documents takes."""
 SUBSCRIPTIONS = SubscriptionOptions(
     seed=2, min_steps=4, max_steps=8, wildcard=0.2, descendant=0.05, nested=0.2, value=0.3, distinct=False

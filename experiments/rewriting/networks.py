@@ -21,7 +21,7 @@ from experiments.rewriting.feeds import FeedDocument, catalogue, subscriptions
 from twigcast.errors import ExtraError
 from twigcast.pattern import parse
 from twigcast.rewriting import ReverseRewriter
-from twigcast.routing import FLOODING, MAPPING, Approach, Envelope, Mediation, Network
+from twigcast.routing import FLOODING, MAPPING, Approach, Envelope, Network, NetworkMediation
 
 if TYPE_CHECKING:
     from twigcast.simulator import CostModel, Report
@@ -175,7 +175,7 @@ def _simulated(
         FLOODING,
         cost=cost,
         link=LinkModel(0.0, setting.mbps * 1e6 / 8),
-        mediation=Mediation(approach) if approach else None,
+        mediation=NetworkMediation(approach) if approach else None,
     )
     warm = None
     for step, _ in enumerate(simulation.steps(), 1):

@@ -10,11 +10,10 @@ from twigcast.routing.mediation import (
     APPROACHES,
     Approach,
     KnownMappings,
-    Mediation,
     Mediator,
+    NetworkMediation,
     Proposal,
     image_advertisement,
-    places_automaton,
     pool_for,
 )
 from twigcast.routing.messages import (
@@ -67,11 +66,11 @@ __all__ = [
     "KnownMappings",
     "LeafPath",
     "Link",
-    "Mediation",
     "Mediator",
     "Merging",
     "Message",
     "Network",
+    "NetworkMediation",
     "Overlay",
     "Paths",
     "Pool",
@@ -91,7 +90,6 @@ __all__ = [
     "image_advertisement",
     "join",
     "leaf_paths",
-    "places_automaton",
     "pool_for",
     "reassemble",
 ]

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from twigcast.analysis import Selectivity
 from twigcast.pattern import Pattern
 from twigcast.routing.forwarding import NOWHERE, Demand, ForwardingTable, Link
-from twigcast.routing.mediation import Mediation, pool_for
+from twigcast.routing.mediation import NetworkMediation, pool_for
 from twigcast.routing.messages import Deliver, Message, Paths, Subscribe, Unsubscribe
 from twigcast.routing.network import Network
 from twigcast.routing.pool import Pool
@@ -55,7 +55,7 @@ class Overlay:
         *,
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
-        mediation: Mediation | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> None:
         self.network = network
         pool = pool_for(mediation, ANSWERS)
@@ -139,7 +139,7 @@ def join(
     *,
     schema: ElementGraph | None = None,
     selectivity: Selectivity | None = None,
-    mediation: Mediation | None = None,
+    mediation: NetworkMediation | None = None,
 ) -> dict[str, Router]:
     """Make the routers of a network with their neighbours and clients; ``pool`` is called for each router."""
     return {

@@ -35,7 +35,7 @@ from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
-from twigcast.routing.mediation import KnownMappings, Mediation, pool_for
+from twigcast.routing.mediation import KnownMappings, NetworkMediation, pool_for
 from twigcast.routing.message_batch import BatchPart, added, check_ids, in_parts
 from twigcast.routing.messages import (
     Advertise,
@@ -74,7 +74,7 @@ class Router:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
-        mediation: Mediation | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> None:
         """Merging needs a ``schema``; aggregation needs a ``selectivity``, or a schema to derive it from.
 
@@ -266,7 +266,7 @@ class Router:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
-        mediation: Mediation | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> Router:
         """Make a router from its saved state, as its neighbours know it; raises ``RoutingError``.
 

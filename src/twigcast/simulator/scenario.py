@@ -12,7 +12,15 @@ from twigcast.analysis import Selectivity, sample_selectivity
 from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
-from twigcast.routing import STRATEGIES, Approach, Envelope, Mediation, Network, Strategy, advertisement
+from twigcast.routing import (
+    STRATEGIES,
+    Approach,
+    Envelope,
+    Network,
+    NetworkMediation,
+    Strategy,
+    advertisement,
+)
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
@@ -99,7 +107,7 @@ class Scenario:
                 load,
                 strategy,
                 name=name if approach is None else f"{name}, {approach}",
-                mediation=None if approach is None else Mediation(approach),
+                mediation=None if approach is None else NetworkMediation(approach),
                 cost=self.cost,
                 link=self.link,
                 interval=self.interval,

@@ -24,9 +24,9 @@ from twigcast.routing import (
     Announce,
     Deliver,
     Envelope,
-    Mediation,
     Message,
     Network,
+    NetworkMediation,
     Paths,
     Publish,
     Strategy,
@@ -82,7 +82,7 @@ class Simulation:
         batch: int | None = None,
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
-        mediation: Mediation | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> None:
         """Without a ``cost`` model the processing time of the routers is measured.
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from twigcast.routing import Deliver, Envelope, Mediation, Message, Network, Router, Strategy, join, pool_for
+from twigcast.routing import (
+    Deliver,
+    Envelope,
+    Message,
+    Network,
+    NetworkMediation,
+    Router,
+    Strategy,
+    join,
+    pool_for,
+)
 from twigcast.schema import ElementGraph
 
 NETWORK = Network(
@@ -20,7 +30,7 @@ class MediatedNetwork:
 
     def __init__(
         self,
-        mediation: Mediation | None,
+        mediation: NetworkMediation | None,
         strategy: Strategy | None = None,
         schema: ElementGraph | None = None,
     ) -> None:

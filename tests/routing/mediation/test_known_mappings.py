@@ -29,7 +29,7 @@ from twigcast.routing import (
     Announce,
     Approach,
     Envelope,
-    Mediation,
+    NetworkMediation,
     Pool,
     Publish,
     Router,
@@ -47,7 +47,7 @@ BODY = b"<cmu><Course>XML</Course></cmu>"
 
 def network(approach: Approach, *mappings: Mapping) -> MediatedNetwork:
     """A network in which ada, at the publisher's router, and eve, two links away, want courses."""
-    made = MediatedNetwork(Mediation(approach))
+    made = MediatedNetwork(NetworkMediation(approach))
     for mapping in mappings:
         made.send("cmu", Announce(mapping))
     made.send("cmu", Advertise(image_advertisement("cmu", ONE)))
@@ -143,7 +143,7 @@ def test_a_document_without_mapping_is_refused_or_as_it_is() -> None:
     with pytest.raises(MappingError, match="no mapping for the root element 'syllabus'") as caught:
         made.send("cmu", Publish(Envelope("d1", b"<syllabus/>")))
     assert caught.value.code == "no-mapping"
-    lenient = MediatedNetwork(Mediation(unknown="as-is"))
+    lenient = MediatedNetwork(NetworkMediation(unknown="as-is"))
     lenient.send("ada", Subscribe("ada-1", parse("/syllabus")))
     assert len(lenient.send("cmu", Publish(Envelope("d1", b"<syllabus/>")))) == 1
 
@@ -151,7 +151,7 @@ def test_a_document_without_mapping_is_refused_or_as_it_is() -> None:
 def test_documents_as_paths_cannot_be_rewritten() -> None:
     """Operators need several paths of a document at once: trap 33."""
     with pytest.raises(RoutingError) as caught:
-        Router("r", (), strategy=Strategy(publication="paths"), mediation=Mediation())
+        Router("r", (), strategy=Strategy(publication="paths"), mediation=NetworkMediation())
     assert caught.value.code == "strategy"
 
 
@@ -183,7 +183,7 @@ def test_a_restored_router_knows_its_mappings() -> None:
     """The saved state has the canonical text of each mapping."""
     made = network("NDDR_router", ONE)
     before = made.routers["r1"]
-    after = Router.restore(before.save(), mediation=Mediation())
+    after = Router.restore(before.save(), mediation=NetworkMediation())
     assert [each.reference for each in after.mappings or ()] == [ONE.reference]
     assert after.receive(Envelope("d1", BODY), "cmu") == before.receive(Envelope("d1", BODY), "cmu")
 
@@ -202,7 +202,7 @@ def test_every_strategy_and_approach_delivers_what_matches_the_image(
     """Deliveries are those of the evaluator on the images, and the bytes are the publisher's."""
     strategies = [each for each in Strategy.all_combinations() if each.publication == "documents"]
     graph = random_schema(random).graph
-    made = MediatedNetwork(Mediation(approach), random.choice(strategies), graph)
+    made = MediatedNetwork(NetworkMediation(approach), random.choice(strategies), graph)
     mappings = {}
     for publisher in ("cmu", "brown"):
         tree = random_schema(random)

@@ -2,12 +2,12 @@
 
     publisher ──► edge router: which mapping?  ──► routers match the image ──► the publisher's own bytes
 
-``Mediation`` says which approach the network uses; a ``Mediator`` keeps the mappings of a global schema.
+``NetworkMediation`` says which approach the network uses; a ``Mediator`` keeps the mappings of a global schema.
 """
 
-from twigcast.routing.mediation.approach import APPROACHES, Approach, Mediation
+from twigcast.routing.mediation.approach import APPROACHES, Approach, NetworkMediation
 from twigcast.routing.mediation.image_matching import pool_for
-from twigcast.routing.mediation.image_schema import image_advertisement, places_automaton
+from twigcast.routing.mediation.image_schema import image_advertisement
 from twigcast.routing.mediation.known_mappings import KnownMappings
 from twigcast.routing.mediation.mediator import Mediator, Proposal
 
@@ -15,10 +15,9 @@ __all__ = [
     "APPROACHES",
     "Approach",
     "KnownMappings",
-    "Mediation",
     "Mediator",
+    "NetworkMediation",
     "Proposal",
     "image_advertisement",
-    "places_automaton",
     "pool_for",
 ]

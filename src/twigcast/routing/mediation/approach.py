@@ -21,7 +21,7 @@ APPROACHES: tuple[Approach, ...] = get_args(Approach)
 
 
 @dataclass(frozen=True, slots=True)
-class Mediation:
+class NetworkMediation:
     """The approach of a network, and what it does with a document that no mapping is for."""
 
     approach: Approach = "NDDR_router"

@@ -14,9 +14,8 @@ from twigcast.analysis import SchemaAutomaton, describes_document
 from twigcast.document import read
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, matches
-from twigcast.rewriting import FrameEngine, Mapping, QueryTranslator
-from twigcast.routing.mediation.approach import Approach, Mediation
-from twigcast.routing.mediation.image_schema import places_automaton
+from twigcast.rewriting import FrameEngine, Mapping, QueryTranslator, image_automaton
+from twigcast.routing.mediation.approach import Approach, NetworkMediation
 from twigcast.routing.pool import Pool
 
 Entries: TypeAlias = ByNumber[int, Pattern | SchemaAutomaton]
@@ -46,7 +45,7 @@ class TranslatedPatterns:
         self._inexact: set[int] = set()
         translator = QueryTranslator(mapping)
         self.index = Index()
-        self.index.add("source", places_automaton(mapping.source))
+        self.index.add("source", image_automaton(mapping.source))
         for number, entry in entries.items():
             if isinstance(entry, SchemaAutomaton):
                 self._inexact.add(number)
@@ -96,7 +95,7 @@ def _confirmed(mapping: Mapping, body: bytes, entries: Entries) -> list[int]:
     ]
 
 
-def pool_for(mediation: Mediation | None, answers: int = 0) -> Pool:
+def pool_for(mediation: NetworkMediation | None, answers: int = 0) -> Pool:
     """A pool of patterns that matches documents as the approach of a network says."""
     return Pool(answers, None if mediation is None else MATCHERS.get(mediation.approach))
 

@@ -17,7 +17,7 @@ from xml.parsers import expat
 from twigcast.document import read
 from twigcast.errors import MappingError
 from twigcast.rewriting import Mapping, write_document
-from twigcast.routing.mediation.approach import Mediation
+from twigcast.routing.mediation.approach import NetworkMediation
 from twigcast.routing.messages import MAPPING, RULES, Announce, Envelope, Message, Publish
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SEPARATOR = "\f"
 class KnownMappings:
     """All versions by hash, and of each publisher the newest; routers add to it and take nothing away."""
 
-    def __init__(self, mediation: Mediation) -> None:
+    def __init__(self, mediation: NetworkMediation) -> None:
         self.mediation = mediation
         self._by_hash: dict[str, Mapping] = {}
         self._newest: dict[str, Mapping] = {}

@@ -32,8 +32,7 @@ from twigcast.pattern import (
     StringTest,
 )
 from twigcast.rewriting import Mapping as RewritingMapping
-from twigcast.rewriting import Operator, SchemaTree, derive
-from twigcast.routing.mediation.image_schema import places_automaton
+from twigcast.rewriting import Operator, SchemaTree, derive, image_automaton
 
 if TYPE_CHECKING:
     from twigcast.rewriting import Matching
@@ -134,7 +133,7 @@ class Mediator:
         """
         lost = _paths(self.schema) - _paths(schema)
         if lost:
-            automaton = places_automaton(self.schema)
+            automaton = image_automaton(self.schema)
             for pattern in subscriptions:
                 if used := lost & _used(pattern, automaton):
                     place = "/".join(min(used))
