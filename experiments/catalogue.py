@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from experiments.findings import Experiment
-from experiments.rewriting import matching, operators
+from experiments.rewriting import (
+    fig_6_7a,
+    fig_6_7b,
+    fig_6_8a,
+    fig_6_8b,
+    fig_6_9a,
+    fig_6_9b,
+    fig_6_10a,
+    fig_6_10b,
+    matching,
+    operators,
+    query,
+    seeing,
+    table_6_2,
+)
 from experiments.routing import fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3
 
+_ROUTING = (fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3)
+_REWRITING = (
+    operators,
+    *(fig_6_7a, fig_6_7b, fig_6_8a, fig_6_8b, fig_6_9a, fig_6_9b, fig_6_10a, fig_6_10b),
+    *(table_6_2, matching, query, seeing),
+)
+
 EXPERIMENTS: dict[str, Experiment] = {
-    each.EXPERIMENT.name: each.EXPERIMENT
-    for each in (fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3, operators, matching)
+    each.EXPERIMENT.name: each.EXPERIMENT for each in (*_ROUTING, *_REWRITING)
 }

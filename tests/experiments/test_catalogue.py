@@ -9,7 +9,7 @@ from experiments import EXPERIMENTS
 FOLDER = Path(__file__).parents[2] / "experiments"
 
 
-def test_every_experiment_has_the_name_of_its_file() -> None:
+def test_every_file_with_an_experiment_is_in_it() -> None:
     """``experiments/routing/table_3.py`` is ``routing/table-3``."""
     files = [file for file in FOLDER.glob("*/*.py") if "\nEXPERIMENT = " in file.read_text(encoding="utf-8")]
     names = {f"{file.parent.name}/{file.stem.replace('_', '-')}" for file in files}

@@ -27,3 +27,12 @@ def test_sizes_are_those_of_what_is_said() -> None:
     assert sizes.total([Publish(Envelope("d", b"<a/>"))]) == FRAME + 4
     paths = leaf_paths("d", read(b"<a><b/><c/></a>"))
     assert sizes.total([Paths("d", paths)]) == 3 * FRAME + 2 * len(b"<a><b></b></a>")
+
+
+def test_headers_and_images_have_a_size() -> None:
+    """What travels with a document takes time on a link, too."""
+    sizes = Sizes()
+    headers = (("mapping", "cmu@1"),)
+    assert sizes.total([Publish(Envelope("d", b"<a/>", headers=headers))]) == FRAME + 4 + 12
+    assert sizes.total([Publish(Envelope("d", b"<a/>", image=b"<b/>"))]) == FRAME + 8
+    assert sizes.total([Paths("d", (), headers=headers)]) == FRAME + 12

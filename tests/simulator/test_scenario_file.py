@@ -8,7 +8,7 @@ import pytest
 
 from twigcast.errors import RoutingError, SchemaError
 from twigcast.routing import STRATEGIES, Strategy
-from twigcast.simulator import SCENARIOS, CostModel, load_scenario
+from twigcast.simulator import SCENARIOS, CostModel, DialectOptions, load_scenario
 
 DTD = "<!ELEMENT a (b|c)*><!ELEMENT b (c*)><!ELEMENT c (#PCDATA)>"
 
@@ -125,3 +125,17 @@ def test_a_misspelt_key_is_shown_the_right_one(tmp_path: Path) -> None:
     """This works also in a section whose keys belong to two values."""
     with pytest.raises(RoutingError, match=r"subscribers.wildcrad: unknown key; did you mean wildcard\?"):
         load_scenario(write(tmp_path, "[subscribers]\nwildcrad = 0.1"))
+
+
+def test_a_file_asks_for_dialects(tmp_path: Path) -> None:
+    """One approach may be given by itself."""
+    path = write(tmp_path, "[mediation]\ndialects = 4\napproach = ['SDR', 'QRA']")
+    assert load_scenario(path).mediation == DialectOptions(4, ("SDR", "QRA"))
+    path = write(tmp_path, "[mediation]\napproach = 'SDR'")
+    assert load_scenario(path).mediation == DialectOptions(40, ("SDR",))
+
+
+def test_an_unknown_approach_is_refused(tmp_path: Path) -> None:
+    """The error names the key."""
+    with pytest.raises(RoutingError, match="mediation"):
+        load_scenario(write(tmp_path, "[mediation]\napproach = 'XYZ'"))

@@ -6,7 +6,7 @@ functions count the label paths that patterns select, generalise patterns and me
 """
 
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, members, schema_automaton
-from twigcast.analysis.conformance import describes
+from twigcast.analysis.conformance import describes, describes_document
 from twigcast.analysis.covering import Summary, covers, summary, summary_covers
 from twigcast.analysis.covering_index import CoveringIndex
 from twigcast.analysis.generalization import common_pattern, shortened
@@ -54,6 +54,7 @@ __all__ = [
     "covers",
     "degree",
     "describes",
+    "describes_document",
     "kind",
     "members",
     "overlaps",

@@ -16,9 +16,13 @@ from twigcast.pattern import Axis, NameTest
 def describes(automaton: SchemaAutomaton, body: bytes) -> bool:
     """Whether a document can be read and the automaton describes every label path of it."""
     try:
-        document = read(body)
+        return describes_document(automaton, read(body))
     except DocumentError:
         return False
+
+
+def describes_document(automaton: SchemaAutomaton, document: Document) -> bool:
+    """Whether the automaton describes every label path of a document, which may have several roots."""
     waiting: list[tuple[Document | Element, int]] = [(document, DOCUMENT)]
     while waiting:
         node, position = waiting.pop()

@@ -158,8 +158,10 @@ def _table(scenario: Scenario, reports: list[Report]) -> Table:
     title = Text(f"{escaped(scenario.name)}: {len(scenario.network.routers):,} routers")
     table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
     table.add_column("strategy", no_wrap=True)
-    columns = ("messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
-               "rows", "deliveries", "mean ms", "p50", "p99")  # fmt: skip
+    columns = ["messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
+               "rows", "deliveries", "mean ms", "p50", "p99"]  # fmt: skip
+    if scenario.mediation is not None:
+        columns += ("documents/user", "recall", "images MB", "headers MB")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for report in reports:
@@ -176,8 +178,18 @@ def _table(scenario: Scenario, reports: list[Report]) -> Table:
             f"{report.rows:,}",
             f"{report.deliveries:,}" + ("" if report.correct else " WRONG"),
             *(f"{1000 * each:,.1f}" for each in (report.delay.mean, report.delay.p50, report.delay.p99)),
+            *(_of_mediation(report) if scenario.mediation is not None else ()),
         )
     return table
+
+
+def _of_mediation(report: Report) -> tuple[str, ...]:
+    return (
+        f"{report.documents_per_user:,.2f}",
+        f"{report.recall:.3f}",
+        f"{report.image_bytes / 1e6:,.2f}",
+        f"{report.header_bytes / 1e6:,.2f}",
+    )
 
 
 def _list() -> None:

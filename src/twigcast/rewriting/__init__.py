@@ -67,6 +67,15 @@ from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
+    from twigcast.rewriting.approaches import (
+        FrameEngine,
+        FrameEvent,
+        QueryTranslator,
+        ReverseRewriter,
+        Translation,
+        translate,
+        write_document,
+    )
     from twigcast.rewriting.dialects import PROPORTIONS, Dialect, make_dialects, normal_document
     from twigcast.rewriting.mapping_files import (
         CheckedMapping,
@@ -116,6 +125,8 @@ __all__ = [
     "EventAttribute",
     "EventRewriter",
     "Exchange",
+    "FrameEngine",
+    "FrameEvent",
     "Growth",
     "Hide",
     "Image",
@@ -136,13 +147,16 @@ __all__ = [
     "PathStep",
     "ProposedPair",
     "QName",
+    "QueryTranslator",
     "Rename",
+    "ReverseRewriter",
     "SchemaNode",
     "SchemaTree",
     "StartEvent",
     "TextEvent",
     "Thesaurus",
     "ToElement",
+    "Translation",
     "Upgrade",
     "UpgradeAll",
     "ValueProfile",
@@ -183,14 +197,25 @@ __all__ = [
     "shown_operator",
     "shown_path",
     "to_xslt",
+    "translate",
     "update_mapping_file",
     "was_attribute_of",
+    "write_document",
     "write_proposal",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
+        "twigcast.rewriting.approaches": (
+            "FrameEngine",
+            "FrameEvent",
+            "QueryTranslator",
+            "ReverseRewriter",
+            "Translation",
+            "translate",
+            "write_document",
+        ),
         "twigcast.rewriting.dialects": ("PROPORTIONS", "Dialect", "make_dialects", "normal_document"),
         "twigcast.rewriting.mapping_files": (
             "CheckedMapping",

@@ -6,8 +6,21 @@ Everything here is pure: there is no clock, no socket, no file and no randomness
 from twigcast.routing.advertising import Advertisement, advertisement
 from twigcast.routing.delivery_table import DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Carried, Demand, ForwardingTable, Link, carry
+from twigcast.routing.mediation import (
+    APPROACHES,
+    Approach,
+    KnownMappings,
+    Mediator,
+    NetworkMediation,
+    Proposal,
+    image_advertisement,
+    pool_for,
+)
 from twigcast.routing.messages import (
+    MAPPING,
+    RULES,
     Advertise,
+    Announce,
     Deliver,
     Envelope,
     Message,
@@ -31,12 +44,17 @@ from twigcast.routing.strategy import FLOODING, STRATEGIES, Strategy
 from twigcast.routing.tables import PublicationTable
 
 __all__ = [
+    "APPROACHES",
     "FLOODING",
+    "MAPPING",
     "NOWHERE",
+    "RULES",
     "STRATEGIES",
     "Advertise",
     "Advertisement",
     "Aggregating",
+    "Announce",
+    "Approach",
     "Carried",
     "Change",
     "Deliver",
@@ -45,14 +63,18 @@ __all__ = [
     "Demand",
     "Envelope",
     "ForwardingTable",
+    "KnownMappings",
     "LeafPath",
     "Link",
+    "Mediator",
     "Merging",
     "Message",
     "Network",
+    "NetworkMediation",
     "Overlay",
     "Paths",
     "Pool",
+    "Proposal",
     "PublicationTable",
     "Publish",
     "Router",
@@ -65,7 +87,9 @@ __all__ = [
     "advertisement",
     "branches",
     "carry",
+    "image_advertisement",
     "join",
     "leaf_paths",
+    "pool_for",
     "reassemble",
 ]

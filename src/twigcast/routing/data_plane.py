@@ -44,7 +44,7 @@ def send_documents(
                 if links >> number & 1:
                     outgoing.setdefault(neighbour, []).append(onward)
         for client, ids in deliveries.by_client(deliveries.rows(answer)):
-            outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope, ids))
+            outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope.delivered(), ids))
 
 
 def send_paths(

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from twigcast.pattern import Pattern
 
 if TYPE_CHECKING:
+    from twigcast.rewriting import Mapping
     from twigcast.routing.advertising import Advertisement
     from twigcast.routing.path_publication import LeafPath
 
 FLOODED = "flooded"
+MAPPING, RULES = "mapping", "mapping-rules"
+"""The headers that name the mapping of a document, and that have its rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,15 @@ class Envelope:
     body: bytes
     publisher: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
+    image: bytes | None = None
+    """The document in the global schema, where it travels along; subscribers do not receive it."""
+
+    def delivered(self) -> Envelope:
+        """The document as a subscriber receives it: without image and rules, which are for routers."""
+        if self.image is None and all(key != RULES for key, _ in self.headers):
+            return self
+        headers = tuple(each for each in self.headers if each[0] != RULES)
+        return replace(self, headers=headers, image=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,13 @@ class Unadvertise:
     """Ends the advertisement of this id."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Makes a mapping known to all routers; older versions of it stay known."""
+
+    mapping: Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +111,7 @@ class Deliver:
     subscriptions: tuple[str, ...]
 
 
-Message: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Publish | Paths | Deliver
+Message: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Announce | Publish | Paths | Deliver
 
 
 class Send(NamedTuple):

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from twigcast.analysis import Selectivity
 from twigcast.pattern import Pattern
 from twigcast.routing.forwarding import NOWHERE, Demand, ForwardingTable, Link
+from twigcast.routing.mediation import NetworkMediation, pool_for
 from twigcast.routing.messages import Deliver, Message, Paths, Subscribe, Unsubscribe
 from twigcast.routing.network import Network
 from twigcast.routing.pool import Pool
@@ -54,10 +55,13 @@ class Overlay:
         *,
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> None:
         self.network = network
-        pool = Pool(answers=ANSWERS)
-        self.routers = join(network, strategy, lambda: pool, schema=schema, selectivity=selectivity)
+        pool = pool_for(mediation, ANSWERS)
+        self.routers = join(
+            network, strategy, lambda: pool, schema=schema, selectivity=selectivity, mediation=mediation
+        )
         self.received: Counter[str] = Counter()
         """The number of messages that routers have received, by class name; each path counts as a message."""
         numbers = {name: number for number, name in enumerate(network.routers)}
@@ -135,6 +139,7 @@ def join(
     *,
     schema: ElementGraph | None = None,
     selectivity: Selectivity | None = None,
+    mediation: NetworkMediation | None = None,
 ) -> dict[str, Router]:
     """Make the routers of a network with their neighbours and clients; ``pool`` is called for each router."""
     return {
@@ -146,6 +151,7 @@ def join(
             schema=schema,
             selectivity=selectivity,
             pool=pool(),
+            mediation=mediation,
         )
         for name in network.routers
     }

@@ -8,6 +8,7 @@ hundred routers is matched once, and each router looks up the matched numbers in
         pool        0 /a/b    1 //c[@d]
         answer      [1]                            y and z match
 
+A document may have a mapping: then its image is matched, and the answer is cached for document and mapping.
 A schema automaton can be stored like a pattern; it matches the documents that it describes.
 Cost: the index is updated when the next document arrives.  A released pattern stays in the index as a
 tombstone, which is removed from answers; the index is rebuilt when half of its entries are tombstones.
@@ -15,17 +16,22 @@ tombstone, which is removed from answers; the index is rebuilt when half of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from collections.abc import Mapping as ByNumber
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from twigcast.analysis import SchemaAutomaton, overlaps
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, MappingError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
+
+if TYPE_CHECKING:
+    from twigcast.rewriting import Mapping
+    from twigcast.routing.mediation.image_matching import ImageMatcher
 
 FEW = 64
 RELEASED = -1
@@ -37,8 +43,15 @@ Answer: TypeAlias = npt.NDArray[np.int32]
 class Pool:
     """Patterns by number with reference counts; a number is reused after its last reference is released."""
 
-    def __init__(self, answers: int = 0) -> None:
-        """``answers`` is the number of answers to cache, which pays off if routers share the pool."""
+    def __init__(
+        self,
+        answers: int = 0,
+        matcher: Callable[[Mapping, ByNumber[int, Pattern | SchemaAutomaton]], ImageMatcher] | None = None,
+    ) -> None:
+        """``answers`` is the number of answers to cache, which pays off if routers share the pool.
+
+        ``matcher`` makes another matcher than the index for the documents of a mapping.
+        """
         self._numbers: dict[Pattern | SchemaAutomaton, int] = {}
         self._by_identity: dict[int, int] = {}  # hashing a pattern takes microseconds
         self._entries: dict[int, Pattern | SchemaAutomaton] = {}
@@ -51,8 +64,10 @@ class Pool:
         self._indexed = 0  # positions in the index, including tombstones
         self._new: dict[int, None] = {}
         self._changed = False
-        self._answers: dict[bytes, Answer | DocumentError] = {}
+        self._answers: dict[tuple[str, bytes], Answer | DocumentError] = {}
         self._most_answers = answers
+        self._matcher = matcher
+        self._matchers: dict[str, ImageMatcher] = {}  # by the hash of the mapping
         self._overlaps: dict[str, tuple[Advertisement, dict[int, bool]]] = {}
 
     def hold(self, entry: Pattern | SchemaAutomaton) -> int:
@@ -96,17 +111,21 @@ class Pool:
         """A size for arrays by number: a power of two, with room for all numbers and for some new ones."""
         return 1 << max(6, self._next.bit_length())
 
-    def match(self, body: bytes) -> Answer:
-        """Return the numbers of all patterns that a document matches; raises ``DocumentError``."""
+    def match(self, body: bytes, mapping: Mapping | None = None) -> Answer:
+        """Return the numbers of all patterns that a document, or its image, matches.
+
+        Raises ``DocumentError``.
+        """
         if self._changed:
             self._update()
-        known = self._answers.get(body) if self._answers else None
+        key = ("" if mapping is None else mapping.hash, body)
+        known = self._answers.get(key) if self._answers else None
         if known is None:
-            known = self._answer(body)
+            known = self._answer(body, mapping)
             if self._most_answers:
                 if len(self._answers) >= self._most_answers:
                     del self._answers[next(iter(self._answers))]
-                self._answers[body] = known
+                self._answers[key] = known
         if isinstance(known, DocumentError):
             raise known.with_traceback(None)
         return known
@@ -140,8 +159,12 @@ class Pool:
         self._changed = True
         return number
 
-    def _answer(self, body: bytes) -> Answer | DocumentError:
-        match = self._index.match(body)
+    def _answer(self, body: bytes, mapping: Mapping | None) -> Answer | DocumentError:
+        if mapping is not None and self._matcher is not None:
+            found = self._matched(body, mapping, self._matcher)
+            if found is not None:
+                return found
+        match = self._index.match(body, mapping)
         if match.error is not None:
             return match.error
         positions = np.asarray(match.positions, dtype=np.uint32)
@@ -149,6 +172,22 @@ class Pool:
             positions = np.union1d(positions, [each.position for each in match.undecided]).astype(np.uint32)
         numbers = self._number_at.take(positions)
         return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
+
+    def _matched(
+        self,
+        body: bytes,
+        mapping: Mapping,
+        matcher: Callable[[Mapping, ByNumber[int, Pattern | SchemaAutomaton]], ImageMatcher],
+    ) -> Answer | DocumentError | None:
+        if mapping.hash not in self._matchers:
+            self._matchers[mapping.hash] = matcher(mapping, self._entries)
+        try:
+            numbers = self._matchers[mapping.hash].numbers(body)
+        except DocumentError as error:
+            return error
+        except MappingError as error:
+            return DocumentError(error.message, code=error.code)
+        return None if numbers is None else np.asarray(sorted(numbers), dtype=np.int32)
 
     def _update(self) -> None:
         """Add new patterns to the index, or rebuild it if it has too many tombstones."""
@@ -175,3 +214,4 @@ class Pool:
         self._new.clear()
         self._changed = False
         self._answers.clear()
+        self._matchers.clear()

@@ -31,16 +31,19 @@ from typing import Any
 
 from twigcast.analysis import Selectivity, schema_selectivity
 from twigcast.document import read
-from twigcast.errors import RoutingError
+from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
-from twigcast.routing.message_batch import BatchPart, added, duplicate, in_parts
+from twigcast.routing.mediation import KnownMappings, NetworkMediation, pool_for
+from twigcast.routing.message_batch import BatchPart, added, check_ids, in_parts
 from twigcast.routing.messages import (
     Advertise,
+    Announce,
     Envelope,
     Message,
     Paths,
+    Publish,
     Send,
     Subscribe,
     Unadvertise,
@@ -53,12 +56,9 @@ from twigcast.routing.stages.change import written
 from twigcast.routing.stages.interest import Interest
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable
+from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable, check_distinct
 from twigcast.schema import ElementGraph
 from twigcast.system import garbage_collection_paused
-
-RESERVED = ("merge:", "aggregate:", "branch:")
-"""The prefixes of the ids that routers generate; clients cannot use them."""
 
 
 class Router:
@@ -74,21 +74,30 @@ class Router:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> None:
         """Merging needs a ``schema``; aggregation needs a ``selectivity``, or a schema to derive it from.
 
-        Several routers may share a ``pool``.
+        Several routers may share a ``pool``.  With ``mediation``, documents that have a mapping are matched
+        as it rewrites them.
         """
         self.name = name
         self.neighbours = tuple(neighbours)
         self.strategy = strategy or Strategy()
-        self.pool = pool if pool is not None else Pool()
+        self.pool = pool if pool is not None else pool_for(mediation)
+        self.mappings = None if mediation is None else KnownMappings(mediation)
+        if self._by_paths and mediation is not None:
+            raise RoutingError(
+                "documents that are rewritten cannot travel as paths: publication must be 'documents'",
+                code="strategy",
+                name="publication",
+            )
         if self.strategy.aggregation is not None and selectivity is None and schema is not None:
             selectivity = schema_selectivity(schema)
         self._new_interest = partial(Interest, self.strategy, schema, selectivity)
         self._interests = {link: self._new_interest() for link in self.neighbours}
         clients = tuple(clients)
-        _distinct([*self.neighbours, *clients], name)
+        check_distinct([*self.neighbours, *clients], name)
         self._asked = PublicationTable(name, self.neighbours)
         # Routers subscribe to paths, clients to documents, so the patterns of clients are kept here.
         self._exact = PublicationTable(name, ()) if self._by_paths else self._asked
@@ -134,7 +143,7 @@ class Router:
         self._asked.connect(neighbour)
         self._announced.links[neighbour] = {}
         interest = self._interests[neighbour] = self._new_interest()
-        said: list[Message] = []
+        said: list[Message] = [Announce(each) for each in self.mappings or ()]
         if self.strategy.advertising:
             said += [
                 Advertise(each)
@@ -185,10 +194,7 @@ class Router:
 
     def receive(self, envelope: Envelope, link: str) -> list[Send]:
         """Route a document; raises ``DocumentError`` if it cannot be read."""
-        self._check_link(link)
-        outgoing: Outgoing = {}
-        self._route([(envelope, self.pool.match(envelope.body))], link, outgoing)
-        return _sends(outgoing)
+        return self.handle((Publish(envelope),), link)
 
     def handle(self, messages: Sequence[Message], link: str) -> list[Send]:
         """Handle a batch of messages from one link; return the messages to send (of changes, the net)."""
@@ -198,14 +204,17 @@ class Router:
         """Do the same as ``handle``, and return the messages to send by link."""
         outgoing: Outgoing = {}
         is_stale = False
-        for part in self._checked(messages, link):
+        parts, announced = self._checked(messages, link)
+        if announced:
+            outgoing |= {each: list(announced) for each in self.neighbours if each != link}
+        for part in parts:
             if part.subscriptions:
                 self._change_subscriptions(part.subscriptions, link, outgoing)
             if part.advertisements:
                 self._change_advertisements(part.advertisements, link, outgoing)
             is_stale = is_stale or part.has_changes
             if is_stale:
-                part.documents = [(each, self.pool.match(each.body)) for each, _ in part.documents]
+                part.documents = [(each, self._answer(each)) for each, _ in part.documents]
             for publication in part.paths:
                 self._send_paths(publication, link, outgoing)
             if part.documents:
@@ -246,6 +255,7 @@ class Router:
             {link: tuple(self._announced[link].values()) for link in links},
             {link: dict(interest.known) for link, interest in self._interests.items()},
             {link: interest.tree for link, interest in self._interests.items()},
+            tuple(self.mappings or ()),
         ).to_json()
 
     @classmethod
@@ -256,6 +266,7 @@ class Router:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> Router:
         """Make a router from its saved state, as its neighbours know it; raises ``RoutingError``.
 
@@ -271,7 +282,10 @@ class Router:
                 schema=schema,
                 selectivity=selectivity,
                 pool=pool,
+                mediation=mediation,
             )
+            if router.mappings is not None:
+                router.mappings.learned([Announce(each) for each in state.mappings])
             for link, announced in state.advertisements.items():
                 router._announce(link, announced, ())
             for link, table in state.subscriptions.items():
@@ -303,39 +317,36 @@ class Router:
         if link not in self._asked.links:
             raise RoutingError(f"router {self.name!r} has no link {link!r}", code="unknown-link", name=link)
 
-    def _checked(self, messages: Sequence[Message], link: str) -> list[BatchPart]:
-        """Validate a batch and split it into parts; raises if a message cannot be handled."""
+    def _checked(self, messages: Sequence[Message], link: str) -> tuple[list[BatchPart], list[Announce]]:
+        """Validate a batch and split it into parts, and its new mappings; raises if it must be refused."""
         self._check_link(link)
-        parts = in_parts(
-            messages,
-            link,
-            self._own(link).numbers,
-            self._announced,
-            self.pool.match,
-            takes_paths=self._by_paths and not self._is_client(link),
-        )
-        if new := added(parts):
-            self._check_ids(new, link)
-        return parts
+        announced: list[Announce] = []
+        if self.mappings is not None:
+            messages, announced = self.mappings.learned(messages)
+        try:
+            if self.mappings is not None and self._is_client(link):
+                messages = self.mappings.all_entered(messages)
+            parts = in_parts(
+                messages,
+                link,
+                self._own(link).numbers,
+                self._announced,
+                self._answer,
+                takes_paths=self._by_paths and not self._is_client(link),
+            )
+            if new := added(parts):
+                check_ids(new, link, self._asked, self._exact, self.pool.pattern)
+        except TwigcastError:
+            if self.mappings is not None:
+                self.mappings.discard(each.mapping for each in announced)
+            raise
+        return parts, announced
 
-    def _check_ids(self, new: Mapping[str, Pattern], link: str) -> None:
-        """Check that each id is new, or generated by a router and used for the same pattern as before."""
-        is_client = self._is_client(link)
-        if is_client:
-            for id in new:
-                if id.startswith(RESERVED):
-                    raise RoutingError(
-                        f"the id {id!r} has a prefix that is reserved for routers: {', '.join(RESERVED)}",
-                        code="reserved-id",
-                        name=id,
-                    )
-            for id, links in self._exact.holders(new, link).items():
-                raise duplicate("subscription", id, links[0])
-        for id, links in self._asked.holders(new, link).items():
-            other = links[0]
-            number = self._asked[other].numbers[id]
-            if is_client or self._is_client(other) or self.pool.pattern(number) != new[id]:
-                raise duplicate("subscription", id, other)
+    def _answer(self, envelope: Envelope) -> Answer:
+        """The patterns that match a document, or its image if it has a mapping."""
+        if self.mappings is None:
+            return self.pool.match(envelope.body)
+        return self.mappings.answer(envelope, self.pool)
 
     # Within: subscriptions
 
@@ -487,13 +498,3 @@ class Router:
 
 def _sends(outgoing: Outgoing) -> list[Send]:
     return [Send(link, message) for link, sent in outgoing.items() for message in sent]
-
-
-def _distinct(links: Sequence[str], name: str) -> None:
-    seen = {name}
-    for link in links:
-        if link in seen:
-            raise RoutingError(
-                f"router {name!r} has two links {link!r}, or one to itself", code="duplicate-link", name=link
-            )
-        seen.add(link)

@@ -9,6 +9,7 @@ from typing import Any
 
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern, parse, render
+from twigcast.rewriting import Mapping as RewritingMapping
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.stages.subscription_tree import SavedNode
 from twigcast.routing.strategy import Strategy
@@ -32,6 +33,8 @@ class RouterState:
     advertisements: dict[str, tuple[Advertisement, ...]]
     told: dict[str, dict[str, Pattern]]
     trees: dict[str, tuple[SavedNode, ...]]
+    mappings: tuple[RewritingMapping, ...] = ()
+    """The mappings that the router knows, in the order in which it learnt them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain lists, dictionaries and strings."""
@@ -51,6 +54,7 @@ class RouterState:
                 link: [[list(ids), parent, list(above)] for ids, parent, above in tree]
                 for link, tree in self.trees.items()
             },
+            "mappings": [[each.name, each.version, each.canonical] for each in self.mappings],
         }
 
     @classmethod
@@ -77,6 +81,10 @@ class RouterState:
                 },
                 {link: _patterns(table, parsed) for link, table in fields["told"].items()},
                 {link: tuple(map(_node, tree)) for link, tree in fields["trees"].items()},
+                tuple(
+                    RewritingMapping.parse(name, rules, version)
+                    for name, version, rules in fields.get("mappings", ())
+                ),
             )
         except (KeyError, TypeError, ValueError, AttributeError, TwigcastError) as error:
             raise RoutingError(

@@ -13,8 +13,9 @@ arrays, which ``PublicationTable`` makes for the first document after a change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from twigcast.errors import RoutingError
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.delivery_table import ClientRow, DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Demand, ForwardingTable
@@ -203,3 +204,14 @@ def _discount(counts: dict[int, int], number: int) -> None:
         del counts[number]
     else:
         counts[number] -= 1
+
+
+def check_distinct(links: Sequence[str], name: str) -> None:
+    """Refuse two links of one name, or one to the router itself."""
+    seen = {name}
+    for link in links:
+        if link in seen:
+            raise RoutingError(
+                f"router {name!r} has two links {link!r}, or one to itself", code="duplicate-link", name=link
+            )
+        seen.add(link)

@@ -9,6 +9,7 @@ from twigcast.routing import Network
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
 from twigcast.simulator.plotting import plot
+from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.report import Delay, Report
 from twigcast.simulator.scenario import (
     SCENARIOS,
@@ -25,6 +26,7 @@ __all__ = [
     "SCENARIOS",
     "CostModel",
     "Delay",
+    "DialectOptions",
     "LinkModel",
     "Load",
     "Network",
@@ -34,6 +36,7 @@ __all__ = [
     "Simulation",
     "Subscribers",
     "balanced_tree",
+    "in_dialects",
     "line",
     "load_scenario",
     "named_scenario",

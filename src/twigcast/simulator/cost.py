@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from twigcast.pattern import Pattern, render
 from twigcast.routing import (
     Advertise,
+    Announce,
     Deliver,
+    Envelope,
     Message,
     Paths,
     Publish,
@@ -50,6 +52,19 @@ class CostModel:
         return controls * self.control + publications * (self.publication + rows * self.row)
 
 
+def header_size(message: Message) -> int:
+    """The bytes of the headers of a document."""
+    publication = message.envelope if isinstance(message, Publish | Deliver) else message
+    headers = publication.headers if isinstance(publication, Envelope | Paths) else ()
+    return sum(len(key.encode()) + len(value.encode()) for key, value in headers)
+
+
+def image_size(message: Message) -> int:
+    """The bytes of the image that travels with a document."""
+    image = message.envelope.image if isinstance(message, Publish | Deliver) else None
+    return 0 if image is None else len(image)
+
+
 class Sizes:
     """Computes the sizes of messages; each pattern is rendered only once."""
 
@@ -68,9 +83,11 @@ class Sizes:
                     self._patterns[id(message.pattern)] = known
                 total += len(message.id) + known[1]
             elif isinstance(message, Publish | Deliver):
-                total += len(message.envelope.body)
+                total += len(message.envelope.body) + image_size(message) + header_size(message)
             elif isinstance(message, Paths):
-                total += sum(FRAME + len(path.body) for path in message.paths)
+                total += sum(FRAME + len(path.body) for path in message.paths) + header_size(message)
+            elif isinstance(message, Announce):
+                total += len(message.mapping.reference) + len(message.mapping.canonical.encode())
             elif isinstance(message, Advertise):
                 automaton = message.advertisement.automaton
                 total += sum(len(test.local or "*") + 4 for test in automaton.tests)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twigcast.pattern import Pattern
+from twigcast.rewriting import Mapping as RewritingMapping
 from twigcast.routing import Advertisement, Envelope
 
 
@@ -21,3 +22,7 @@ class Load:
     subscriptions: Mapping[str, Sequence[tuple[str, Pattern]]] = field(default_factory=dict)
     documents: Sequence[tuple[str, Envelope]] = ()
     leaving: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    mappings: Mapping[str, Sequence[RewritingMapping]] = field(default_factory=dict)
+    """By client, the mappings that it announces before the first document."""
+    originals: Mapping[str, bytes] = field(default_factory=dict)
+    """By name of a document, the same document in the global schema."""

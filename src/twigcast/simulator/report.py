@@ -55,6 +55,16 @@ class Report:
     extra: int
     """The deliveries that this strategy made and flooding does not; anything but 0 is a bug."""
     delay: Delay
+    users: int = 0
+    """The clients that subscribe."""
+    received: int = 0
+    """The documents that users received, each counted once for each user."""
+    expected: int = 0
+    """The same, had all publishers written the global schema: the homogeneous feed."""
+    image_bytes: int = 0
+    """The bytes of images on links between routers."""
+    header_bytes: int = 0
+    """The bytes of headers on links between routers."""
     wall: float = field(default=0.0, compare=False)
     """The running time of the simulation itself, in seconds."""
 
@@ -74,10 +84,22 @@ class Report:
         """Whether the deliveries are exactly those of flooding."""
         return not self.missing and not self.extra
 
+    @property
+    def documents_per_user(self) -> float:
+        """The number of documents that a user received, on average."""
+        return self.received / self.users if self.users else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of the homogeneous feed's deliveries that were made."""
+        return self.received / self.expected if self.expected else 1.0
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""
         return asdict(self) | {
             "total": self.total,
             "false_positive_rate": self.false_positive_rate,
             "correct": self.correct,
+            "documents_per_user": self.documents_per_user,
+            "recall": self.recall,
         }

@@ -12,10 +12,19 @@ from twigcast.analysis import Selectivity, sample_selectivity
 from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
-from twigcast.routing import STRATEGIES, Envelope, Network, Strategy, advertisement
+from twigcast.routing import (
+    STRATEGIES,
+    Approach,
+    Envelope,
+    Network,
+    NetworkMediation,
+    Strategy,
+    advertisement,
+)
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import CostModel, LinkModel
 from twigcast.simulator.load import Load
+from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.simulation import Simulation
 from twigcast.simulator.topologies import balanced_tree, line, star
 from twigcast.workload import (
@@ -75,6 +84,8 @@ class Scenario:
     interval: float = 10.0
     batch: int | None = None
     seed: int = 0
+    mediation: DialectOptions | None = None
+    """Publishers write dialects of the schema, which routers rewrite; None if all write the schema itself."""
 
     def by_paths(self) -> Scenario:
         """Return the same scenario with documents that travel as paths, as in the routing paper."""
@@ -86,12 +97,17 @@ class Scenario:
         schema = self._schema()
         network, subscribers, publishers = self._populated()
         load = self._load(schema, subscribers, publishers)
+        chosen: tuple[Approach | None, ...] = (None,)
+        if self.mediation is not None:
+            load = in_dialects(load, schema, self.mediation, self.seed)
+            chosen = self.mediation.approach
         return [
             Simulation(
                 network,
                 load,
                 strategy,
-                name=name,
+                name=name if approach is None else f"{name}, {approach}",
+                mediation=None if approach is None else NetworkMediation(approach),
                 cost=self.cost,
                 link=self.link,
                 interval=self.interval,
@@ -100,6 +116,7 @@ class Scenario:
                 selectivity=self._selectivity(schema, strategy),
             )
             for name, strategy in self.strategies.items()
+            for approach in chosen
         ]
 
     def _schema(self) -> ElementGraph:

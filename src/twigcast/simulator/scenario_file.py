@@ -27,6 +27,10 @@
     [link]                                the fields of LinkModel
     latency = 0.25
 
+    [mediation]                           publishers write dialects of the schema, which routers rewrite
+    dialects = 40
+    approach = ["NDDR_data", "SDR"]       also NDDR_router, IDDR, QRA; each with each strategy
+
     [cost]                                the fields of CostModel; measured = true times the routers instead
     row = 0.5
 
@@ -43,8 +47,9 @@ from pydantic import BeforeValidator, Field, PositiveInt, create_model
 
 from twigcast.config import ConfigError, ConfigSection, read_toml, validated
 from twigcast.errors import RoutingError
-from twigcast.routing import STRATEGIES, Network, Strategy
+from twigcast.routing import STRATEGIES, Approach, Network, Strategy
 from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.simulator.publishers_of_dialects import DialectOptions
 from twigcast.simulator.scenario import Publishers, Scenario, Subscribers
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
 
@@ -101,6 +106,13 @@ class StrategiesSection(ConfigSection):
     publication: Literal["documents", "paths"] = "documents"
 
 
+class MediationSection(ConfigSection):
+    """How many dialects the publishers write, and the approaches to compare."""
+
+    dialects: PositiveInt = 40
+    approach: Approach | list[Approach] = "NDDR_router"
+
+
 def _section(*defaults: Any, **more: Any) -> type[ConfigSection]:
     """Make a section model whose keys and defaults are the fields of these dataclass values."""
     keys: dict[str, Any] = {}
@@ -129,6 +141,7 @@ _FILE: type[ConfigSection] = create_model(
     strategy=(_OWN_STRATEGY, None),
     link=(_section(_LINK), {}),
     cost=(_section(_COST, measured=(bool, False)), {}),
+    mediation=(MediationSection | None, None),
 )
 
 
@@ -146,7 +159,16 @@ def _scenario(file: Any, path: Path) -> Scenario:
         file.interval,
         file.batch,
         file.seed,
+        _mediation(file.mediation),
     )
+
+
+def _mediation(section: MediationSection | None) -> DialectOptions | None:
+    if section is None:
+        return None
+    chosen = section.approach
+    approaches = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+    return DialectOptions(section.dialects, approaches)
 
 
 def _strategies(file: Any) -> dict[str, Strategy]:

@@ -18,13 +18,16 @@ from typing import Any, NamedTuple
 from twigcast.analysis import Selectivity
 from twigcast.document import read
 from twigcast.errors import ExtraError
+from twigcast.rewriting import Mapping
 from twigcast.routing import (
     Advertise,
+    Announce,
     Deliver,
+    Envelope,
     Message,
     Network,
+    NetworkMediation,
     Paths,
-    Pool,
     Publish,
     Strategy,
     Subscribe,
@@ -32,10 +35,12 @@ from twigcast.routing import (
     Unsubscribe,
     join,
     leaf_paths,
+    pool_for,
 )
 from twigcast.schema import ElementGraph
-from twigcast.simulator.cost import CostModel, LinkModel, Sizes
+from twigcast.simulator.cost import CostModel, LinkModel, Sizes, header_size, image_size
 from twigcast.simulator.load import Load
+from twigcast.simulator.publishers_of_dialects import announcements
 from twigcast.simulator.report import Delay, Report
 from twigcast.simulator.truth import ANSWERS, Truth
 
@@ -45,6 +50,7 @@ except ModuleNotFoundError as error:
     raise ExtraError("simpy", extra="simulator") from error
 
 KINDS: dict[type[Message], str] = {
+    Announce: "announcement",
     Advertise: "advertisement",
     Unadvertise: "unadvertisement",
     Subscribe: "subscription",
@@ -76,6 +82,7 @@ class Simulation:
         batch: int | None = None,
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
+        mediation: NetworkMediation | None = None,
     ) -> None:
         """Without a ``cost`` model the processing time of the routers is measured.
 
@@ -88,14 +95,18 @@ class Simulation:
         self.name = name or str(strategy)
         self._cost, self._link, self._interval, self._batch = cost, link or LinkModel(), interval, batch
         self._at = dict(network.clients)
-        shared = Pool(answers=ANSWERS) if cost is not None else None
+        shared = pool_for(mediation, ANSWERS) if cost is not None else None
         self.routers = join(
             network,
             strategy,
-            lambda: shared if shared is not None else Pool(),
+            lambda: shared if shared is not None else pool_for(mediation),
             schema=schema,
             selectivity=selectivity,
+            mediation=mediation,
         )
+        self._mappings: dict[str | None, Mapping] = {}
+        if mediation is not None:
+            self._mappings = {each.name: each for some in load.mappings.values() for each in some}
         self._truth = Truth(network)
         self._sizes = Sizes()
         self._environment = simpy.Environment()
@@ -104,11 +115,13 @@ class Simulation:
         for name in network.routers:
             self._environment.process(self._work(name))
         self._received: Counter[str] = Counter()
-        self._bytes = 0
+        self._bytes = self._image_bytes = self._header_bytes = 0
         self._false_positives = 0
         self._published: dict[str, _Published] = {}
         self._owed: Counter[tuple[str, str, tuple[str, ...]]] = Counter()
         self._delays: list[float] = []
+        self._user_documents: set[tuple[str, str]] = set()
+        self._expected = 0
         self._tables = [0]
         self._wall = 0.0
 
@@ -120,6 +133,9 @@ class Simulation:
     def steps(self) -> Iterator[None]:
         """Run the load in steps: the advertisements, then each client that subscribes, then each document."""
         start = time.perf_counter()
+        for client in self.load.mappings if self._mappings else ():
+            self._send(client, self._at[client], announcements(self.load, client))
+            self._settle()
         if self.strategy.advertising:
             for client, announced in self.load.advertisements.items():
                 self._send(client, self._at[client], [Advertise(each) for each in announced])
@@ -159,6 +175,11 @@ class Simulation:
             sum(owed for owed in self._owed.values() if owed > 0),
             -sum(owed for owed in self._owed.values() if owed < 0),
             Delay.of(self._delays),
+            len(self.load.subscriptions),
+            len(self._user_documents),
+            self._expected,
+            self._image_bytes,
+            self._header_bytes,
             self._wall,
         )
 
@@ -180,8 +201,10 @@ class Simulation:
         by_paths = self.strategy.publication == "paths"
         paths = len(leaf_paths(envelope.doc_id, read(envelope.body))) if by_paths else 0
         self._published[envelope.doc_id] = _Published(client, self._environment.now, paths)
-        for receiver, ids in self._truth.deliveries(envelope.body).items():
+        for receiver, ids in self._truth.deliveries(envelope.body, self._mapping(envelope)).items():
             self._owed[receiver, envelope.doc_id, ids] += 1
+        original = self.load.originals.get(envelope.doc_id, envelope.body)
+        self._expected += len(self._truth.deliveries(original))
         self._send(client, self._at[client], [message])
 
     def _send(self, source: str, target: str, messages: Sequence[Message]) -> None:
@@ -197,12 +220,16 @@ class Simulation:
     def _arrive(self, source: str, target: str, messages: Sequence[Message], size: int) -> None:
         if target in self._inboxes:
             self._bytes += size
+            if source in self._inboxes:
+                self._image_bytes += sum(map(image_size, messages))
+                self._header_bytes += sum(map(header_size, messages))
             self._inboxes[target].put((source, messages))
             return
         for message in messages:
             assert isinstance(message, Deliver)
             doc_id = message.envelope.doc_id
             self._owed[target, doc_id, message.subscriptions] -= 1
+            self._user_documents.add((target, doc_id))
             self._delays.append(self._environment.now - self._published[doc_id].at)
 
     def _work(self, name: str) -> Generator[simpy.Event, Any, None]:
@@ -215,9 +242,9 @@ class Simulation:
                 yield self._environment.timeout(cost.seconds(controls, publications, router.table_size))
                 outgoing = router.exchange(messages, source)
             else:
-                start = time.perf_counter()
+                start = time.thread_time()  # what other processes do meanwhile is not the router's work
                 outgoing = router.exchange(messages, source)
-                yield self._environment.timeout(time.perf_counter() - start)
+                yield self._environment.timeout(time.thread_time() - start)
             for target, sent in outgoing.items():
                 self._send(name, target, sent)
 
@@ -242,11 +269,16 @@ class Simulation:
             self._received["publication"] += publications
         return controls, publications
 
+    def _mapping(self, envelope: Envelope) -> Mapping | None:
+        """The mapping of a document, by its publisher."""
+        return self._mappings.get(envelope.publisher)
+
     def _count_document(self, name: str, source: str, message: Publish) -> int:
         """Record a whole document that a router received; return as how many publications it counts."""
         published = self._published[message.envelope.doc_id]
         if source in self._inboxes:
-            needed = self._truth.needed(message.envelope.body, published.client)
+            envelope = message.envelope
+            needed = self._truth.needed(envelope.body, published.client, self._mapping(envelope))
             self._false_positives += name not in needed
         return published.paths or 1
 

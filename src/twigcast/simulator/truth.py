@@ -1,8 +1,9 @@
 """Computes the deliveries of flooding, and the routers that a document must pass, without running a network.
 
-Each document is matched against every live subscription.  A router needs a document if it lies on the route
-to a client with a match.  If documents travel as paths, it needs the paths that match branches of such a
-client's patterns.  Every other publication that a router receives is a false positive.
+Each document, or its image if it has a mapping, is matched against every live subscription.  A router needs a
+document if it lies on the route to a client with a match.  If documents travel as paths, it needs the paths
+that match branches of such a client's patterns.  Every other publication that a router receives is a false
+positive.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from twigcast.pattern import Pattern
+from twigcast.rewriting import Mapping
 from twigcast.routing import LeafPath, Network, Pool, PublicationTable, branches
 
 ANSWERS = 8192
@@ -48,23 +50,25 @@ class Truth:
         parts = [id for id in self._branches[client].numbers if id.partition(":")[2] in removed]
         self._branches.change(client, {}, parts)
 
-    def deliveries(self, body: bytes) -> dict[str, tuple[str, ...]]:
+    def deliveries(self, body: bytes, mapping: Mapping | None = None) -> dict[str, tuple[str, ...]]:
         """Return the clients that must receive a document, each with its matching subscriptions."""
         table = self._exact.deliveries(self._pool.capacity)
-        found = table.by_client(table.rows(self._pool.match(body)))
+        found = table.by_client(table.rows(self._pool.match(body, mapping)))
         return {self._exact.clients[client]: ids for client, ids in found}
 
-    def needed(self, body: bytes, publisher: str) -> frozenset[str]:
+    def needed(self, body: bytes, publisher: str, mapping: Mapping | None = None) -> frozenset[str]:
         """Return the routers that need a whole document."""
-        return self._on_route(self._exact, body, publisher)
+        return self._on_route(self._exact, body, publisher, mapping)
 
     def needed_path(self, path: LeafPath, publisher: str) -> frozenset[str]:
         """Return the routers that need a path."""
         return self._on_route(self._branches, path.body, publisher)
 
-    def _on_route(self, asked: PublicationTable, body: bytes, publisher: str) -> frozenset[str]:
+    def _on_route(
+        self, asked: PublicationTable, body: bytes, publisher: str, mapping: Mapping | None = None
+    ) -> frozenset[str]:
         table = asked.deliveries(self._pool.capacity)
-        clients = frozenset(table.client[table.rows(self._pool.match(body))].tolist())
+        clients = frozenset(table.client[table.rows(self._pool.match(body, mapping))].tolist())
         found = self._ways.get((publisher, clients))
         if found is None:
             start = self._at[publisher]

@@ -1,0 +1,43 @@
+"""How the routers of a network find the patterns that match the image of a document.
+
+    NDDR_router   the mapping is known to all routers (``Announce``); each rewrites while it parses
+    NDDR_data     the same, but each document has its mapping in a header
+    SDR           the edge router writes the image, which travels with the document
+    IDDR          as NDDR_router, by frames instead of rewriting; a reference, slow
+    QRA           as NDDR_router, by patterns that were translated to the publisher's schema
+
+The approach changes the cost, never a delivery: a subscriber always receives the publisher's bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from twigcast.errors import RoutingError
+
+Approach: TypeAlias = Literal["NDDR_router", "NDDR_data", "SDR", "IDDR", "QRA"]
+APPROACHES: tuple[Approach, ...] = get_args(Approach)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkMediation:
+    """The approach of a network, and what it does with a document that no mapping is for."""
+
+    approach: Approach = "NDDR_router"
+    unknown: Literal["dead-letter", "as-is"] = "dead-letter"
+    """Whether such a document is refused, or matched as it is."""
+
+    def __post_init__(self) -> None:
+        if self.approach not in APPROACHES:
+            raise RoutingError(
+                f"the approach must be one of {', '.join(APPROACHES)}, not {self.approach!r}",
+                code="strategy",
+                name="approach",
+            )
+        if self.unknown not in ("dead-letter", "as-is"):
+            raise RoutingError(
+                f"unknown must be 'dead-letter' or 'as-is', not {self.unknown!r}",
+                code="strategy",
+                name="unknown",
+            )
