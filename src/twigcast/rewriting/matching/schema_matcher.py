@@ -131,11 +131,10 @@ def match_schemas(
     inner = _inner_pairs(scores, leaves, threshold)
     pairs = {node.key: ({} | leaves | inner).get(node.key) for node in scores.sources}
     found = {key: image for key, image in pairs.items() if image is not None}
-    found = {
-        key: image
-        for key, image in found.items()
-        if not scores.target_by_key[image].is_attribute or _stays(scores, key, image, found)
-    }
+    _settle_root(scores, found)
+    for key, image in list(found.items()):  # a node before those below it
+        if _must_stay(scores, key, image) and not _stays(scores, key, image, found):
+            del found[key]
     evidence = {
         key: scores.evidence(key, image, shared=key in shared, structure=scores.structure.get((key, image)))
         for key, image in found.items()
@@ -144,8 +143,31 @@ def match_schemas(
     return Matching(found, evidence, unmatched)
 
 
+def _settle_root(scores: _Scores, pairs: dict[str, str]) -> None:
+    """Pair the source root with the global root, unless all other images lie below the root's own.
+
+    The root contains everything, so what it means does, too.
+    """
+    root, top = scores.sources[0].key, scores.targets[0].key
+    image = pairs.get(root)
+    if image in (None, top):
+        return
+    if any(each != image and not each.startswith(f"{image}/") for each in pairs.values()):
+        del pairs[root]
+        if top not in pairs.values():
+            pairs[root] = top
+
+
+def _must_stay(scores: _Scores, key: str, image: str) -> bool:
+    """Whether a node cannot be moved: an attribute that remains one, and what is in an element that can
+    contain itself, or is one."""
+    node = scores.source_by_key[key]
+    in_loop = node.parent is not None and any(each.is_recursive for each in (node, *node.ancestors()))
+    return scores.target_by_key[image].is_attribute or in_loop
+
+
 def _stays(scores: _Scores, key: str, image: str, pairs: Mapping[str, str]) -> bool:
-    """Whether an attribute stays one of the same element: only then can it remain an attribute."""
+    """Whether a node stays where it is: its parent is paired with the parent of its image."""
     above, below = scores.source_by_key[key].parent, scores.target_by_key[image].parent
     return above is not None and below is not None and pairs.get(above.key) == below.key
 
