@@ -16,12 +16,14 @@ if TYPE_CHECKING:
         DocumentError,
         EvaluationError,
         IndexFileError,
+        MappingError,
         PatternError,
         SubscriptionError,
         TwigcastError,
     )
     from twigcast.filtering import BatchMatch, Index, Match, Selected, Stats, Tuning
     from twigcast.pattern import Pattern, PatternLimits, Subscription, parse, render
+    from twigcast.rewriting import Mapping, Mappings, rewrite
 
 __version__ = "0.1.0"
 
@@ -32,6 +34,9 @@ __all__ = [
     "EvaluationError",
     "Index",
     "IndexFileError",
+    "Mapping",
+    "MappingError",
+    "Mappings",
     "Match",
     "Pattern",
     "PatternError",
@@ -45,6 +50,7 @@ __all__ = [
     "__version__",
     "parse",
     "render",
+    "rewrite",
 ]
 
 __getattr__ = lazy_names(
@@ -55,12 +61,14 @@ __getattr__ = lazy_names(
             "DocumentError",
             "EvaluationError",
             "IndexFileError",
+            "MappingError",
             "PatternError",
             "SubscriptionError",
             "TwigcastError",
         ),
         "twigcast.filtering": ("BatchMatch", "Index", "Match", "Selected", "Stats", "Tuning"),
         "twigcast.pattern": ("Pattern", "PatternLimits", "Subscription", "parse", "render"),
+        "twigcast.rewriting": ("Mapping", "Mappings", "rewrite"),
     },
 )
 

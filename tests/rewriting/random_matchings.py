@@ -49,6 +49,20 @@ def random_matching(draw: random.Random) -> tuple[SchemaTree, SchemaTree, dict[s
     return source, target, pairs
 
 
+def random_document(draw: random.Random, tree: SchemaTree) -> str:
+    """A document of a tree without loops."""
+
+    def element(node: SchemaNode) -> str:
+        attributes = "".join(f' {each.label.local}="v"' for each in node.attributes if draw.random() < 0.7)
+        content = ""
+        for child in node.children:
+            most = child.least + 2 if child.most is None else child.most
+            content += "".join(element(child) for _ in range(draw.randint(child.least, most)))
+        return f"<{node.label.local}{attributes}>{content}</{node.label.local}>"
+
+    return element(tree.root)
+
+
 def ends_at_images(image: SchemaTree, pairs: dict[str, str], source: SchemaTree) -> bool:
     """Whether every matched node is at the path of its image.
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.rewriting.random_matchings import ends_at_images, random_matching
-from twigcast.document import read
+from tests.rewriting.random_matchings import ends_at_images, random_document, random_matching
+from twigcast.document import Attribute, Element, Node, read
 from twigcast.errors import MappingError
 from twigcast.pattern import matches, parse
 from twigcast.rewriting import Mapping, SchemaTree, apply_all, derive, shown_operator
@@ -46,6 +46,35 @@ def test_every_matched_node_ends_at_the_path_of_its_image(seed: int) -> None:
     operators = derive(source, target, pairs)
     assert ends_at_images(apply_all(source, operators), pairs, source)
     assert derive(source, target, dict(reversed(pairs.items()))) == operators
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 10**9))
+def test_every_matched_element_of_a_document_ends_at_the_path_of_its_image(seed: int) -> None:
+    """Also where elements are missing or repeated."""
+    draw = random.Random(seed)
+    source, target, pairs = random_matching(draw)
+    root = source.root.key
+    image = Mapping("test", source, derive(source, target, pairs)).apply(
+        read(random_document(draw, source).encode())
+    )
+    waiting = [child for child in image.children if isinstance(child, Element)]
+    while waiting:
+        element = waiting.pop()
+        waiting += [child for child in element.children if isinstance(child, Element)]
+        place = "".join(map(place_of, image.origins.get(element, ())))
+        if place in pairs and not (place == root and "/" in pairs[place]):
+            assert place_of(element) == pairs[place]
+
+
+def place_of(node: Node) -> str:
+    if isinstance(node, Attribute):
+        return f"{place_of(node.parent)}/@{node.local}"
+    names = []
+    while isinstance(node, Element):
+        names.append(node.local)
+        node = node.parent
+    return "/".join(reversed(names))
 
 
 UNIVERSITY = tree(

@@ -2,7 +2,7 @@
 
 tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element type at each place
 mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
-image = mapping.apply(read(body))                               a Document in the global schema
+image = rewrite(read(body), mapping)                            a Document in the global schema
 image.sources(node)                                             the publisher's own nodes behind a node
 to_xslt(mapping)                                                a stylesheet that does the same
 rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from twigcast.rewriting.deriving import derive
-from twigcast.rewriting.documents import ELEMENT_COST, Image, rewrite
+from twigcast.rewriting.documents import ELEMENT_COST, Image
 from twigcast.rewriting.image_automaton import image_automaton
 from twigcast.rewriting.labels import (
     PathStep,
@@ -26,7 +26,7 @@ from twigcast.rewriting.labels import (
     parse_path,
     shown_path,
 )
-from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping import Mapping, rewrite
 from twigcast.rewriting.mapping_files import parse_operator, shown_operator
 from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (

@@ -37,12 +37,10 @@ from twigcast.rewriting.operators import (
     Insert,
     InsertAll,
     InsertEach,
-    Operator,
     Rename,
     ToElement,
     Upgrade,
     UpgradeAll,
-    apply_in_order,
     was_attribute_of,
 )
 from twigcast.rewriting.schema_tree import SchemaTree
@@ -81,10 +79,10 @@ class Image(Document):
         return sorted(found, key=lambda origin: origin.order)
 
 
-def rewrite(
+def rewrite_with(
     document: Document,
     schema: SchemaTree,
-    operators: Sequence[Operator],
+    operators: Sequence[AppliedOperator],
     limits: DocumentLimits | None = None,
 ) -> Image:
     """The image of a document under the operators of a mapping, whose source schema is ``schema``.
@@ -92,16 +90,6 @@ def rewrite(
     Raises ``MappingError`` (``no-mapping``) if the root is not that of the schema, and ``DocumentError``
     (``rewriting-expansion``) if copies make the image too large.
     """
-    return rewrite_with(document, schema, apply_in_order(schema, operators)[1], limits)
-
-
-def rewrite_with(
-    document: Document,
-    schema: SchemaTree,
-    operators: Sequence[AppliedOperator],
-    limits: DocumentLimits | None = None,
-) -> Image:
-    """``rewrite`` for operators that have been applied to the schema already."""
     if QName(document.root.namespace, document.root.local) != schema.root.label:
         raise no_mapping(QName(document.root.namespace, document.root.local), schema)
     rewriter = _Rewriter(document, schema, operators, limits or DocumentLimits())

@@ -40,7 +40,7 @@ def command(
         list[str] | None,
         typer.Option("--subscription", "-x", metavar="XPATH", help="A subscription to try; repeatable."),
     ] = None,
-    image: Annotated[bool, typer.Option("--image/--no-image", help="Print the image.")] = True,
+    no_image: Annotated[bool, typer.Option("--no-image", help="Do not print the image.")] = False,
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
     max_bytes: MaximumBytes = None,
@@ -63,7 +63,7 @@ def command(
     found = read_mapping_file(mapping).mapping()
     body = documents.DocumentFile(document).read(limits.bytes)
     result = found.apply(read(body, limits), limits)
-    if image:
+    if not no_image:
         for line in image_lines(result):
             typer.echo(line)
     if result.strangers:

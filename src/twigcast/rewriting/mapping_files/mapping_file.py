@@ -161,9 +161,8 @@ class MappingFile:
                 "reviewed",
                 "drift",
             )
-        source, target = self.source_tree(), self.target_tree(schema)
         try:
-            return self.derive(source, target)
+            return self.derive(self.source_tree(), self.target_tree(schema))
         except MappingError as error:
             if error.message.startswith(str(self.path)):
                 raise
