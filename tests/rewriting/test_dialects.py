@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from tests.rewriting.random_graphs import random_graph
 from twigcast.document import Document, Element, Text, read
 from twigcast.errors import SchemaError
+from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
 from twigcast.rewriting import (
     PROPORTIONS,
     Hide,
     InsertAll,
     Mapping,
+    Mappings,
     SchemaTree,
     derive,
     make_dialects,
@@ -118,6 +120,23 @@ def test_subscriptions_match_dialects_as_the_global_document() -> None:
         for dialect in dialects:
             image = dialect.mapping.apply(read(dialect.document(body)))
             assert [matches(pattern, image) for pattern in patterns] == expected
+
+
+def test_one_index_serves_all_dialects() -> None:
+    """The index finds for each dialect what it finds in the global document; the root chooses the mapping."""
+    options = SubscriptionOptions(seed=6, min_steps=2, nested=0.3, value=0.2, wildcard=0.2)
+    index = Index(list(enumerate(generate_subscriptions(CATALOGUE, 300, options))))
+    dialects = make_dialects(CATALOGUE, 40, seed=7, operators=12)
+    mappings = Mappings(dialect.mapping for dialect in dialects)
+    found = 0
+    for body in generate_documents(CATALOGUE, 3, DocumentOptions(seed=8, elements=60)):
+        expected = set(index.match(normal_document(CATALOGUE, body)).ids)
+        found += len(expected)
+        for dialect in dialects:
+            match = index.match(dialect.document(body), rewriting=mappings)
+            assert match.error is None
+            assert set(match.ids) == expected
+    assert found > 100
 
 
 def test_the_papers_proportions() -> None:
