@@ -117,8 +117,8 @@ def match_schemas(
     ``flooding`` is the weight of similarity flooding, 0 for none.
     """
     scores = _Scores(
-        source.nodes(LARGEST)[:LARGEST],
-        target.nodes(LARGEST)[:LARGEST],
+        _nodes(source),
+        _nodes(target),
         Thesaurus.built_in() if thesaurus is None else thesaurus,
         source_profiles or {},
         target_profiles or {},
@@ -128,9 +128,8 @@ def match_schemas(
     leaves = assign(scores.leaves, threshold)
     shared = share(scores.leaves, leaves, threshold, scores.alike)
     leaves |= shared
-    inner = _inner_pairs(scores, leaves, threshold)
-    pairs = {node.key: ({} | leaves | inner).get(node.key) for node in scores.sources}
-    found = {key: image for key, image in pairs.items() if image is not None}
+    chosen = leaves | _inner_pairs(scores, leaves, threshold)
+    found = {node.key: chosen[node.key] for node in scores.sources if node.key in chosen}
     _settle_root(scores, found)
     for key, image in list(found.items()):  # a node before those below it
         if _must_stay(scores, key, image) and not _stays(scores, key, image, found):
@@ -139,8 +138,14 @@ def match_schemas(
         key: scores.evidence(key, image, shared=key in shared, structure=scores.structure.get((key, image)))
         for key, image in found.items()
     }
-    unmatched = tuple(key for key in pairs if key not in found)
+    unmatched = tuple(node.key for node in scores.sources if node.key not in found)
     return Matching(found, evidence, unmatched)
+
+
+def _nodes(tree: SchemaTree) -> list[SchemaNode]:
+    """The nodes to compare, in preorder; those of a large schema whose content is not known are left out."""
+    found = tree.nodes(LARGEST)
+    return [node for node in found if tree.graph is None or node.is_attribute or node.is_expanded]
 
 
 def _settle_root(scores: _Scores, pairs: dict[str, str]) -> None:
