@@ -77,7 +77,7 @@ OF_UNMAPPED = Bar("≤", 1.1)
 OF_XSLT = Bar("≥", 5)
 SHARED = {2: 0.9, 4: 0.8, 8: 0.6, 16: 0.4}
 """The bars for shared copies, by how many elements get one."""
-SEEN = {"third": 0.8, "all": 1.03}
+SEEN = {"third": 0.8, "third-copied": 0.8, "all": 1.03}
 ON_SIBLINGS = Bar("≤", 1.5)
 THOUSAND = Bar("≤", 5)
 OF_LXML = Bar("≥", 1.27)

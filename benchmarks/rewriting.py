@@ -180,11 +180,18 @@ def copies(times: int, progress: Progress) -> Outcome:
 
 @cache
 def places(share: str, progress: Progress) -> Outcome:
-    """Subscriptions that see a third or all of the schema: skipping in times of looking at everything."""
+    """Subscriptions that see a third or all of the schema: skipping in times of looking at everything.
+
+    ``third`` is without the operators that copy, ``third-copied`` with them: what is copied is not skipped.
+    """
     progress(f"places: {share}")
     mapping, bodies, images = _mapping(), _documents(), _images()
     texts = _texts(1000, "branching")
     if share == "third":
+        kept = tuple(each for each in SEVEN if not isinstance(each, Downgrade | Exchange))
+        mapping = Mapping("five", mapping.source, kept)
+        images = [_written(mapping, body) for body in bodies]
+    if share != "all":
         seen = ("dept", "course", "title", "schedule", "time", "location", "university")
         texts = [f"/university/dept/course[{a}]/{b}" for a in seen[2:6] for b in seen[2:6]]
         texts += [f"/university/dept/course/schedule[{a}]" for a in seen[4:6]]

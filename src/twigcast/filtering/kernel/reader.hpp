@@ -60,10 +60,10 @@ class Reader {
         if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 0, limits.bytes};
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
         restart_ = false;
-        ReadError error = parse(false, bytes, length, result, words);
+        ReadError error = parse_twice(false, bytes, length, result, words);
         // A bad document is parsed again with namespace processing, so that the error does not depend on how far the
         // parse without it came.
-        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, bytes, length, result, words);
+        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse_twice(true, bytes, length, result, words);
         // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
         // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
         if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
@@ -84,12 +84,21 @@ class Reader {
 
   private:
     static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
+    static constexpr u64 LONGEST_CHARACTER = 3;  // in UTF-8, of one that is a byte in another encoding
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
 
     void free_parsers() {
         if (plain_) XML_ParserFree(plain_);
         if (spaced_) XML_ParserFree(spaced_);
         plain_ = spaced_ = nullptr;
+    }
+
+    // If the size of copies could only be estimated and that is too much, the document is parsed again to count it.
+    ReadError parse_twice(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
+        const ReadError error = parse(spaced, bytes, length, result, words);
+        if (error.code != REWRITING_EXPANSION || counted_text_) return error;
+        rewriter_->count_text();
+        return parse(spaced, bytes, length, result, words);
     }
 
     ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
@@ -106,10 +115,8 @@ class Reader {
         XML_SetElementHandler(parser, on_start, on_end);
         XML_SetProcessingInstructionHandler(parser, on_instruction);
         wants_text_ = sinks.needs_text() || (mediation && mediation->needs_content());
-        if (wants_text_) {
-            XML_SetCharacterDataHandler(parser, on_text);
-            XML_SetCommentHandler(parser, on_comment);
-        }
+        if (wants_text_) XML_SetCharacterDataHandler(parser, on_text);
+        if (wants_text_ || mediation) XML_SetCommentHandler(parser, on_comment);
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
         XML_SetDoctypeDeclHandler(parser, on_doctype, on_doctype_end);
@@ -202,8 +209,15 @@ class Reader {
         std::string_view plain(name, length);
         if (with_prefixes_) plain = Rewriter::without_prefix(plain);
         rewriter_ = mediation->choose(plain);
-        if (rewriter_) rewriter_->begin(most_expanded_, with_prefixes_, beside_);
-        else if (!mediation->as_is) without_mapping_ = here(NO_MAPPING);
+        if (!rewriter_ && !mediation->as_is) without_mapping_ = here(NO_MAPPING);
+        if (!rewriter_) return;
+        if (has_doctype_ && !wants_text_) {  // entities can make the text longer than the document
+            wants_text_ = true;
+            XML_SetCharacterDataHandler(parser_, on_text);
+        }
+        counted_text_ = wants_text_;
+        const u64 text = wants_text_ ? 0 : LONGEST_CHARACTER * static_cast<u64>(bytes_end_ - bytes_);
+        rewriter_->begin(most_expanded_, with_prefixes_, beside_, text);
     }
 
     static void on_end(void* self, const char*) {
@@ -234,7 +248,7 @@ class Reader {
     static void on_instruction(void* self, const char* target, const char* data) {
         Reader& reader = *static_cast<Reader*>(self);
         if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
-        if (!reader.wants_text_ || reader.is_outside()) return;
+        if ((!reader.wants_text_ && !reader.mediation) || reader.is_outside()) return;
         if (reader.rewriter_ && reader.depth_) return reader.rewriter_->instruction(target, data);
         if (reader.mediation) reader.note_beside(std::strlen(target) + std::strlen(data));
         reader.sinks.instruction(target, data);
@@ -326,7 +340,7 @@ class Reader {
     int own_error_ = 0;
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
-    bool in_doctype_ = false, with_prefixes_ = false;
+    bool in_doctype_ = false, with_prefixes_ = false, counted_text_ = false;
     Rewriter* rewriter_ = nullptr;  // of this document
     ReadError without_mapping_;
     u64 beside_ = 0;  // the cost of comments and instructions before the root

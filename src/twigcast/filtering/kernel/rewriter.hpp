@@ -41,15 +41,20 @@ class Rewriter {
             to.action = each.action;
             if (each.action == MARK_ATTRIBUTE) to.mark = mark_of(each.attribute);
         }
-        needs_content_ = plan.copies || stages_.needs_content();
+        needs_content_ = stages_.needs_content();
         for (const PlanNode& node : plan.nodes) needs_content_ = needs_content_ || node.wrap != NONE;
     }
     Rewriter(const Rewriter&) = delete;
 
     std::string_view root_name() const { return plan_.root_name(); }
 
-    // Whether text, comments and instructions are needed even if no matcher asks for them.
-    bool needs_content() const { return needs_content_; }
+    // Whether text is needed even if no matcher asks for it: for operators on all content, or to count copies.
+    bool needs_content() const { return needs_content_ || (counts_text_ && plan_.copies); }
+
+    // Counts the text of copies from the next document on.  Until then, more than it can be is assumed: that is enough
+    // for most documents, and the parser need not report their text.
+    void count_text() { counts_text_ = true; }
+    bool counts_text() const { return counts_text_; }
 
     // Of the document that was read last: the topmost elements that its schema does not know, in the places that were
     // looked at, and the bytes kept.
@@ -57,8 +62,9 @@ class Rewriter {
     u64 cached() const { return stages_.cached; }
 
     // Begins a document; `most_bytes` bounds its size after copying.  `before` is the size of what stands before its root.
-    void begin(u64 most_bytes, bool with_prefixes, u64 before) {
-        stages_.begin(most_bytes, before);
+    // `text` is 0, or more than its text can have if that is not reported.
+    void begin(u64 most_bytes, bool with_prefixes, u64 before, u64 text) {
+        stages_.begin(most_bytes, before, plan_.copies ? text : 0);
         needs_text_ = sinks_.needs_text();
         open_.clear();
         skipped_ = 0;
@@ -316,7 +322,7 @@ class Rewriter {
     FlatMap children_;
     std::vector<u32> first_child_, child_nodes_, first_attribute_;
     std::vector<Attribute> attributes_;  // by node
-    bool needs_content_ = false, needs_text_ = true, with_prefixes_ = false;
+    bool needs_content_ = false, counts_text_ = false, needs_text_ = true, with_prefixes_ = false;
 
     std::vector<Interest> interest_;  // by node, for the matchers of a generation
     u64 generation_ = 0;

@@ -37,16 +37,17 @@ class Stages {
     bool shares_copies = true, skips = true;
     u64 cached = 0;         // the most bytes of names, attributes and text that were kept at a time
 
-    // Whether text, comments and instructions are needed even if no matcher asks for them.
-    bool needs_content() const { return needs_content_; }
+    bool needs_content() const { return needs_content_; }  // text too, even if no matcher asks for it
 
-    // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.
-    void begin(u64 most_bytes, u64 size) {
+    // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.  If its text is not
+    // sent, because nobody needs it, `text` is more than it can have.
+    void begin(u64 most_bytes, u64 size, u64 text) {
         for (Stage& stage : stages_) stage.begin();
         for (Stage& stage : stages_) stage.is_passed = skips && stage.may_pass && !reads_text(stage);
         inside_ = always_;
         most_bytes_ = most_bytes;
-        size_ = size;
+        size_ = size + text;
+        unsent_text_ = text;
         cached = made_ = held_ = source_elements_ = 0;
         copied_ = expanded_ = false;
     }
@@ -66,8 +67,7 @@ class Stages {
     void count_element(u64 size) { ++source_elements_, size_ += size; }
     void count(u64 size) { size_ += size; }
 
-    // Whether no more events are sent because copies make the image too large; and whether it is, at the end.
-    bool has_stopped() const { return expanded_; }
+    bool has_stopped() const { return expanded_; }  // nothing is sent any more because the image is too large
     bool expanded() const { return expanded_ || (copied_ && size_ > most_bytes_); }
 
     void start(const Tag& tag) { send_start(0, tag); }
@@ -466,7 +466,7 @@ class Stages {
     bool count_copy(std::size_t number, const Record& moved) {
         if (number == 0) return !expanded_;
         copied_ = copied_ || moved.cost();
-        size_ += moved.cost();
+        size_ += moved.cost() + unsent_text_;
         if (size_ > most_bytes_) expanded_ = true;
         return !expanded_;
     }
@@ -493,7 +493,7 @@ class Stages {
     static constexpr u32 DEEPEST = 500;
     std::vector<Label> path_;
     u64 inside_ = 0, always_ = 0;
-    u64 size_ = 0, most_bytes_ = 0, made_ = 0, held_ = 0, source_elements_ = 0;
+    u64 size_ = 0, unsent_text_ = 0, most_bytes_ = 0, made_ = 0, held_ = 0, source_elements_ = 0;
     bool needs_content_ = false, copied_ = false, expanded_ = false;
 };
 
