@@ -49,7 +49,7 @@ from twigcast.spark.columns import (
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.documents import Documents, as_dataframe
-from twigcast.spark.stages.mediating import AnyMediation, Choice, Mediation
+from twigcast.spark.stages.mediating import AnyMediation, MappingChoice, Mediation
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
 from twigcast.subscriptions import IndexVersion
 
@@ -299,7 +299,7 @@ def _answer(
     bodies: pa.Array,
     prologs: pa.Array | None,
     known: pa.Array | None,
-    choice: Choice | None = None,
+    choice: MappingChoice | None = None,
 ) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
     """The answer of the index, and the list of errors; none if no row has an error."""
     read_as = bodies

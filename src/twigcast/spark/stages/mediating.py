@@ -123,11 +123,11 @@ class Mediation:
             )
         return found
 
-    def choose(self, publishers: pa.Array | None, named: pa.Array | None) -> Choice:
+    def choose(self, publishers: pa.Array | None, named: pa.Array | None) -> MappingChoice:
         """The mappings for a batch, given its columns ``publisher`` and ``mapping``, if there are such."""
         columns = [column for column in (publishers, named) if column is not None]
         if not columns:
-            return Choice(self, None)
+            return MappingChoice(self, None)
         nothing = [None] * len(columns[0])
         which: list[str | None] = []
         failures: dict[int, ErrorRow] = {}
@@ -148,7 +148,7 @@ class Mediation:
                     who = "a document without publisher" if publisher is None else f"publisher {publisher!r}"
                     failures[row] = self._failure("no-mapping", f"no mapping for {who}")
             which.append(found.name if found is not None else None)
-        return Choice(self, which, failures, plain)
+        return MappingChoice(self, which, failures, plain)
 
     def _failure(self, code: str, message: str) -> ErrorRow:
         there = ", ".join(mapping.name for mapping in self.mappings) or "none"
@@ -159,7 +159,7 @@ AnyMediation: TypeAlias = Mediation | Iterable[Mapping]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MappingChoice:
     """The mappings of the documents of a batch: ``which`` has a name for each, or none for the root's."""
 
     mediation: Mediation
