@@ -72,6 +72,11 @@ LABELS = {
     "match_microseconds": "µs to match",
     "second_parse_microseconds": "µs for a parse of its own",
     "subscribing_seconds": "s to subscribe",
+    "ratio_to_source": "× of the source without a mapping",
+    "factor_of_tree": "× by the tree in Python",
+    "microseconds_for_1": "µs/doc for 1 source",
+    "microseconds_for_7": "for 7",
+    "microseconds_for_40": "for 40",
 }
 """The labels of the further figures in tables; matches and paths are per document."""
 

@@ -226,11 +226,13 @@ class _Scores:
     def _compare(
         self, x: SchemaNode, y: SchemaNode, ours: ValueProfile | None, theirs: ValueProfile | None
     ) -> PairEvidence | None:
-        """The evidence for a pair before flooding, None if the values exclude it."""
+        """The evidence for a pair before flooding, None if there is none or the values exclude the pair."""
         name = self._name_similarity(x, y)
-        learnt = self.learnt.get(words_of(x.label.local)) == y.key
+        learnt = bool(self.learnt) and self.learnt.get(words_of(x.label.local)) == y.key
         if learnt and name.value < LEARNT:
             name = NameSimilarity(LEARNT)
+        if not name.value and ours is None:
+            return None  # nothing speaks for it
         context = self._context(x, y)
         score = name.value * (1.0 - CONTEXT * (1.0 - context))
         theirs = theirs or ValueProfile.expected(self.names.words(y.label.local))
