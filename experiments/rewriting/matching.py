@@ -87,7 +87,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 (
                     "The papers give no figures of their matcher; the prototype's are of a throw-away "
                     "program on the same catalogues.",
-                    "Threshold, weights and thesaurus were chosen with these catalogues in sight: the figures "
+                    "Threshold, weights and thesaurus were chosen with these catalogues in sight: figures "
                     "say what is possible, not what another domain will give.",
                     "Values find what names cannot: toronto's names and e-mail addresses are the wrong way "
                     "round, and ucsd names its instructors by term.",
