@@ -52,6 +52,8 @@ def tuning(source: random.Random) -> Tuning:
         cache_bytes=source.choice([512 << 20, 1 << 14, 1 << 10]),
         programs=source.random() < 0.8,
         memo=source.random() < 0.8,
+        dead_places=source.random() < 0.5,
+        shared_copies=source.random() < 0.5,
     )
 
 
