@@ -2,7 +2,7 @@
 
     publisher ──► edge router: which mapping?  ──► routers match the image ──► the publisher's own bytes
 
-``NetworkMediation`` says which approach the network uses; a ``Mediator`` keeps the mappings of a global schema.
+``NetworkMediation`` says which approach the network uses; a ``Mediator`` keeps the mappings of a schema.
 """
 
 from twigcast.routing.mediation.approach import APPROACHES, Approach, NetworkMediation
