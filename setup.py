@@ -12,6 +12,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
 KERNEL = "src/twigcast/filtering/kernel"
+SOURCES = (".hpp", ".pxi")
 # Every x86-64 processor since 2009 counts bits in one instruction; the compiler's default does not.
 MACHINE = ["-march=x86-64-v2"] if platform.machine() == "x86_64" else []
 FLAGS = ["-std=c++17", "-O3", "-g0", *MACHINE, *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))]
@@ -50,7 +51,7 @@ setup(
             Extension(
                 "twigcast.filtering.kernel._kernel",
                 [f"{KERNEL}/_kernel.pyx"],
-                depends=[f"{KERNEL}/{name}" for name in sorted(os.listdir(KERNEL)) if name.endswith((".hpp", ".pxi"))],
+                depends=[f"{KERNEL}/{each}" for each in sorted(os.listdir(KERNEL)) if each.endswith(SOURCES)],
                 include_dirs=[KERNEL],
                 libraries=["expat"],
                 language="c++",

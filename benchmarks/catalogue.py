@@ -18,9 +18,12 @@ from benchmarks.growth import growth
 from benchmarks.language import SIBLINGS, siblings, thousand, twenty
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
+from benchmarks.mediation import mediation
 from benchmarks.own_session import own_session
 from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
+from benchmarks.rewriting import copies, places, renames, seven, sources
+from benchmarks.rewriting import rivals as other_ways
 from benchmarks.rivals import rivals
 from benchmarks.routing import conformance, receiving, restoring
 from benchmarks.versions import BULK, one_change
@@ -34,6 +37,7 @@ GROUPS = {
     "versions": "Index versions of 100,000 subscriptions",
     "threads": "Threads",
     "routing": "Routers, in times of matching by the index alone",
+    "rewriting": "Documents that a mapping rewrites while they are matched",
     "rivals": "Rivals, in times of a bare parse of the same documents",
     "pipeline": "The pipeline on Spark, on two cores",
 }
@@ -68,12 +72,19 @@ OPENING_MILLISECONDS = Bar("≤", 20)
 VERSION_MILLISECONDS = Bar("≤", 50)
 NETWORK_VERSION_MILLISECONDS = Bar("≤", 150)
 CHANGING_MILLISECONDS = Bar("≤", 5)
+OF_READY = Bar("≤", 1.1)
+OF_UNMAPPED = Bar("≤", 1.1)
+OF_XSLT = Bar("≥", 5)
+SHARED = {2: 0.9, 4: 0.8, 8: 0.6, 16: 0.4}
+"""The bars for shared copies, by how many elements get one."""
+SEEN = {"third": 0.8, "all": 1.03}
 ON_SIBLINGS = Bar("≤", 1.5)
 THOUSAND = Bar("≤", 5)
 OF_LXML = Bar("≥", 1.27)
 SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
 OF_THREADS = Bar("≥", 0.75)
+OF_UNMEDIATED = Bar("≥", 0.85)
 MAPPED_PERCENT = Bar("≤", 105)
 """In per cent of the file, for all workers together: with a copy in each of two it would be 200."""
 GROWTH = ("10k", "100k", "1m")
@@ -135,6 +146,7 @@ def _catalogue() -> Iterator[Benchmark]:
         "speedup", "×", SPEEDUP, ("documents_per_second_on_one", "documents_per_second_on_two", "cpu_ratio"),
     )  # fmt: skip
     yield from _routing()
+    yield from _rewriting()
     for name, description in RIVALS.items():
         yield Benchmark(
             f"rival-{name}", "rivals", description, _rival(name), "ratio", "×",
@@ -217,6 +229,44 @@ def _routing() -> Iterator[Benchmark]:
     )  # fmt: skip
 
 
+def _rewriting() -> Iterator[Benchmark]:
+    for name, count, kind in (
+        ("1k", 1000, "branching"),
+        ("4k", 4000, "branching"),
+        ("values-1k", 1000, "values"),
+    ):
+        yield Benchmark(
+            f"rewriting-{name}", "rewriting", "seven operators, to matching the ready-made image",
+            _seven(count, kind), "ratio", "×", OF_READY, ("ratio_to_source", "microseconds_per_document"),
+        )  # fmt: skip
+    yield Benchmark(
+        "renames-1k", "rewriting", "renames only, to matching without a mapping", _sized(renames, 1000),
+        "ratio", "×", OF_UNMAPPED,
+    )  # fmt: skip
+    yield Benchmark(
+        "rewriting-rivals", "rewriting", "XSLT, or the tree in Python, and match: their time to ours",
+        other_ways, "factor", "×", OF_XSLT, ("factor_of_tree",),
+    )  # fmt: skip
+    for times, limit in SHARED.items():
+        yield Benchmark(
+            f"copies-{times}", "rewriting", "shared copies, to copies that are matched again",
+            _sized(copies, times), "ratio", "×", Bar("≤", limit),
+        )  # fmt: skip
+    for share, limit in SEEN.items():
+        yield Benchmark(
+            f"places-{share}", "rewriting", "skipping the places that nobody sees, to looking at all",
+            _of(places, share), "ratio", "×", Bar("≤", limit),
+        )  # fmt: skip
+    yield Benchmark(
+        "sources-40", "rewriting", "the bytes of one index for 40 sources, to those for one", sources,
+        "ratio", "×", Bar("≤", 1), ("microseconds_for_1", "microseconds_for_7", "microseconds_for_40"),
+    )  # fmt: skip
+
+
+def _seven(count: int, kind: str) -> Callable[[Progress], Outcome]:
+    return lambda progress: seven(count, kind, progress)
+
+
 def _language() -> Iterator[Benchmark]:
     for size in SIBLINGS:
         yield Benchmark(
@@ -270,6 +320,16 @@ def _pipeline() -> Iterator[Benchmark]:
         "the same in a session without any setting, against a session of twigcast",
         own_session, "of_ours", "×", None,
         ("documents_per_second_plain", "documents_per_second_ours"),
+        optional=True,
+    )  # fmt: skip
+    yield Benchmark(
+        "pipeline-mediation", "pipeline",
+        "documents of seven publishers with mappings, against documents of one schema with the same matches",
+        mediation, "of_images", "×", OF_UNMEDIATED,
+        (
+            "of_as_is", "documents_per_second", "documents_per_second_as_is", "documents_per_second_images",
+            "matches_per_document", "bytes_per_document",
+        ),
         optional=True,
     )  # fmt: skip
     for size in GROWTH:

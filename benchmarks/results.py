@@ -39,6 +39,9 @@ LABELS = {
     "documents_per_second_on_two": "on two",
     "documents_per_second": "documents/s",
     "documents_per_second_plain": "documents/s in a plain session",
+    "documents_per_second_as_is": "where nothing matches",
+    "documents_per_second_images": "in one schema",
+    "of_as_is": "× where nothing matches",
     "documents_per_second_ours": "in a session of twigcast",
     "milliseconds_99th": "ms at the 99th percentile",
     "bytes_per_change": "bytes written for one change",
@@ -69,6 +72,11 @@ LABELS = {
     "match_microseconds": "µs to match",
     "second_parse_microseconds": "µs for a parse of its own",
     "subscribing_seconds": "s to subscribe",
+    "ratio_to_source": "× of the source without a mapping",
+    "factor_of_tree": "× by the tree in Python",
+    "microseconds_for_1": "µs/doc for 1 source",
+    "microseconds_for_7": "for 7",
+    "microseconds_for_40": "for 40",
 }
 """The labels of the further figures in tables; matches and paths are per document."""
 

@@ -49,6 +49,7 @@ def test_sessions_on_a_page_give_the_answers_that_are_printed(
 ) -> None:
     """The ``pycon`` blocks of a page run one after the other in one namespace."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     execute(page, {}, {"pycon"})
 
 
@@ -207,7 +208,7 @@ def has_options(known: Any, words: list[str]) -> bool:
             known = known.commands[word]
         elif getattr(known, "commands", None) and not word.startswith("-"):
             return False
-        options |= {option for parameter in known.params for option in parameter.opts}
+        options |= {option for each in known.params for option in (*each.opts, *each.secondary_opts)}
         if word.startswith("-") and len(word) > 1 and word.partition("=")[0] not in options:
             return False
     return True

@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 KERNEL = Path("src/twigcast/filtering/kernel")
+DATA = {"twigcast/py.typed", "twigcast/workload/news.dtd", "twigcast/rewriting/matching/thesaurus.txt"}
 NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "out", "*.egg-info", "__pycache__")
 QUICK = {"TWIGCAST_CXXFLAGS": "-O0"}  # a kernel that is compiled in a third of the time
 SMALL_MATCH = """
@@ -79,22 +80,22 @@ def test_the_source_distribution_has_the_sources(sdist: Path) -> None:
     """The kernel's sources are in it; what a build makes, and what only a checkout can run, is not."""
     with tarfile.open(sdist) as archive:
         names = {Path(*Path(each.name).parts[1:]).as_posix() for each in archive if each.isfile()}
-    sources = [file for kind in ("py", "pyx", "pxd", "hpp") for file in ROOT.glob(f"src/**/*.{kind}")]
+    sources = [file for kind in ("py", "pyx", "pxd", "pxi", "hpp") for file in ROOT.glob(f"src/**/*.{kind}")]
     wanted = {file.relative_to(ROOT).as_posix() for file in sources}
-    wanted |= {"src/twigcast/py.typed", "src/twigcast/workload/news.dtd"}
+    wanted |= {f"src/{name}" for name in DATA}
     wanted |= {"pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "CHANGELOG.md", "LICENSE"}
     made = {"PKG-INFO", "setup.cfg"} | {name for name in names if name.startswith("src/twigcast.egg-info/")}
     assert names - made == wanted
 
 
 def test_the_wheel_has_the_package_and_its_data(wheel: Path) -> None:
-    """Modules, the compiled kernel, the mark of typing and the news DTD, and no sources of the kernel."""
+    """Modules, the compiled kernel, the mark of typing and data, and no sources of the kernel."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     modules = {file.relative_to(ROOT / "src").as_posix() for file in ROOT.glob("src/**/*.py")}
     (kernel,) = (name for name in names if name.endswith(".so"))
     assert kernel.startswith("twigcast/filtering/kernel/_kernel.")
-    assert names - {kernel} == modules | {"twigcast/py.typed", "twigcast/workload/news.dtd"}
+    assert names - {kernel} == modules | DATA
 
 
 @pytest.mark.parametrize("distribution", [pytest.param("sdist", marks=pytest.mark.soak), "wheel"])
@@ -113,8 +114,14 @@ def test_an_installed_distribution_works(
     assert succeed(twigcast, "match", "-s", "s.txt", "a.xml", cwd=tmp_path) == "a.xml\t1\n"
     (tmp_path / "pipeline.toml").touch()
     (tmp_path / "scenario.toml").touch()
-    commands = {"run pipeline.toml": "spark", "dead-letters pipeline.toml": "spark"}
-    for command, extra in (commands | {"simulate scenario.toml": "simulator"}).items():
+    (tmp_path / "a.dtd").write_text("<!ELEMENT a EMPTY>")
+    commands = {
+        "run pipeline.toml": "spark",
+        "dead-letters pipeline.toml": "spark",
+        "simulate scenario.toml": "simulator",
+        "schema match a.dtd a.dtd -o a.toml": "schemas",
+    }
+    for command, extra in commands.items():
         done = run(twigcast, *command.split(), cwd=tmp_path)
         assert done.returncode != 0
         assert f"is not installed: pip install 'twigcast[{extra}]'" in done.stderr

@@ -1,4 +1,4 @@
-"""The catalogue: every file of a figure or table is in it."""
+"""The catalogue: every file of an experiment is in it."""
 
 from __future__ import annotations
 

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rewriting.random_graphs import random_graph
 from twigcast.document import Document, Element, Text, read
 from twigcast.errors import SchemaError
+from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
 from twigcast.rewriting import (
     PROPORTIONS,
     Hide,
     InsertAll,
     Mapping,
+    Mappings,
     SchemaTree,
     derive,
     make_dialects,
     normal_document,
 )
 from twigcast.schema import (
-    AttributeDeclaration,
     Child,
-    Choice,
     ContentKind,
     ElementDeclaration,
     ElementGraph,
-    Sequence,
     element_graph,
     read_dtd,
 )
@@ -56,35 +55,6 @@ def canonical(node: Document | Element) -> object:
 
 def _content(node: Document | Element) -> list[Element | Text]:
     return [child for child in node.children if isinstance(child, Element | Text)]
-
-
-def random_graph(seed: int) -> ElementGraph:
-    """A small schema: nested elements of all cardinalities, attributes, mixed content, and a shared type."""
-    random = Random(seed)
-    elements: list[ElementDeclaration] = []
-
-    def grow(name: str, depth: int) -> str:
-        bounds = [(0, 1), (1, 1), (0, None), (1, None)]
-        attributes = (AttributeDeclaration("a"),) if random.random() < 0.2 else ()
-        if depth == 0 or (depth < 3 and random.random() < 0.4):
-            elements.append(ElementDeclaration(name, ContentKind.MIXED, None, attributes))
-            return name
-        names = [grow(f"{name}{letter}", depth - 1) for letter in "abcd"[: random.randint(1, 4)]]
-        parts = [Child(each, *random.choice(bounds)) for each in names]
-        if random.random() < 0.3:
-            parts.append(Child("shared", 0, 1))
-        if random.random() < 0.15:
-            model = Choice(tuple(parts), 0, None)
-            elements.append(ElementDeclaration(name, ContentKind.MIXED, model, attributes))
-        else:
-            elements.append(
-                ElementDeclaration(name, ContentKind.ELEMENTS, Sequence(tuple(parts)), attributes)
-            )
-        return name
-
-    grow("r", 3)
-    elements.append(ElementDeclaration("shared", ContentKind.MIXED))
-    return element_graph(reversed(elements), "r")
 
 
 @settings(max_examples=40, deadline=None)
@@ -150,6 +120,23 @@ def test_subscriptions_match_dialects_as_the_global_document() -> None:
         for dialect in dialects:
             image = dialect.mapping.apply(read(dialect.document(body)))
             assert [matches(pattern, image) for pattern in patterns] == expected
+
+
+def test_one_index_serves_all_dialects() -> None:
+    """The index finds for each dialect what it finds in the global document; the root chooses the mapping."""
+    options = SubscriptionOptions(seed=6, min_steps=2, nested=0.3, value=0.2, wildcard=0.2)
+    index = Index(list(enumerate(generate_subscriptions(CATALOGUE, 300, options))))
+    dialects = make_dialects(CATALOGUE, 40, seed=7, operators=12)
+    mappings = Mappings(dialect.mapping for dialect in dialects)
+    found = 0
+    for body in generate_documents(CATALOGUE, 3, DocumentOptions(seed=8, elements=60)):
+        expected = set(index.match(normal_document(CATALOGUE, body)).ids)
+        found += len(expected)
+        for dialect in dialects:
+            match = index.match(dialect.document(body), rewriting=mappings)
+            assert match.error is None
+            assert set(match.ids) == expected
+    assert found > 100
 
 
 def test_the_papers_proportions() -> None:

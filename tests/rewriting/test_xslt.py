@@ -59,7 +59,7 @@ def same(mapping: Mapping, body: bytes) -> bool:
     return comparable(list(events(written))) == comparable(list(events(mapping.apply(read(body)))))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(6))
 def test_the_stylesheet_writes_the_image(case: Case) -> None:
     """Element by element, text by text."""

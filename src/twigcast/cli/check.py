@@ -1,4 +1,4 @@
-"""``twigcast check`` reports the lines of a file that are not valid subscriptions."""
+"""``twigcast check`` reports bad lines of a file of subscriptions, or problems of a pipeline."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from twigcast.subscriptions import read_subscriptions
 EXAMPLES = examples(
     "twigcast check news.txt",
     "twigcast check --json news.jsonl",
+    "twigcast check news.toml",
     "twigcast check --namespace n=http://iptc.org/std/nar/2006-10-01/ g2.tsv",
 )
 
@@ -50,7 +51,14 @@ def command(
 
     With --json the output is one object for each bad line: line, id, code, message, column, xpath.
     The exit code is 1 if any line is bad.
+
+    Of a pipeline file (.toml) it reports mappings that cannot be used or may surprise, and subscriptions of
+    its store that no document of the global schema can match; as objects: path, id, code, message, warning.
+    Warnings do not change the exit code.
     """
+    if file.suffix == ".toml":
+        _check_pipeline(file, json=json)
+        return
     namespaces = namespace_map(namespace, default_namespace)
     total = bad = 0
     with progress(f"Checking {file}", read_subscriptions(file, format, namespaces=namespaces)) as entries:
@@ -63,6 +71,25 @@ def command(
     counts = f"{total - bad:,} good, {bad:,} bad" if bad else f"{total:,} subscriptions, all good"
     complain(f"{file}: {counts}")
     if bad:
+        raise typer.Exit(1)
+
+
+def _check_pipeline(file: Path, *, json: bool) -> None:
+    """Report the problems of a pipeline."""
+    from twigcast.cli.pipeline_check import pipeline_problems
+
+    problems = 0
+    for problem in pipeline_problems(file):
+        problems += not problem.is_warning
+        if json:
+            fields = {"path": problem.where, "id": problem.subscription, "code": problem.code}
+            typer.echo(json_line(fields | {"message": problem.message, "warning": problem.is_warning}))
+        else:
+            what = "warning: " if problem.is_warning else ""
+            what += "" if problem.subscription is None else f"subscription {problem.subscription!r}: "
+            typer.echo(escaped(f"{problem.where}: {what}{problem.message} ({problem.code})"))
+    complain(f"{file}: {problems:,} problems" if problems else f"{file}: good")
+    if problems:
         raise typer.Exit(1)
 
 

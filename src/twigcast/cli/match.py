@@ -94,7 +94,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Mediation:
+class MappingOptions:
     """The mappings by which documents are matched, if there are any."""
 
     mappings: Mappings | None
@@ -167,7 +167,7 @@ def command(
     else:
         assert subscriptions is not None
         compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
-    mediation = Mediation(_loaded(mappings), unknown)
+    mediation = MappingOptions(_loaded(mappings), unknown)
     only = frozenset(id) if id else None
     sources = list(documents.find(document))
     streams = _streams(json)
@@ -222,7 +222,7 @@ def _outcome(
     wanted: Wanted,
     only: frozenset[str] | None,
     form: Form,
-    mediation: Mediation,
+    mediation: MappingOptions,
 ) -> Outcome:
     mapping: str | None = None
     try:

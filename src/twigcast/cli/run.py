@@ -14,6 +14,7 @@ import typer
 from twigcast.cli.live import Display, live, size
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
+from twigcast.cli.strangers import StrangerShares
 from twigcast.cli.terminal import complain
 from twigcast.errors import SourceError
 
@@ -50,7 +51,7 @@ def command(
     Without --stream the run processes the documents that no earlier run has processed, and ends.
     After a stop or a kill, the next run continues where the last one stopped: file sinks receive each
     delivery exactly once, append-only sinks at least once, with a delivery_id to de-duplicate.
-    Subscriptions may change during a run; the next batch uses the change.
+    Subscriptions and mappings may change during a run; the next batch uses the change.
 
     On a terminal the batches are shown in a table.
     Piped, the output is one line for each batch: batch, documents, bytes, matches, deliveries,
@@ -61,8 +62,9 @@ def command(
     need("pyspark", "pandas")
     _check_source(plan)
     check_store(plan, pipeline)
+    strangers = StrangerShares()
     with live() as display:
-        stopped = _go(plan, display, streaming=stream, json=json)
+        stopped = _go(plan, display, strangers, streaming=stream, json=json)
     totals = display.totals
     complain(
         f"{totals.documents:,} documents ({size(totals.bytes)}) in {totals.batches:,} batches: "
@@ -70,13 +72,15 @@ def command(
     )
     for sink in plan.sink:
         complain(f"  deliveries    {sink.path or sink.function or sink.format}")
+    for line in strangers.summary():
+        complain(f"  {line}")
     if totals.dead_letters:
         complain(f"  dead letters  {plan.dead_letters.path} (twigcast dead-letters {pipeline})")
     if stopped and not stream:
         raise KeyboardInterrupt
 
 
-def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> bool:
+def _go(plan: Pipeline, display: Display, strangers: StrangerShares, *, streaming: bool, json: bool) -> bool:
     """Run the pipeline; true if it was asked to stop before it ended by itself."""
     from twigcast.spark import session_for, start_run, stream, task_counts, wait_until_stopped
 
@@ -84,6 +88,8 @@ def _go(plan: Pipeline, display: Display, *, streaming: bool, json: bool) -> boo
 
     def show(metrics: BatchMetrics) -> None:
         display.add(metrics)
+        for line in strangers.add(metrics.mappings):
+            complain(line)
         if writes:
             sys.stdout.write(_line(metrics, json=json) + "\n")
             sys.stdout.flush()

@@ -56,6 +56,12 @@ KINDS: dict[str, type[Any]] = {
 }
 HASH = 16
 """How many hexadecimal digits of the hash identify a mapping."""
+LONGEST_TEXT = 1 << 18
+DEEPEST_KEY = 256
+MOST_INSIDE = 100_000
+"""Limits on a canonical text, which may come from anywhere: its characters, the steps of a key, and the pairs
+of elements of which one can contain the other.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +82,14 @@ class Mapping:
     def parse(cls, name: str, text: str, version: int = 1) -> Mapping:
         """The mapping of a canonical text; raises ``MappingError`` (``mapping-rules``)."""
         try:
+            if len(text) > LONGEST_TEXT:
+                raise ValueError(f"they have more than {LONGEST_TEXT:,} characters")
             (kind, root), *rest = json.loads(text)
             if kind != "Mapping":
                 raise ValueError("it does not begin with the root of the source")
             inside = [(entry[1], entry[2]) for entry in rest if entry[0] == "Inside"]
+            if sum(len(parents) * len(children) for parents, children in inside) > MOST_INSIDE:
+                raise ValueError(f"more than {MOST_INSIDE:,} elements contain others")
             found = tuple(_operator(entry) for entry in rest if entry[0] != "Inside")
             mapping = cls(name, _named_tree(root, inside, found), found, version)
             _ = mapping.image
@@ -214,6 +224,9 @@ def _named_tree(
         steps = parse_path(key)
         if steps[0] != (top, False):
             raise MappingError(f"{key!r} is not below the root {root!r}", code="mapping-rules", name=key)
+        if len(steps) > DEEPEST_KEY:
+            message = f"{key[:60]!r}… has more than {DEEPEST_KEY} steps"
+            raise MappingError(message, code="mapping-rules", name=key)
         for above, step in pairwise(steps):
             (attributes if step.is_attribute else children).setdefault(above.label, {})[step.label] = None
     for parents, below in inside:

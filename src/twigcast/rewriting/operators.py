@@ -291,7 +291,8 @@ def _insert(tree: SchemaTree, node: SchemaNode, operator: Insert | InsertEach | 
         message = f"the path to insert into {node.key!r} needs at least one name"
         raise MappingError(message, code="operator", name=node.key)
     at = node.children.index(members[0]) if isinstance(operator, InsertEach) else None
-    node.children = [child for child in node.children if child not in members]
+    moved = set(members)
+    node.children = [child for child in node.children if child not in moved]
     holder = node
     for key, label in zip(made_keys(tree, operator), operator.path, strict=True):
         made = SchemaNode(key, label, holder)
@@ -326,7 +327,8 @@ def _times(a: int | None, b: int | None) -> int | None:
 def _upgrade(node: SchemaNode, members: list[SchemaNode]) -> None:
     if node.parent is None:
         raise MappingError("children of the root cannot be moved behind it", code="operator", name=node.key)
-    node.children = [child for child in node.children if child not in members]
+    moved = set(members)
+    node.children = [child for child in node.children if child not in moved]
     siblings = node.parent.children
     at = siblings.index(node) + 1
     siblings[at:at] = members
@@ -339,7 +341,8 @@ def _downgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode], in
     tree.expand(into)
     if into in members:
         raise MappingError(f"{into.key!r} cannot move into itself", code="operator", name=into.key)
-    node.children = [child for child in node.children if child is not into and child not in members] + [into]
+    moved = {*members, into}
+    node.children = [child for child in node.children if child not in moved] + [into]
     into.children += members
     into.least = max(into.least, int(any(member.least for member in members)))
     for member in members:

@@ -67,6 +67,7 @@ class _Flag(IntEnum):
     HIDDEN = 2  # left out at the source's tags
     OPEN = 4  # the plan does not have all its children, so an unknown one is not a stranger
     KEPT = 8  # never skipped: it can be at several places, or what it contains is copied or leaves it
+    COPIED = 16  # an operator copies it or an element that contains it
 
 
 class _Action(IntEnum):
@@ -130,8 +131,8 @@ class _Planner:
         for key in self.source_keys:
             self.schema.find(key)  # creates the node
         self.nodes[0].names.add(source.root.label)
-        for operator in operators:
-            self._add(operator)
+        for number, operator in enumerate(operators):
+            self._add(operator, operators[number + 1 :])
             self._note_dependence(operator)
             apply(self.schema, operator)
         self._add_image()
@@ -179,7 +180,7 @@ class _Planner:
 
     # Operators
 
-    def _add(self, operator: Operator) -> None:
+    def _add(self, operator: Operator, later: Sequence[Operator]) -> None:
         match operator:
             case Rename(key, label):
                 self._rename(key, label)
@@ -207,7 +208,8 @@ class _Planner:
             case Upgrade(key, members):
                 self._stage(StageKind.UPGRADE, operator, key, members=members)
             case UpgradeAll(key):
-                self._stage(StageKind.UPGRADE_ALL, operator, key)
+                passes = self._is_left_alone(operator, later)
+                self._stage(StageKind.UPGRADE_ALL, operator, key, key if passes else None)
             case Downgrade(key, members, into):
                 self._stage(StageKind.DOWNGRADE, operator, key, into, members=members)
                 self.copied.append(frozenset(members))
@@ -343,7 +345,7 @@ class _Planner:
         while waiting:
             each = waiting.pop()
             if each.key in self.numbers:
-                self._keep(each.key)
+                self.nodes[self.numbers[each.key]].flags |= _Flag.KEPT | _Flag.COPIED
             waiting += each.children
 
     def _add_image(self) -> None:
@@ -397,6 +399,23 @@ class _Planner:
                 return False
             if self._is_reached_by_loop(member):
                 return False
+        return True
+
+    def _is_left_alone(self, operator: UpgradeAll, later: Sequence[Operator]) -> bool:
+        """Whether no later operator copies this element or depends on the text that is left in it."""
+        tree = self.schema.copy()
+        apply(tree, operator)
+        for each in later:
+            node = tree.find(operator.node)
+            if node is None:
+                break
+            above = {node.key, *(other.key for other in node.ancestors())}
+            copied = each.members if isinstance(each, Downgrade) else (each.node,)
+            if isinstance(each, Downgrade | Exchange) and above.intersection(copied):
+                return False
+            if isinstance(each, InsertAll) and each.node == operator.node:
+                return False
+            apply(tree, each)
         return True
 
     def _is_named_by_no_stage(self, key: str) -> bool:

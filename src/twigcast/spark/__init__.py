@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from twigcast.spark.sources.reading import read
     from twigcast.spark.stages.delivering import dead_letters, deliveries, refused_deliveries
     from twigcast.spark.stages.matching import match, measures
+    from twigcast.spark.stages.mediating import Mediation
     from twigcast.subscriptions import IndexVersion, SubscriptionStore
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Documents",
     "IndexVersion",
     "Journal",
+    "Mediation",
     "Pipeline",
     "PipelineQuery",
     "Subscription",
@@ -85,6 +87,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.sources.reading": ["read"],
         "twigcast.spark.stages.delivering": ["dead_letters", "deliveries", "refused_deliveries"],
         "twigcast.spark.stages.matching": ["match", "measures"],
+        "twigcast.spark.stages.mediating": ["Mediation"],
         "twigcast.pattern": ["Subscription"],
         "twigcast.subscriptions": ["IndexVersion", "SubscriptionStore"],
     },

@@ -3,11 +3,18 @@
 documents   doc_id, body, and the other columns of the source; from some sources also
             prolog  the namespaces and entities that a record inherits, see ``document.prolog``
             error   why there is no body
+            publisher  who published it: its router in a network, and its mapping with mediation by publisher
+            mapping    the mapping that it names itself, by name or reference
 hits        documents with matches, index_version, error, and
             undecided          the subscriptions that took too much work to decide, by position, or null
             with a network also
             hops               the numbers of the links that the document took
             false_positives    the numbers of those among them behind which no subscriber received it
+            with mediation also
+            mapping            the reference of the mapping that was applied, or null
+            strangers          how many topmost elements the source schema of the mapping does not have
+            cached_bytes       how much of the document the rewriter had to keep back
+            twigcast_mapping   the mapping that the document names itself, if the documents had that column
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 attempts    deliveries with
             refusal  why a subscription gets no parts of a document, which is then the content
@@ -60,6 +67,12 @@ SOURCED = StructType(
 )
 """The columns of documents that workers have read: each row has a body or an error."""
 
+PUBLISHER = StructField("publisher", StringType())
+MAPPING = StructField("mapping", StringType())
+NAMED_MAPPING = StructField("twigcast_mapping", StringType())
+STRANGERS = StructField("strangers", IntegerType())
+CACHED_BYTES = StructField("cached_bytes", LongType())
+
 NUMBERS = ArrayType(IntegerType(), containsNull=False)  # saves the null checks: 1 µs for each document
 MATCHES, UNDECIDED, HOPS, FALSE_POSITIVES = (
     StructField(name, NUMBERS) for name in ("matches", "undecided", "hops", "false_positives")
@@ -79,7 +92,7 @@ DELIVERIES = StructType(
     ]
 )
 
-REFUSAL = StructType([*ERROR.fields, PROLOG])
+REFUSAL = StructType([*ERROR.fields, PROLOG, PUBLISHER, MAPPING])
 ATTEMPTS = StructType([*DELIVERIES.fields, StructField("refusal", REFUSAL)])
 
 _ARROW_ERROR_FIELDS = [
@@ -90,7 +103,9 @@ _ARROW_ERROR_FIELDS = [
     ("offset", pa.int64()),
 ]
 ARROW_ERROR = pa.struct(_ARROW_ERROR_FIELDS)
-ARROW_REFUSAL = pa.struct([*_ARROW_ERROR_FIELDS, ("prolog", pa.binary())])
+ARROW_REFUSAL = pa.struct(
+    [*_ARROW_ERROR_FIELDS, ("prolog", pa.binary()), ("publisher", pa.string()), ("mapping", pa.string())]
+)
 ARROW_SOURCED = pa.schema(
     [("doc_id", pa.string()), ("body", pa.binary()), ("prolog", pa.binary()), ("error", ARROW_ERROR)]
 )

@@ -7,7 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.rewriting.random_graphs import random_graph
 from twigcast.document import read
 from twigcast.rewriting import (
     Mapping,
@@ -122,6 +125,39 @@ def test_a_proposal_can_be_derived() -> None:
         pairs = match_schemas(dialect.tree, target).pairs
         mapping = Mapping("proposal", dialect.tree, derive(dialect.tree, target, pairs))
         assert all(mapping.image[key].path_text == image for key, image in pairs.items())
+
+
+def test_a_source_root_may_lie_below_the_global_root() -> None:
+    """A publisher that sends single courses is mapped to the course, not to the catalogue."""
+    found = match_schemas(tree(b"<Course><Code>1</Code><Title>1</Title></Course>"), tree(GLOBAL)).pairs
+    assert found["Course"] == "catalogue/course"
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_every_proposal_can_be_derived(one: int, other: int) -> None:
+    """Whatever two schemas have in common, operators lead every pair to its place.
+
+    If the source root is paired below the global root, a made element stands in its place.
+    """
+    source, target = SchemaTree.of(random_graph(one)), SchemaTree.of(random_graph(other))
+    pairs = match_schemas(source, target).pairs
+    mapping = Mapping("proposal", source, derive(source, target, pairs))
+    below = {key: image for key, image in pairs.items() if key != source.root.key}
+    assert all(mapping.image[key].path_text == image for key, image in below.items())
+
+
+def test_what_can_contain_itself_is_not_moved() -> None:
+    """Only names can be changed there, so pairs that would need more are left out."""
+    source = tree(b"<n><block><p>1</p><block><p>1</p></block></block><head><title>1</title></head></n>")
+    target = tree(b"<n><body><block><para>1</para></block></body><title>1</title></n>")
+    found = match_schemas(source, target).pairs
+    assert "n/block" not in found
+    assert found["n/head/title"] == "n/title"
+    mapping = Mapping("proposal", source, derive(source, target, found))
+    assert all(mapping.image[key].path_text == image for key, image in found.items())
+    same = match_schemas(source, tree(b"<n><Block><p>1</p></Block></n>")).pairs
+    assert same == {"n": "n", "n/block": "n/Block", "n/block/p": "n/Block/p"}
 
 
 def test_no_library_is_loaded_before_it_is_used() -> None:

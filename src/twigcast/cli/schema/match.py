@@ -109,6 +109,7 @@ def command(
         flooding=flooding,
     )
     if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
         if given.suffix.lower() not in SCHEMAS:
             source = _write_schema(graph, output.with_suffix(".dtd"))
         matching = _write(output, source, target, root, matching, tree, goal)

@@ -23,6 +23,17 @@ inline bool Matcher::sees(const std::vector<Label>& path) {
     return true;
 }
 
+// Whether the text of elements with this label path, or of those above them, can make a difference.
+inline bool Matcher::reads_text(const std::vector<Label>& path) {
+    u32 node = Automaton::DOCUMENT;
+    for (const Label& label : path) {
+        node = automaton_.child(node, automaton_.symbol(label.name, label.length, label.hash));
+        if (node == 0) return false;
+        if (automaton_[node].flags & (NEEDS_TEXT | NEEDS_STRING)) return true;
+    }
+    return false;
+}
+
 // From now on, note what is given to the open element of this depth.
 inline void Matcher::begin_copy(u32 depth) {
     copy_.complete = false;

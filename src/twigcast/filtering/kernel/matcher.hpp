@@ -158,6 +158,7 @@ class Matcher {
 
     // copies.hpp
     bool sees(const std::vector<Label>& path);
+    bool reads_text(const std::vector<Label>& path);
     void begin_copy(u32 depth);
     void end_copy(u32 depth);
     bool has_copy(u32 depth) const;

@@ -25,6 +25,7 @@ enum PlanFlags : u32 {
     PLAN_HIDDEN = 2,  // left out with all they contain
     PLAN_OPEN = 4,    // the plan does not have all children, so an unknown one is no stranger
     PLAN_KEPT = 8,    // never skipped: it can be at several places, or what it contains is copied or leaves it
+    PLAN_COPIED = 16,  // an operator copies it or an element that contains it
 };
 
 struct PlanNode {
@@ -202,5 +203,19 @@ class Plan {
     std::vector<u32> words_;
     std::string strings_;
 };
+
+// The tags of all nodes, with the names of the image.
+inline std::vector<Tag> tags_of(const Plan& plan) {
+    std::vector<Tag> tags(plan.nodes.size());
+    for (u32 i = 0; i < tags.size(); ++i) {
+        tags[i].name = plan.string(plan.nodes[i].name);
+        tags[i].length = plan.nodes[i].length;
+        tags[i].hash = hash_bytes(tags[i].name, tags[i].length);
+        tags[i].node = i;
+        tags[i].named = true;
+        tags[i].attributes = no_attributes;
+    }
+    return tags;
+}
 
 }  // namespace twigcast

@@ -48,11 +48,13 @@ class Record {
 
     void end() { events_.push_back(Event{END_EVENT, NONE, 0, 0, 0}); }
 
+    // Text that nobody reads is null: only its length counts.
     void text(const char* text, std::size_t length) {
+        cost_ += length;
+        if (!text) return;
         const u32 at = static_cast<u32>(bytes_.size());
         append(text, length);
         content_ += length;
-        cost_ += length;
         if (joins()) events_.back().second += static_cast<u32>(length);
         else events_.push_back(Event{TEXT_EVENT, NONE, 0, at, static_cast<u32>(length)});
     }

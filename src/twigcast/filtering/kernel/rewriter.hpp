@@ -24,6 +24,7 @@ class Rewriter {
     Rewriter(const Plan& plan, Sinks& sinks, const Tuning& tuning)
         : plan_(plan), sinks_(sinks), stages_(plan, sinks), skips_(tuning.dead_places) {
         stages_.shares_copies = tuning.shared_copies;
+        stages_.skips = tuning.dead_places;
         for (u32 i = 0; i < plan.children.size(); ++i) {
             const PlanChild& child = plan.children[i];
             children_.insert(child_key(child.node, hash_bytes(plan.string(child.name), child.length)), i);
@@ -40,7 +41,7 @@ class Rewriter {
             to.action = each.action;
             if (each.action == MARK_ATTRIBUTE) to.mark = mark_of(each.attribute);
         }
-        needs_content_ = stages_.needs_content();
+        needs_content_ = plan.copies || stages_.needs_content();
         for (const PlanNode& node : plan.nodes) needs_content_ = needs_content_ || node.wrap != NONE;
     }
     Rewriter(const Rewriter&) = delete;
@@ -58,6 +59,7 @@ class Rewriter {
     // Begins a document; `most_bytes` bounds its size after copying.  `before` is the size of what stands before its root.
     void begin(u64 most_bytes, bool with_prefixes, u64 before) {
         stages_.begin(most_bytes, before);
+        needs_text_ = sinks_.needs_text();
         open_.clear();
         skipped_ = 0;
         looks_ = !skips_ || sinks_.recording;
@@ -97,6 +99,7 @@ class Rewriter {
             open.is_closed = interest == IN_TAGS;
         }
         content();
+        open.is_copied = open.node == NONE ? open_.back().is_copied : (plan_.nodes[open.node].flags & PLAN_COPIED) != 0;
         open_.push_back(open);
         Tag tag;
         if (open.node != NONE) {
@@ -140,7 +143,8 @@ class Rewriter {
         stages_.count(length);
         if (is_silent()) return;
         content();
-        stages_.text(bytes, length);
+        if (needs_text_) stages_.text(bytes, length);
+        else if (open_.back().is_copied || stages_.needs_content()) stages_.text(nullptr, length);
     }
 
     void comment(const char* data) {
@@ -169,6 +173,7 @@ class Rewriter {
         u32 node = NONE;
         bool hidden = false, wrapped = false;  // wrapped: the path around its content is open
         bool is_closed = false;                // what it contains is skipped
+        bool is_copied = false;                // the length of its text counts
     };
     struct Attribute {
         std::string source, mark;
@@ -226,13 +231,8 @@ class Rewriter {
 
     // Whether a pattern can see elements of a node, or an element above them needs their text.
     bool is_seen(u32 node) {
-        path_.clear();
-        for (; node != NONE && path_.size() <= DEEPEST; node = plan_.nodes[node].parent) {
-            const Tag& tag = stages_.tags[node];
-            path_.push_back(Label{tag.name, tag.length, tag.hash});
-        }
-        std::reverse(path_.begin(), path_.end());
-        return path_.size() > DEEPEST || sinks_.sees(path_);
+        const std::vector<Label>& path = stages_.image_path(node);
+        return path.empty() || sinks_.sees(path);
     }
 
     // To be called before anything in the open element of the source: opens the path around its content.
@@ -316,12 +316,11 @@ class Rewriter {
     FlatMap children_;
     std::vector<u32> first_child_, child_nodes_, first_attribute_;
     std::vector<Attribute> attributes_;  // by node
-    bool needs_content_ = false, with_prefixes_ = false;
+    bool needs_content_ = false, needs_text_ = true, with_prefixes_ = false;
 
     std::vector<Interest> interest_;  // by node, for the matchers of a generation
     u64 generation_ = 0;
     bool skips_ = true, looks_ = true;  // looks_: at all elements of this document
-    std::vector<Label> path_;
 
     std::vector<Open> open_;
     u32 origins_ = 0, skipped_ = 0;  // skipped_: open elements that are not looked at

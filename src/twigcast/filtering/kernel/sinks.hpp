@@ -50,7 +50,9 @@ class Sinks {
         --depth_;
     }
 
+    // Null is text that nobody needs.
     void text(const char* bytes, std::size_t length) {
+        if (!bytes) return;
         for (Matcher* matcher : matchers) matcher->text(bytes, length);
         if (recording) tree->text(bytes, length);
     }
@@ -70,6 +72,14 @@ class Sinks {
         if (recording) return true;
         for (Matcher* matcher : matchers)
             if (matcher->sees(path)) return true;
+        return false;
+    }
+
+    // Whether the text of elements with this label path, or of those above them, is needed.
+    bool reads_text(const std::vector<Label>& path) const {
+        if (recording) return true;
+        for (Matcher* matcher : matchers)
+            if (matcher->reads_text(path)) return true;
         return false;
     }
 

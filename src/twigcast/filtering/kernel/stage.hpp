@@ -30,6 +30,10 @@ struct Stage {
     u32 node = NONE, other = NONE;
     Span path{nullptr, 0}, members{nullptr, 0};
     std::string mark;
+    bool may_pass = false;              // UPGRADE_ALL: no operator behind looks at the text that is left in the element
+    bool is_passed = false;             // so children go straight through, in this document
+    bool is_ended = false, is_read = true;  // the end of the element was sent; its text is needed
+    u64 generation = 0;                 // of the sinks, for which `is_read` is known
 
     u32 depth = 0;  // 0: outside; 1: in an element of the node; more: below
     u32 deep = 0;   // in what is kept or put into a path
@@ -44,6 +48,7 @@ struct Stage {
     void begin() {
         depth = deep = 0;
         keeping = NOTHING;
+        is_ended = false;
         clear();
         opened.clear();
         pending.clear();
@@ -61,5 +66,21 @@ struct Stage {
         return false;
     }
 };
+
+inline std::vector<Stage> stages_of(const Plan& plan) {
+    std::vector<Stage> stages(plan.header.stages);
+    for (u32 s = 0; s < stages.size(); ++s) {
+        const PlanStage from = plan.stage(s);
+        Stage& stage = stages[s];
+        stage.kind = static_cast<StageKind>(from.kind);
+        stage.node = from.node;
+        stage.other = from.other;
+        stage.path = plan.list(from.path);
+        stage.members = plan.list(from.members);
+        stage.may_pass = stage.kind == UPGRADE_ALL && from.other != NONE;
+        if (stage.kind == TO_ELEMENT || stage.kind == HIDE_ATTRIBUTE) stage.mark = mark_of(from.other);
+    }
+    return stages;
+}
 
 }  // namespace twigcast

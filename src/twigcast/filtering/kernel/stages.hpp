@@ -4,15 +4,15 @@
 //
 //   Insert        keeps its members; before the end of the element, a path with them       InsertEach   a path around each
 //   Upgrade       keeps its members; sends them behind the end of the element              InsertAll    a path, when content comes
+//   UpgradeAll    the same; or ends the element early if nobody needs its text
 //   Downgrade     keeps members and holders; before the end, each holder with a copy       ToElement    a child, when content comes
 //   Exchange      keeps all; at the end, each holder with a copy of the rest first         Hide         sends nothing
 //
-// An event that a stage has no part in is not even shown to it: `inside_` has a bit for every stage with an open element
-// of its kind, and `begins_` one for every stage that begins at a node.  A stage sends events to those behind it, which
-// may keep them in turn; so operators on what other operators made need no special case.
+// An event that a stage has no part in is not shown to it: `inside_` has a bit for every stage with an open element of its
+// kind, `begins_` one for every stage that begins at a node.  A stage sends events to those behind it, which may keep them
+// in turn; so operators on what other operators made need no special case.
 //
-// Invariant: each stage gets and sends whole subtrees, and is outside of all its elements when the document ends; once
-// the image is too large, nothing is sent any more.
+// Invariant: each stage gets and sends whole subtrees; once the image is too large, nothing is sent any more.
 // Cost: a copy of what is moved; all copies together are bounded.
 #pragma once
 
@@ -23,51 +23,43 @@ namespace twigcast {
 
 class Stages {
   public:
-    Stages(const Plan& plan, Sinks& sinks) : plan_(plan), sinks_(sinks) {
-        for (u32 i = 0; i < plan.nodes.size(); ++i) {
-            Tag tag;
-            tag.name = plan.string(plan.nodes[i].name);
-            tag.length = plan.nodes[i].length;
-            tag.hash = hash_bytes(tag.name, tag.length);
-            tag.node = i;
-            tag.named = true;
-            tag.attributes = no_attributes;
-            tags.push_back(tag);
-        }
-        begins_.assign(plan.nodes.size(), 0);
-        for (u32 s = 0; s < plan.header.stages; ++s) {
-            const PlanStage from = plan.stage(s);
-            Stage stage;
-            stage.kind = static_cast<StageKind>(from.kind);
-            stage.node = from.node;
-            stage.other = from.other;
-            stage.path = plan.list(from.path);
-            stage.members = plan.list(from.members);
-            if (stage.kind == TO_ELEMENT || stage.kind == HIDE_ATTRIBUTE) stage.mark = mark_of(from.other);
-            needs_content_ = needs_content_ || stage.kind == INSERT_ALL || stage.kind == TO_ELEMENT;
-            begins_[from.node] |= bit(s);
-            stages_.push_back(std::move(stage));
-        }
-        count_ = plan.header.stages;
+    Stages(const Plan& plan, Sinks& sinks)
+        : tags(tags_of(plan)), plan_(plan), sinks_(sinks), begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
+        count_ = static_cast<u32>(stages_.size());
+        for (u32 s = 0; s < count_; ++s) begins_[stages_[s].node] |= bit(s);
         if (count_ > 63) always_ = bit(63);  // the last bit stands for all stages behind
+        for (const Stage& stage : stages_)
+            needs_content_ = needs_content_ || stage.kind == INSERT_ALL || stage.kind == TO_ELEMENT;
     }
     Stages(const Stages&) = delete;
 
     std::vector<Tag> tags;  // by node, with the names of the image
-    bool shares_copies = true;
+    bool shares_copies = true, skips = true;
     u64 cached = 0;         // the most bytes of names, attributes and text that were kept at a time
 
     // Whether text, comments and instructions are needed even if no matcher asks for them.
-    bool needs_content() const { return needs_content_ || plan_.copies; }
+    bool needs_content() const { return needs_content_; }
 
     // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.
     void begin(u64 most_bytes, u64 size) {
         for (Stage& stage : stages_) stage.begin();
+        for (Stage& stage : stages_) stage.is_passed = skips && stage.may_pass && !reads_text(stage);
         inside_ = always_;
         most_bytes_ = most_bytes;
         size_ = size;
         cached = made_ = held_ = source_elements_ = 0;
         copied_ = expanded_ = false;
+    }
+
+    // The labels from a root of the image to elements of a node; empty if that is too deep, for a plan with a circle.
+    const std::vector<Label>& image_path(u32 node) {
+        path_.clear();
+        for (; node != NONE; node = plan_.nodes[node].parent) {
+            if (path_.size() > DEEPEST) return path_.clear(), path_;
+            path_.push_back(Label{tags[node].name, tags[node].length, tags[node].hash});
+        }
+        std::reverse(path_.begin(), path_.end());
+        return path_;
     }
 
     // Counts what the source has.
@@ -128,21 +120,9 @@ class Stages {
             return;
         }
         Stage& stage = stages_[at];
-        switch (stage.kind) {
-            case INSERT_ALL: return start_in_path(at, tag);
-            case TO_ELEMENT: return start_with_attribute(at, tag);
-            case HIDE_ELEMENT:
-                if (stage.depth || tag.node == stage.node) return void(enter(at));
-                return send_start(at + 1, tag);
-            case HIDE_ATTRIBUTE: {
-                if (tag.node != stage.node) return send_start(at + 1, tag);
-                const char* value;
-                Tag other = tag;
-                other.attributes = without_mark(stage, tag.attributes, value);
-                return send_start(at + 1, other);
-            }
-            default: break;
-        }
+        if (stage.kind == INSERT_ALL) return start_in_path(at, tag);
+        if (stage.kind == TO_ELEMENT) return start_with_attribute(at, tag);
+        if (stage.kind >= HIDE_ELEMENT) return start_hidden(at, tag);
         if (stage.keeping != NOTHING) {
             ++stage.deep;
             return keep(stage).start(tag);
@@ -163,6 +143,11 @@ class Stages {
             }
             if (stage.kind != EXCHANGE && stage.is_member(tag.node)) {
                 stage.deep = 1;
+                if (stage.is_passed) {
+                    if (!stage.is_ended) send_end(at + 1);
+                    stage.is_ended = true;
+                    return send_start(at + 1, tag);
+                }
                 if (stage.kind == INSERT_EACH) {
                     make_path(at + 1, stage.path);
                     return send_start(at + 1, tag);
@@ -206,6 +191,10 @@ class Stages {
         if (stage.kind == EXCHANGE) stage.moved.end();
         if (--stage.depth) return stage.kind == EXCHANGE ? void() : send_end(at + 1);
         leave(at);
+        if (stage.is_ended) {  // children that moved behind it have passed
+            stage.is_ended = false;
+            return;
+        }
         switch (stage.kind) {
             case INSERT:
                 if (!stage.moved.empty()) {
@@ -287,9 +276,21 @@ class Stages {
     bool before_content(u32 at) {
         Stage& stage = stages_[at];
         if (stage.kind == HIDE_ELEMENT) return stage.depth == 0;
+        if (stage.is_ended && !stage.deep) return false;  // nobody needs the text of its element
         if (stage.kind == INSERT_ALL) open_path(at);
         if (stage.kind == TO_ELEMENT) flush(at);
         return true;
+    }
+
+    // Whether the text of a stage's elements, or of those above them, is needed.
+    bool reads_text(Stage& stage) {
+        if (sinks_.recording) return true;
+        if (stage.generation != sinks_.generation) {
+            const std::vector<Label>& path = image_path(stage.node);
+            stage.is_read = path.empty() || sinks_.reads_text(path);
+            stage.generation = sinks_.generation;
+        }
+        return stage.is_read;
     }
 
     void note_cached(Stage& stage) {
@@ -330,6 +331,21 @@ class Stages {
 
     void end_path(u32 from, Span path) {
         for (u32 i = path.size; i; --i) send_end(from);
+    }
+
+    // HIDE_ELEMENT and HIDE_ATTRIBUTE
+
+    void start_hidden(u32 at, const Tag& tag) {
+        Stage& stage = stages_[at];
+        if (stage.kind == HIDE_ELEMENT) {
+            if (stage.depth || tag.node == stage.node) return enter(at);
+            return send_start(at + 1, tag);
+        }
+        if (tag.node != stage.node) return send_start(at + 1, tag);
+        const char* value;
+        Tag other = tag;
+        other.attributes = without_mark(stage, tag.attributes, value);
+        send_start(at + 1, other);
     }
 
     // TO_ELEMENT
@@ -474,6 +490,8 @@ class Stages {
     std::vector<u64> begins_;  // by node: the stages that begin at its elements
     std::vector<Stage> stages_;
     u32 count_ = 0;
+    static constexpr u32 DEEPEST = 500;
+    std::vector<Label> path_;
     u64 inside_ = 0, always_ = 0;
     u64 size_ = 0, most_bytes_ = 0, made_ = 0, held_ = 0, source_elements_ = 0;
     bool needs_content_ = false, copied_ = false, expanded_ = false;

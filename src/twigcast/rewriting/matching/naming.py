@@ -11,7 +11,7 @@ other (0.9), or alike by Jaro–Winkler (above 0.85, as it is); all others have 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -73,6 +73,11 @@ class NameComparison:
         self._vocabulary = {word for name in names for word in words_of(name)} | thesaurus.vocabulary
         self._similarity = lru_cache(maxsize=None)(self._word_similarity)
         self._words = lru_cache(maxsize=None)(self._parts)
+        # Large schemas have few names at many places.
+        self.of_words = lru_cache(maxsize=1 << 20)(self._similarity_of_words)
+        """How similar two names are that are already cut into words."""
+        self.contained = lru_cache(maxsize=1 << 20)(self._contained)
+        """How much of some words is found among others, from 0 to 1; all of no words is found."""
 
     def words(self, name: str) -> tuple[str, ...]:
         """The words of a name, compounds cut."""
@@ -82,8 +87,7 @@ class NameComparison:
         """How similar two names are, from 0 to 1."""
         return self.of_words(self._words(a), self._words(b))
 
-    def of_words(self, a: Sequence[str], b: Sequence[str]) -> NameSimilarity:
-        """How similar two names are that are already cut into words."""
+    def _similarity_of_words(self, a: tuple[str, ...], b: tuple[str, ...]) -> NameSimilarity:
         if not a or not b:
             return NameSimilarity(0.0)
         total = 0.0
@@ -98,8 +102,7 @@ class NameComparison:
                     synonyms[(partner, word) if swapped else (word, partner)] = None
         return NameSimilarity(total / (len(a) + len(b)), tuple(synonyms))
 
-    def contained(self, words: Sequence[str], among: Sequence[str]) -> float:
-        """How much of some words is found among others, from 0 to 1; all of no words is found."""
+    def _contained(self, words: tuple[str, ...], among: tuple[str, ...]) -> float:
         if not words:
             return 1.0
         best = (max((self._similarity(word, each) for each in among), default=0.0) for word in words)

@@ -117,8 +117,8 @@ def match_schemas(
     ``flooding`` is the weight of similarity flooding, 0 for none.
     """
     scores = _Scores(
-        source.nodes(LARGEST)[:LARGEST],
-        target.nodes(LARGEST)[:LARGEST],
+        _nodes(source),
+        _nodes(target),
         Thesaurus.built_in() if thesaurus is None else thesaurus,
         source_profiles or {},
         target_profiles or {},
@@ -128,24 +128,51 @@ def match_schemas(
     leaves = assign(scores.leaves, threshold)
     shared = share(scores.leaves, leaves, threshold, scores.alike)
     leaves |= shared
-    inner = _inner_pairs(scores, leaves, threshold)
-    pairs = {node.key: ({} | leaves | inner).get(node.key) for node in scores.sources}
-    found = {key: image for key, image in pairs.items() if image is not None}
-    found = {
-        key: image
-        for key, image in found.items()
-        if not scores.target_by_key[image].is_attribute or _stays(scores, key, image, found)
-    }
+    chosen = leaves | _inner_pairs(scores, leaves, threshold)
+    found = {node.key: chosen[node.key] for node in scores.sources if node.key in chosen}
+    _settle_root(scores, found)
+    for key, image in list(found.items()):  # a node before those below it
+        if _must_stay(scores, key, image) and not _stays(scores, key, image, found):
+            del found[key]
     evidence = {
         key: scores.evidence(key, image, shared=key in shared, structure=scores.structure.get((key, image)))
         for key, image in found.items()
     }
-    unmatched = tuple(key for key in pairs if key not in found)
+    unmatched = tuple(node.key for node in scores.sources if node.key not in found)
     return Matching(found, evidence, unmatched)
 
 
+def _nodes(tree: SchemaTree) -> list[SchemaNode]:
+    """The nodes to compare, in preorder; those of a large schema whose content is not known are left out."""
+    found = tree.nodes(LARGEST)
+    return [node for node in found if tree.graph is None or node.is_attribute or node.is_expanded]
+
+
+def _settle_root(scores: _Scores, pairs: dict[str, str]) -> None:
+    """Pair the source root with the global root, unless all other images lie below the root's own.
+
+    The root contains everything, so what it means does, too.
+    """
+    root, top = scores.sources[0].key, scores.targets[0].key
+    image = pairs.get(root)
+    if image in (None, top):
+        return
+    if any(each != image and not each.startswith(f"{image}/") for each in pairs.values()):
+        del pairs[root]
+        if top not in pairs.values():
+            pairs[root] = top
+
+
+def _must_stay(scores: _Scores, key: str, image: str) -> bool:
+    """Whether a node cannot be moved: an attribute that remains one, and what is in an element that can
+    contain itself, or is one."""
+    node = scores.source_by_key[key]
+    in_loop = node.parent is not None and any(each.is_recursive for each in (node, *node.ancestors()))
+    return scores.target_by_key[image].is_attribute or in_loop
+
+
 def _stays(scores: _Scores, key: str, image: str, pairs: Mapping[str, str]) -> bool:
-    """Whether an attribute stays one of the same element: only then can it remain an attribute."""
+    """Whether a node stays where it is: its parent is paired with the parent of its image."""
     above, below = scores.source_by_key[key].parent, scores.target_by_key[image].parent
     return above is not None and below is not None and pairs.get(above.key) == below.key
 
@@ -226,11 +253,13 @@ class _Scores:
     def _compare(
         self, x: SchemaNode, y: SchemaNode, ours: ValueProfile | None, theirs: ValueProfile | None
     ) -> PairEvidence | None:
-        """The evidence for a pair before flooding, None if the values exclude it."""
+        """The evidence for a pair before flooding, None if there is none or the values exclude the pair."""
         name = self._name_similarity(x, y)
-        learnt = self.learnt.get(words_of(x.label.local)) == y.key
+        learnt = bool(self.learnt) and self.learnt.get(words_of(x.label.local)) == y.key
         if learnt and name.value < LEARNT:
             name = NameSimilarity(LEARNT)
+        if not name.value and ours is None:
+            return None  # nothing speaks for it
         context = self._context(x, y)
         score = name.value * (1.0 - CONTEXT * (1.0 - context))
         theirs = theirs or ValueProfile.expected(self.names.words(y.label.local))

@@ -13,20 +13,28 @@ from twigcast.system import lazy_names
 if TYPE_CHECKING:
     from twigcast.spark.outputs.dead_letters import open_letters, read_letters, settled_path, write_letters
     from twigcast.spark.outputs.link_metrics import HopMetrics, read_hops, write_hops
+    from twigcast.spark.outputs.mapping_metrics import (
+        MappingMetrics,
+        read_mapping_metrics,
+        write_mapping_metrics,
+    )
     from twigcast.spark.outputs.metrics import BatchMetrics, read_metrics, write_metrics
     from twigcast.spark.outputs.sinks import write_deliveries
 
 __all__ = [
     "BatchMetrics",
     "HopMetrics",
+    "MappingMetrics",
     "open_letters",
     "read_hops",
     "read_letters",
+    "read_mapping_metrics",
     "read_metrics",
     "settled_path",
     "write_deliveries",
     "write_hops",
     "write_letters",
+    "write_mapping_metrics",
     "write_metrics",
 ]
 
@@ -40,6 +48,11 @@ __getattr__ = lazy_names(
             "write_letters",
         ],
         "twigcast.spark.outputs.link_metrics": ["HopMetrics", "read_hops", "write_hops"],
+        "twigcast.spark.outputs.mapping_metrics": [
+            "MappingMetrics",
+            "read_mapping_metrics",
+            "write_mapping_metrics",
+        ],
         "twigcast.spark.outputs.metrics": ["BatchMetrics", "read_metrics", "write_metrics"],
         "twigcast.spark.outputs.sinks": ["write_deliveries"],
     },

@@ -24,8 +24,10 @@ from twigcast.spark.stages.delivering import dead_letters
 
 LETTERS = (
     "doc_id string, body binary, code string, message string, line int, column int, offset long,"
-    " index_version string, prolog binary, subscription string, time timestamp, batch int"
+    " index_version string, prolog binary, subscription string, publisher string, mapping string,"
+    " time timestamp, batch int"
 )
+_OPTIONAL = {"prolog": "binary", "subscription": "string", "publisher": "string", "mapping": "string"}
 SETTLED = "letter_batch int, doc_id string, batch int"
 
 
@@ -41,10 +43,9 @@ def write_letters(
             remove_batch(hits.sparkSession, path, batch)
             return
     letters = dead_letters(hits)
-    if "prolog" not in letters.columns:
-        letters = letters.withColumn("prolog", F.lit(None).cast("binary"))
-    if "subscription" not in letters.columns:
-        letters = letters.withColumn("subscription", F.lit(None).cast("string"))
+    for name, kind in _OPTIONAL.items():
+        if name not in letters.columns:
+            letters = letters.withColumn(name, F.lit(None).cast(kind))
     if more is not None:
         letters = letters.unionByName(more)
     write_batch(letters.withColumn("time", F.lit(time)), path, batch)

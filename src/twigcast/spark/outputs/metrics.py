@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.spark.outputs.batch_folders import write_small_batch
+from twigcast.spark.outputs.mapping_metrics import MappingMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class BatchMetrics:
     seconds: float
     """Time from the start of the batch until all its outputs were written."""
     index_version: str
+    mappings: tuple[MappingMetrics, ...] = ()
+    """With mediation, the metrics of each mapping; they are in a table of their own."""
 
 
 _SCHEMA = pa.schema(
@@ -43,10 +46,10 @@ _SCHEMA = pa.schema(
 
 def write_metrics(spark: SparkSession, metrics: BatchMetrics, path: str) -> None:
     """Write the metrics of a batch, replacing those of an earlier attempt."""
-    row = {name: value for name, value in asdict(metrics).items() if name != "batch"}
+    row = {name: getattr(metrics, name) for name in _SCHEMA.names}
     write_small_batch(spark, pa.Table.from_pylist([row], _SCHEMA), path, metrics.batch)
 
 
 def read_metrics(spark: SparkSession, path: str) -> DataFrame:
-    """The metrics of all batches, in the columns of ``BatchMetrics``."""
-    return spark.read.parquet(path).select(*(field.name for field in fields(BatchMetrics)))
+    """The metrics of all batches, in the columns of ``BatchMetrics`` but ``mappings``."""
+    return spark.read.parquet(path).select("batch", *_SCHEMA.names)

@@ -9,6 +9,9 @@
     [subscriptions]
     path = "subscriptions.db"
 
+    [mediation]                          # optional: publishers with schemas of their own
+    mappings = "mappings"
+
     [network]                            # optional: routers between publishers and subscribers
     routers = ["north", "hub", "south"]
     links = [["north", "hub"], ["hub", "south"]]
@@ -24,6 +27,7 @@ file, not to the current folder; a path with a scheme (``s3a://…``) is passed 
 Nothing in this sub-room imports Spark: a file is validated before a session is started for it.
 """
 
+from twigcast.spark.pipeline.mediation_section import MediationSection
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.pipeline import Pipeline
 from twigcast.spark.pipeline.sections import (
@@ -46,6 +50,7 @@ __all__ = [
     "DeadLettersSection",
     "DeliveriesSection",
     "LimitsSection",
+    "MediationSection",
     "MetricsSection",
     "NetworkSection",
     "Pipeline",

@@ -14,6 +14,7 @@ from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wr
 from twigcast.document import DocumentLimits
 from twigcast.errors import PipelineError
 from twigcast.spark.pipeline.folder_conflicts import folder_conflict
+from twigcast.spark.pipeline.mediation_section import MediationSection
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.sections import (
     ArchivesSection,
@@ -63,6 +64,7 @@ class Pipeline(ConfigSection):
     source: SourceSection = _default({})
     subscriptions: SubscriptionsSection = _default({})
     namespaces: Namespaces = Field(default_factory=dict)
+    mediation: MediationSection | None = None
     network: NetworkSection | None = None
     sink: Annotated[tuple[SinkSection, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]
@@ -85,9 +87,19 @@ class Pipeline(ConfigSection):
             outputs.append(("network.metrics", self.network.metrics))
             if self.subscriptions.shards > 1:
                 raise wrong("subscriptions.shards", "expected 1, since there is a network")
+        if self.mediation is not None:
+            outputs.append(("mediation.metrics", self.mediation.metrics))
+            if self.mediation.by == "publisher" and self.source.kind not in ("table", "format"):
+                raise wrong(
+                    "mediation.by",
+                    f'expected "root", since documents of source.kind "{self.source.kind}" have no column'
+                    " publisher",
+                )
         state = [(f"work.{part}", str(getattr(self.work, part))) for part in WorkSection.model_fields]
         if not self.subscriptions.format:
             state.append(("subscriptions.path", str(self.subscriptions.path)))
+        if self.mediation is not None:
+            state.append(("mediation.mappings", str(self.mediation.mappings)))
         shareable = [key for key, sink in sinks.items() if sink.kind == "jsonl"]
         if conflict := folder_conflict(outputs, state, self.source.read_whole, shareable):
             raise wrong(*conflict)

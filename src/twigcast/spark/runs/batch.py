@@ -3,7 +3,7 @@
     journal ──► match ──► deliveries ──► sinks
        │          ├── dead letters, metrics
        │          └── computed once; cached until the last output is written
-       └── the index version of the batch, on disk before anything else happens
+       └── the index version and the mappings of the batch, on disk before anything else happens
 
 Invariant: given the documents, the entry in the journal determines every output, and every output replaces
 what an earlier attempt left.  So a batch that was cut off at any point is simply run again.
@@ -24,10 +24,17 @@ from pyspark.sql import functions as F
 from twigcast.spark.columns import NUMBERS
 from twigcast.spark.outputs.dead_letters import write_letters
 from twigcast.spark.outputs.link_metrics import hop_measures, hop_metrics, write_hops
+from twigcast.spark.outputs.mapping_metrics import (
+    MappingMetrics,
+    mapping_measures,
+    mapping_metrics,
+    write_mapping_metrics,
+)
 from twigcast.spark.outputs.metrics import BatchMetrics, write_metrics
 from twigcast.spark.outputs.sinks import reports_observations, write_deliveries
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.journal import Journal
+from twigcast.spark.runs.journal import Entry, Journal
+from twigcast.spark.runs.mapping_sets import MappingSets
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
 from twigcast.spark.stages.delivering import attempts, delivered, deliveries, delivers_parts, refused
@@ -42,16 +49,23 @@ SECONDS = "twigcast_seconds"
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """The state of a pipeline that its batches share in the driver: journal, index versions, routers."""
+    """The state of a pipeline that its batches share in the driver.
+
+    The journal, the index versions, the sets of mappings, and the routers.
+    """
 
     pipeline: Pipeline
     journal: Journal
     versions: VersionBuilder
+    mappings: MappingSets
     network: NetworkTables | None = None
 
     @classmethod
     def of(cls, spark: SparkSession, pipeline: Pipeline) -> RunState:
-        """Open the state of a pipeline; raises ``SourceError`` if it has no subscription store."""
+        """Open the state of a pipeline.
+
+        Raises ``SourceError`` if it has no subscription store, ``MappingError`` if its mappings are bad.
+        """
         network = None
         if pipeline.network is not None:
             from twigcast.spark.stages.network import NetworkTables  # imports the routers
@@ -63,7 +77,14 @@ class RunState:
             shards=pipeline.subscriptions.shards,
             extension=network,
         )
-        return cls(pipeline, Journal(pipeline.work.journal), versions, network)
+        mappings = MappingSets(pipeline.work.versions, pipeline.mediation)
+        mappings.newest()
+        return cls(pipeline, Journal(pipeline.work.journal), versions, mappings, network)
+
+    def begin(self, batch: int) -> Entry:
+        """The entry of a batch in the journal, with the newest versions if the batch is new."""
+        found = self.journal.find(batch)
+        return found or self.journal.begin(batch, self.versions.newest(), self.mappings.newest())
 
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSource:
@@ -78,22 +99,27 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     """Run a batch, for the first time or again, until all its outputs are written."""
     began = time.monotonic()
     pipeline = state.pipeline
-    entry = state.journal.find(batch) or state.journal.begin(batch, state.versions.newest())
+    entry = state.begin(batch)
     index = state.versions.at(entry.version)
+    mediation = state.mappings.at(entry.mappings) if entry.mappings is not None else None
+    references = mediation.references if mediation is not None else ()
     ship = pipeline.subscriptions.ship
     network = state.network
     links = network.links if network is not None else ()
-    hits = match(documents, index, ship=ship, limits=pipeline.limits, seconds=SECONDS)
+    limits = pipeline.limits
+    hits = match(documents, index, ship=ship, limits=limits, seconds=SECONDS, mediation=mediation)
     figures = [*measures(SECONDS), *hop_measures(links)]
+    if mediation is not None:
+        figures += mapping_measures(references)
     with cached(hits):
         observing = reports_observations(pipeline.sink[0])  # then the first write also computes the metrics
         on_hits, on_attempts = Observation(), Observation()
         source = hits.observe(on_hits, *figures) if observing else hits
-        form, limits = pipeline.deliveries.parts, pipeline.limits
+        form = pipeline.deliveries.parts
         refusals = F.count("refusal").alias("refusals")
         with_parts = delivers_parts(index)
         if with_parts:
-            made = attempts(source, index, ship=ship, parts=form, limits=limits)
+            made = attempts(source, index, ship=ship, parts=form, limits=limits, mediation=mediation)
             made = made.observe(on_attempts, refusals) if observing else made
             outgoing = delivered(made)
         else:
@@ -116,6 +142,12 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     if network is not None:
         hops = hop_metrics(measured, links)
         write_hops(hits.sparkSession, hops, network.table.metrics, batch)
+    mapped: tuple[MappingMetrics, ...] = ()
+    if mediation is not None and pipeline.mediation is not None:
+        mapped = mapping_metrics(measured, references)
+        write_mapping_metrics(
+            hits.sparkSession, mapped, str(entry.mappings), pipeline.mediation.metrics, batch
+        )
     metrics = BatchMetrics(
         batch=batch,
         documents=measured["documents"],
@@ -126,9 +158,11 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
         parse_and_match_seconds=measured["seconds"],
         seconds=time.monotonic() - began,
         index_version=entry.version,
+        mappings=mapped,
     )
     write_metrics(hits.sparkSession, metrics, pipeline.metrics.path)
     state.versions.release(state.journal.needed_versions)
+    state.mappings.release(state.journal.needed_mappings)
     return metrics
 
 

@@ -1,4 +1,4 @@
-"""The journal of a pipeline: the index version and start time of each batch, on disk before it starts.
+"""The journal of a pipeline: the index version, mappings and start time of each batch, before it starts.
 
     journal/
         12.json          {"batch": 12, "version": "34", "time": "2031-05-06T07:08:09.101112+00:00"}
@@ -6,8 +6,10 @@
         -1.json          a retry of dead letters: retries are numbered downwards
         -1.done
 
+With mediation, an entry also has the set of mappings, under ``mappings``.
+
 Invariant: an entry is written once, atomically, with fsync, and never changes.  So a batch that is run again
-after a kill, however often, finds the version and the time of its first start.
+after a kill, however often, finds the version, the mappings and the time of its first start.
 There is one file for each batch rather than one file that grows: writing an entry is a rename, no line can be
 torn, and old entries are removed by their number.
 """
@@ -33,11 +35,12 @@ _NUMBER = re.compile(r"-?\d+")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The start of a batch: its index version and time."""
+    """The start of a batch: its index version and time, and its set of mappings if there is one."""
 
     batch: int
     version: str
     time: datetime
+    mappings: str | None = None
 
 
 class Journal:
@@ -48,13 +51,14 @@ class Journal:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._kept = kept
 
-    def begin(self, batch: int, version: str) -> Entry:
+    def begin(self, batch: int, version: str, mappings: str | None = None) -> Entry:
         """Return the entry of a batch; if there is none, a new one is written to disk first."""
         known = self.find(batch)
         if known is not None:
             return known
-        entry = Entry(batch, version, datetime.now(UTC))
-        _write(self._file(batch), {"batch": batch, "version": version, "time": entry.time.isoformat()})
+        entry = Entry(batch, version, datetime.now(UTC), mappings)
+        content = {"batch": batch, "version": version, "time": entry.time.isoformat()}
+        _write(self._file(batch), content if mappings is None else content | {"mappings": mappings})
         if batch >= self._kept:  # entries of retries are kept, because they settle dead letters
             self._file(batch - self._kept).unlink(missing_ok=True)
         return entry
@@ -64,10 +68,16 @@ class Journal:
         file = self._file(batch)
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            return Entry(int(found["batch"]), str(found["version"]), datetime.fromisoformat(found["time"]))
+            mappings = found.get("mappings")
+            return Entry(
+                int(found["batch"]),
+                str(found["version"]),
+                datetime.fromisoformat(found["time"]),
+                None if mappings is None else str(mappings),
+            )
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(
                 f"{file}: the journal entry of batch {batch} cannot be read ({error}): restore the file, "
                 "because it has the index version that the batch was begun with"
@@ -90,11 +100,19 @@ class Journal:
         return {batch: entry for batch in self.batches() if (entry := self.find(batch)) is not None}
 
     def needed_versions(self) -> set[str]:
-        """The index versions of batches that may be run again: the last ones, and retries not finished."""
+        """The index versions of batches that may be run again."""
+        return {entry.version for entry in self._open_entries()}
+
+    def needed_mappings(self) -> set[str]:
+        """The sets of mappings of batches that may be run again."""
+        return {entry.mappings for entry in self._open_entries() if entry.mappings is not None}
+
+    def _open_entries(self) -> list[Entry]:
+        """The entries of batches that may be run again: the last ones, and retries not finished."""
         batches = self.batches()
         again = [batch for batch in batches if batch < 0 and not self.is_finished(batch)]
         entries = [self.find(batch) for batch in (*again, *batches[-2:])]
-        return {entry.version for entry in entries if entry is not None}
+        return [entry for entry in entries if entry is not None]
 
     def _file(self, batch: int) -> Path:
         return self.folder / f"{batch}.json"

@@ -54,7 +54,7 @@ def retry(
     ]
     batch = min(begun, default=0) - 1
     if _take(spark, pipeline, select, batch):
-        state.journal.begin(batch, state.versions.newest())
+        state.begin(batch)
         done.append(_finish(spark, state, batch, on_batch))
     return done
 
@@ -85,7 +85,7 @@ def _finish(
     return metrics
 
 
-_DOCUMENTS = ("doc_id", "body", "prolog", "error", ONLY.name)
+_DOCUMENTS = ("doc_id", "body", "prolog", "error", "publisher", "mapping", ONLY.name)
 
 
 def _is_file(pipeline: Pipeline) -> Column:

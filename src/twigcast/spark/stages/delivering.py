@@ -19,7 +19,16 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from twigcast.document import PART_FORMS, DocumentLimits, PartCutter, PartForm, joined, read, relocated
+from twigcast.document import (
+    PART_FORMS,
+    DocumentLimits,
+    Node,
+    PartCutter,
+    PartForm,
+    joined,
+    read,
+    relocated,
+)
 from twigcast.errors import DocumentError, EvaluationError, StageError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, parse, select, too_costly
@@ -27,10 +36,15 @@ from twigcast.spark.columns import (
     ARROW_ATTEMPTS,
     ARROW_REFUSAL,
     ATTEMPTS,
+    CACHED_BYTES,
     DELIVERIES,
     ERROR,
+    MAPPING,
+    NAMED_MAPPING,
     ONLY,
     PROLOG,
+    PUBLISHER,
+    STRANGERS,
     UNDECIDED,
     ErrorRow,
     error_row,
@@ -39,6 +53,7 @@ from twigcast.spark.columns import (
     require,
 )
 from twigcast.spark.jvm.workers import prepare_workers
+from twigcast.spark.stages.mediating import AnyMediation, MappingRules, Mediation
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
 from twigcast.subscriptions import IndexVersion
 
@@ -58,6 +73,7 @@ def deliveries(
     content: ContentMode = "inline",
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
+    mediation: AnyMediation | None = None,
 ) -> DataFrame:
     """One row for each delivery of the hits; ``index`` is the one that they were matched against.
 
@@ -67,8 +83,10 @@ def deliveries(
     ``refused_deliveries``.
     A document with hundreds of subscribers is copied hundreds of times; with ``content="reference"`` whole
     documents are null and can be looked up by their ``doc_id``.
+    ``mediation`` are the mappings that the hits were matched with.  A document is delivered as its publisher
+    wrote it, and so is a part: it is what the selected node of the image was made from.
     """
-    stage = _stage(hits, index, ship=ship, content=content, parts=parts, limits=limits)
+    stage = _stage(hits, index, ship, content, parts, limits, mediation)
     return _matched(hits).mapInArrow(partial(_delivered, stage=stage), DELIVERIES)
 
 
@@ -79,13 +97,17 @@ def refused_deliveries(
     ship: Ship = "path",
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
+    mediation: AnyMediation | None = None,
 ) -> DataFrame:
     """One row for each document and subscription that exceed a limit together: a dead letter.
 
     The parts that the subscription selects are too large, or it takes too much work to decide.  The columns
     are those of ``dead_letters``, and ``subscription``.
     """
-    return refused(attempts(hits, index, ship=ship, content="reference", parts=parts, limits=limits))
+    made = attempts(
+        hits, index, ship=ship, content="reference", parts=parts, limits=limits, mediation=mediation
+    )
+    return refused(made)
 
 
 def attempts(
@@ -96,9 +118,10 @@ def attempts(
     content: ContentMode = "inline",
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
+    mediation: AnyMediation | None = None,
 ) -> DataFrame:
     """Deliveries and refused deliveries in one table, so that both are computed in one pass."""
-    stage = _stage(hits, index, ship=ship, content=content, parts=parts, limits=limits)
+    stage = _stage(hits, index, ship, content, parts, limits, mediation)
     return _matched(hits).mapInArrow(stage, ATTEMPTS)
 
 
@@ -112,7 +135,8 @@ def delivers_parts(index: AnyIndexes) -> bool:
 def _matched(hits: DataFrame) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
-    needed += [field.name for field in (PROLOG, ONLY, UNDECIDED) if has(hits, field)]
+    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING)
+    needed += [field.name for field in optional if has(hits, field)]
     wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
     if has(hits, UNDECIDED):
         wanted |= F.col("undecided").isNotNull()
@@ -122,22 +146,39 @@ def _matched(hits: DataFrame) -> DataFrame:
 def _stage(
     hits: DataFrame,
     index: AnyIndexes,
-    *,
     ship: Ship,
     content: ContentMode,
     parts: PartForm,
     limits: DocumentLimits | None,
+    mediation: AnyMediation | None,
 ) -> _Stage:
     """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
     if parts not in PART_FORMS:
         raise StageError(f"expected parts to be {' or '.join(PART_FORMS)}, got {parts!r}", code="options")
+    if mediation is not None:
+        require(hits, ("mapping",), "deliveries with mediation")
+    rewritten = all(has(hits, field) for field in (MAPPING, STRANGERS, CACHED_BYTES))
+    if mediation is None and rewritten and delivers_parts(index):
+        raise StageError(
+            "the documents were matched with mappings, and parts are selected in their images: give the"
+            " mappings to deliveries too, as mediation",
+            code="unknown-mapping",
+        )
     if limits is None:
         limits = index.limits if isinstance(index, Index) else DocumentLimits()
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
     version = version_text(shards)
-    return partial(_deliver, shards=shards, version=version, content=content, parts=parts, limits=limits)
+    return partial(
+        _deliver,
+        shards=shards,
+        version=version,
+        content=content,
+        parts=parts,
+        limits=limits,
+        mediation=None if mediation is None else Mediation.of(mediation),
+    )
 
 
 def delivered(attempts: DataFrame) -> DataFrame:
@@ -150,7 +191,8 @@ def refused(attempts: DataFrame) -> DataFrame:
     reason = [f"refusal.{name}" for name in ERROR.names]
     failed = attempts.where(F.col("refusal").isNotNull())
     body = F.col("content").alias("body")
-    return failed.select("doc_id", body, *reason, "index_version", "refusal.prolog", "subscription")
+    origin = [f"refusal.{name}" for name in ("prolog", "publisher", "mapping")]
+    return failed.select("doc_id", body, *reason, "index_version", *origin, "subscription")
 
 
 def dead_letters(hits: DataFrame) -> DataFrame:
@@ -158,7 +200,9 @@ def dead_letters(hits: DataFrame) -> DataFrame:
     require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
     kept = ["doc_id", "body"]
     reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
-    more = [F.col("prolog")] if has(hits, PROLOG) else []
+    more = [F.col(field.name) for field in (PROLOG, PUBLISHER) if has(hits, field)]
+    if has(hits, NAMED_MAPPING):
+        more.append(F.col(NAMED_MAPPING.name).alias("mapping"))
     if has(hits, ONLY):
         more.append(F.col(ONLY.name).alias("subscription"))
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
@@ -203,6 +247,7 @@ def _deliver(
     content: ContentMode,
     parts: PartForm,
     limits: DocumentLimits,
+    mediation: Mediation | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
@@ -214,7 +259,7 @@ def _deliver(
         yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
-            yield from _parts(batch, wanted, version, parts, limits)
+            yield from _parts(batch, wanted, version, parts, limits, mediation)
         if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
             yield from _undecided(batch, table, version, limits)
 
@@ -313,10 +358,14 @@ _UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, am
 
 
 def _parts(
-    batch: pa.RecordBatch, wanted: _Wanted, version: str, form: PartForm, limits: DocumentLimits
+    batch: pa.RecordBatch,
+    wanted: _Wanted,
+    version: str,
+    form: PartForm,
+    limits: DocumentLimits,
+    mediation: Mediation | None,
 ) -> Iterator[pa.RecordBatch]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
-    prologs = batch.column("prolog") if "prolog" in batch.schema.names else None
     rows: list[tuple[Any, ...]] = []
     size = 0
     last = -1
@@ -324,8 +373,11 @@ def _parts(
         if row != last:
             last = row
             doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
-            prolog = prologs[row].as_py() if prologs is not None else None
-            key, parts = _document_key(doc_id, body), _Parts(body, prolog, form, limits)
+            mapping = None
+            if mediation is not None:
+                mapping = mediation.applied(batch.column("mapping")[row].as_py())
+            key = _document_key(doc_id, body)
+            parts = _Parts(body, _origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
         for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name):
             id = None if refusal else _id(key, wanted.keys[number], part)
@@ -339,16 +391,28 @@ def _parts(
 
 
 class _Parts:
-    """A document from which nodes are cut."""
+    """A document from which nodes are cut.
 
-    def __init__(self, body: bytes, prolog: bytes | None, form: PartForm, limits: DocumentLimits) -> None:
+    With a mapping, nodes are selected in the image of the document and cut from the document itself.
+    """
+
+    def __init__(
+        self,
+        body: bytes,
+        origin: _Origin,
+        form: PartForm,
+        limits: DocumentLimits,
+        mapping: MappingRules | None,
+    ) -> None:
         self.body = body
-        self.prolog = prolog
+        self.origin = origin
         self._cutter: PartCutter | None = None
         self._steps = limits.steps(len(body))
         self._unreadable: DocumentError | None = None
+        prolog = origin["prolog"]
         try:
             document = read(joined(prolog, body), _UNLIMITED)
+            self._seen = document if mapping is None else mapping.apply(document, _UNLIMITED)
             self._cutter = PartCutter(document, form, limits, prolog=prolog, body=body)
         except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
             self._unreadable = error
@@ -362,43 +426,59 @@ class _Parts:
             if self._cutter is None:
                 assert self._unreadable is not None
                 raise self._unreadable
-            parts = self._cutter.cut(select(pattern, self._cutter.document, self._steps))
+            found = select(pattern, self._seen, self._steps)
+            parts = self._cutter.cut(found if self._seen is self._cutter.document else self._sources(found))
         except DocumentError as error:
             yield None, self.body, self._refusal(error, subscription)
             return
         except EvaluationError as error:
-            yield None, self.body, _too_costly(error, subscription, self.prolog)
+            yield None, self.body, _too_costly(error, subscription, self.origin)
             return
         for number, part in enumerate(parts):
             yield number, part, None
 
+    def _sources(self, nodes: list[Node]) -> list[Node]:
+        """The nodes of the document from which nodes of its image were made, each once, in document order."""
+        found = {source: None for node in nodes for source in self._seen.sources(node)}
+        return sorted(found, key=lambda source: source.order)
+
     def _refusal(self, error: DocumentError, subscription: str) -> ErrorRow:
-        row = error_row(relocated(error, self.prolog, self.body))
-        message = f"subscription {subscription!r}: {error.message}"
-        return row | {"message": message, "prolog": self.prolog}
+        row = error_row(relocated(error, self.origin["prolog"], self.body))
+        return row | {"message": f"subscription {subscription!r}: {error.message}"} | self.origin
 
 
 def _undecided(
     batch: pa.RecordBatch, table: pa.Table, version: str, limits: DocumentLimits
 ) -> Iterator[pa.RecordBatch]:
     """The refusals of subscriptions that took too much work to decide."""
-    has_prologs, has_only = ("prolog" in batch.schema.names, ONLY.name in batch.schema.names)
+    has_only = ONLY.name in batch.schema.names
     for row, positions in enumerate(batch.column("undecided").to_pylist()):
         if not positions:
             continue
         doc_id, body = batch.column("doc_id")[row].as_py(), batch.column("body")[row].as_py()
-        prolog = batch.column("prolog")[row].as_py() if has_prologs else None
         only = batch.column(ONLY.name)[row].as_py() if has_only else None
         for who in table.take(positions).select(["subscriber", "subscription"]).to_pylist():
             if only is None or only == who["subscription"]:
                 error = too_costly(limits.steps(len(body)))
-                refusal = _too_costly(error, who["subscription"], prolog)
+                refusal = _too_costly(error, who["subscription"], _origin(batch, row))
                 yield _batch([(None, *who.values(), doc_id, None, body, version, refusal)])
 
 
-def _too_costly(error: EvaluationError, subscription: str, prolog: bytes | None) -> ErrorRow:
+def _too_costly(error: EvaluationError, subscription: str, origin: _Origin) -> ErrorRow:
     message = f"subscription {subscription!r}: {error.message}"
-    return error_without_position(message, code=error.code) | {"prolog": prolog}
+    return error_without_position(message, code=error.code) | origin
+
+
+_Origin: TypeAlias = dict[str, Any]
+
+
+def _origin(batch: pa.RecordBatch, row: int) -> _Origin:
+    """What a retry of a document needs beside its body: its prolog, its publisher, the mapping it names."""
+    columns = {"prolog": PROLOG, "publisher": PUBLISHER, "mapping": NAMED_MAPPING}
+    return {
+        key: batch.column(field.name)[row].as_py() if field.name in batch.schema.names else None
+        for key, field in columns.items()
+    }
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ moves every body once for each shard and cannot be a stream.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate
@@ -29,13 +29,18 @@ from twigcast.errors import DocumentError, StageError
 from twigcast.filtering import BatchMatch, Index
 from twigcast.spark.columns import (
     ARROW_ERROR,
+    CACHED_BYTES,
     ERRORS,
     FALSE_POSITIVES,
     HOPS,
     INDEX_VERSION,
+    MAPPING,
     MATCHES,
+    NAMED_MAPPING,
     PROLOG,
+    PUBLISHER,
     SECONDS,
+    STRANGERS,
     UNDECIDED,
     ErrorRow,
     error_row,
@@ -44,6 +49,7 @@ from twigcast.spark.columns import (
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.documents import Documents, as_dataframe
+from twigcast.spark.stages.mediating import AnyMediation, MappingChoice, Mediation
 from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
 from twigcast.subscriptions import IndexVersion
 
@@ -58,6 +64,7 @@ def match(
     ship: Ship = "path",
     limits: DocumentLimits | None = None,
     seconds: str | None = None,
+    mediation: AnyMediation | None = None,
 ) -> DataFrame:
     """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
@@ -73,6 +80,10 @@ def match(
     among its rows.
     If the version has a network, the same stage also routes the documents: ``matches`` has only those that
     reach their subscribers, and the columns ``hops`` and ``false_positives`` have numbers of links.
+    With ``mediation``, which is a ``Mappings`` or a ``Mediation``, documents are matched as if they had been
+    written in the global schema.  The column ``mapping`` has the reference of the mapping that was applied,
+    ``strangers`` the number of elements that its source schema does not have, and ``cached_bytes`` what was
+    kept back.  A document may name its mapping itself, in a column ``mapping``.
     """
     reading = docs.worker_reading() if isinstance(docs, Documents) else None
     docs = as_dataframe(docs)
@@ -81,7 +92,7 @@ def match(
     names = {_plain(name, number): name for number, name in enumerate(docs.columns)}
     if docs.columns != list(names):
         plain = docs.toDF(*names)
-        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds)
+        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds, mediation=mediation)
         return hits.toDF(*[names.get(name, name) for name in hits.columns])
     docs = _of_right_types(docs)
     if limits is None:
@@ -92,6 +103,13 @@ def match(
     routed = _network(index, ship, docs.sparkSession.sparkContext)
     if routed is not None:
         fields += [HOPS, FALSE_POSITIVES]
+    mediating, naming = None, None
+    if mediation is not None:
+        mediating = Mediation.of(mediation)
+        naming = _naming_column(docs, mediating)
+        fields += [MAPPING, STRANGERS, CACHED_BYTES]
+        if naming is not None:
+            fields.append(NAMED_MAPPING)
     if seconds is not None:
         fields.append(StructField(seconds, SECONDS))
     made = {field.name.lower() for field in fields}
@@ -109,8 +127,10 @@ def match(
             limits=limits,
             passing=[field.name for field in passing],
             inheriting=has(docs, PROLOG),
-            failed=has(docs, ERRORS),
+            failed=number > 0 or has(docs, ERRORS),
             seconds=seconds,
+            mediation=mediating,
+            naming=NAMED_MAPPING.name if number > 0 and naming is not None else naming,
         )
         if reading is not None and number == 0:
             docs = reading.places.mapInArrow(reading.followed_by(stage), schema)
@@ -129,6 +149,20 @@ def _network(index: AnyIndexes, ship: Ship, context: Any) -> ShippedNetwork | No
     (version,) = versions
     assert isinstance(version, IndexVersion)
     return ShippedNetwork.of(version, ship, context)
+
+
+def _naming_column(docs: DataFrame, mediation: Mediation) -> str | None:
+    """The column in which documents name their mappings themselves; none if there is no such column.
+
+    Documents that were matched before keep their names in a column of ours, since ``mapping`` is then that
+    which was applied.
+    """
+    if mediation.by == "publisher":
+        require(docs, ("publisher",), 'mediation by "publisher"')
+        if not has(docs, PUBLISHER):
+            kind = docs.schema["publisher"].dataType.simpleString()
+            raise StageError(f"expected text in the column publisher, found {kind}", code="columns")
+    return next((field.name for field in (NAMED_MAPPING, MAPPING) if has(docs, field)), None)
 
 
 def _plain(name: str, number: int) -> str:
@@ -181,6 +215,8 @@ def _match(
     inheriting: bool,
     failed: bool,
     seconds: str | None,
+    mediation: Mediation | None,
+    naming: str | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage of one shard, which workers run."""
     index = shard.open_index(limits)
@@ -191,7 +227,12 @@ def _match(
         prologs = batch.column("prolog") if inheriting else None
         given = batch.column("error") if failed else None
         known = given if given is not None and given.null_count < len(given) else None
-        answer, failures = _answer(index, bodies, prologs, known)
+        choice = None
+        if mediation is not None:
+            publishers = batch.column("publisher") if mediation.by == "publisher" else None
+            choice = mediation.choose(publishers, batch.column(naming) if naming is not None else None)
+            known = _with_failures(known, choice.failures, len(bodies))
+        answer, failures = _answer(index, bodies, prologs, known, choice)
         undecided = _undecided(answer, offset)
         ways: list[pa.Array] = []
         if routed is None:
@@ -213,6 +254,16 @@ def _match(
         if routed is not None:
             columns += ways
             fields += ["hops", "false_positives"]
+        if mediation is not None:
+            columns += [
+                pa.array(answer.mappings, pa.string()),
+                pa.array(answer.strangers, pa.int32()),
+                pa.array(answer.cached_bytes, pa.int64()),
+            ]
+            fields += ["mapping", "strangers", "cached_bytes"]
+            if naming is not None:
+                columns.append(batch.column(naming))
+                fields.append(NAMED_MAPPING.name)
         if seconds is not None:
             share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
             columns.append(pc.add(share, batch.column(seconds)) if further else share)
@@ -235,8 +286,20 @@ def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
 _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
 
 
+def _with_failures(known: pa.Array | None, failures: Mapping[int, ErrorRow], rows: int) -> pa.Array | None:
+    """The errors that are known before a batch is matched, with those of documents without a mapping."""
+    if not failures:
+        return known
+    before = [None] * rows if known is None else known.to_pylist()
+    return pa.array([error or failures.get(row) for row, error in enumerate(before)], ARROW_ERROR)
+
+
 def _answer(
-    index: Index, bodies: pa.Array, prologs: pa.Array | None, known: pa.Array | None
+    index: Index,
+    bodies: pa.Array,
+    prologs: pa.Array | None,
+    known: pa.Array | None,
+    choice: MappingChoice | None = None,
 ) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
     """The answer of the index, and the list of errors; none if no row has an error."""
     read_as = bodies
@@ -250,7 +313,7 @@ def _answer(
         )
     if known is not None:
         read_as = pc.if_else(known.is_null(), read_as, pa.scalar(None, read_as.type))
-    answer = index.match_batch(read_as)
+    answer = index.match_batch(read_as) if choice is None else choice.match(index, read_as)
     if answer.matches.null_count == 0:
         return answer, None
     failures: list[ErrorRow | None] = []
