@@ -106,7 +106,7 @@ class StrategiesSection(ConfigSection):
     publication: Literal["documents", "paths"] = "documents"
 
 
-class MediationSection(ConfigSection):
+class DialectsSection(ConfigSection):
     """How many dialects the publishers write, and the approaches to compare."""
 
     dialects: PositiveInt = 40
@@ -141,7 +141,7 @@ _FILE: type[ConfigSection] = create_model(
     strategy=(_OWN_STRATEGY, None),
     link=(_section(_LINK), {}),
     cost=(_section(_COST, measured=(bool, False)), {}),
-    mediation=(MediationSection | None, None),
+    mediation=(DialectsSection | None, None),
 )
 
 
@@ -163,7 +163,7 @@ def _scenario(file: Any, path: Path) -> Scenario:
     )
 
 
-def _mediation(section: MediationSection | None) -> DialectOptions | None:
+def _mediation(section: DialectsSection | None) -> DialectOptions | None:
     if section is None:
         return None
     chosen = section.approach
