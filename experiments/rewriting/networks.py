@@ -34,7 +34,7 @@ SIZE = 20_000
 DOCUMENTS = 40
 SIMULATED = ("SDR", "NDDR", "EDRR", "LDRR")
 WHY_FASTER = (
-    "Their T_q is about 11 ms for each hop (SDR's T_t is 78 % of its T at 10 Mbps), ours well below 1 ms, so "
+    "Their T_q is about 11 ms for each hop (SDR's T_t is 78 % of its T at 10 Mbps), ours below 1 ms, so "
     "transmission is nearly all of T here, and halving the bytes gains nearly half at any bandwidth."
 )
 WHY_PYTHON = (

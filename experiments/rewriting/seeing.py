@@ -30,10 +30,10 @@ def run(scale: float, watch: Watch) -> Findings:
         best = [float("inf"), float("inf")]
         for _ in range(REPEATS):
             for number, index in enumerate(indexes):
-                start = time.perf_counter()
+                start = time.thread_time()
                 for each in documents:
                     index.match(each.body, each.dialect.mapping)
-                best[number] = min(best[number], 1000 * (time.perf_counter() - start) / len(documents))
+                best[number] = min(best[number], 1000 * (time.thread_time() - start) / len(documents))
         rows.append((100 * share, *best, best[1] / best[0], answers[0] == answers[1]))
     third = next(row for row in rows if row[0] == 33)
     return Findings(

@@ -149,6 +149,8 @@ def _show(scenario: Scenario, reports: list[Report]) -> None:
 
     console = stdout() if sys.stdout.isatty() else Console(highlight=False, width=WIDTH)
     console.print(_table(scenario, reports))
+    if scenario.mediation is not None:
+        console.print("", _mediation_table(reports))
 
 
 def _table(scenario: Scenario, reports: list[Report]) -> Table:
@@ -160,8 +162,6 @@ def _table(scenario: Scenario, reports: list[Report]) -> Table:
     table.add_column("strategy", no_wrap=True)
     columns = ["messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
                "rows", "deliveries", "mean ms", "p50", "p99"]  # fmt: skip
-    if scenario.mediation is not None:
-        columns += ("documents/user", "recall", "images MB", "headers MB")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     for report in reports:
@@ -178,18 +178,27 @@ def _table(scenario: Scenario, reports: list[Report]) -> Table:
             f"{report.rows:,}",
             f"{report.deliveries:,}" + ("" if report.correct else " WRONG"),
             *(f"{1000 * each:,.1f}" for each in (report.delay.mean, report.delay.p50, report.delay.p99)),
-            *(_of_mediation(report) if scenario.mediation is not None else ()),
         )
     return table
 
 
-def _of_mediation(report: Report) -> tuple[str, ...]:
-    return (
-        f"{report.documents_per_user:,.2f}",
-        f"{report.recall:.3f}",
-        f"{report.image_bytes / 1e6:,.2f}",
-        f"{report.header_bytes / 1e6:,.2f}",
-    )
+def _mediation_table(reports: list[Report]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("strategy", no_wrap=True)
+    for column in ("documents/user", "recall", "images MB", "headers MB"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for report in reports:
+        table.add_row(
+            Text(escaped(report.name)),
+            f"{report.documents_per_user:,.2f}",
+            f"{report.recall:.3f}",
+            f"{report.image_bytes / 1e6:,.2f}",
+            f"{report.header_bytes / 1e6:,.2f}",
+        )
+    return table
 
 
 def _list() -> None:
