@@ -106,11 +106,7 @@ class StrategiesSection(ConfigSection):
     publication: Literal["documents", "paths"] = "documents"
 
 
-<<<<<<< HEAD
-class MediationTable(ConfigSection):
-=======
 class DialectsSection(ConfigSection):
->>>>>>> h-routing
     """How many dialects the publishers write, and the approaches to compare."""
 
     dialects: PositiveInt = 40
@@ -145,11 +141,7 @@ _FILE: type[ConfigSection] = create_model(
     strategy=(_OWN_STRATEGY, None),
     link=(_section(_LINK), {}),
     cost=(_section(_COST, measured=(bool, False)), {}),
-<<<<<<< HEAD
-    mediation=(MediationTable | None, None),
-=======
     mediation=(DialectsSection | None, None),
->>>>>>> h-routing
 )
 
 
@@ -171,11 +163,7 @@ def _scenario(file: Any, path: Path) -> Scenario:
     )
 
 
-<<<<<<< HEAD
-def _mediation(section: MediationTable | None) -> DialectOptions | None:
-=======
 def _mediation(section: DialectsSection | None) -> DialectOptions | None:
->>>>>>> h-routing
     if section is None:
         return None
     chosen = section.approach

@@ -2,12 +2,7 @@
 
     publisher ──► edge router: which mapping?  ──► routers match the image ──► the publisher's own bytes
 
-<<<<<<< HEAD
-``NetworkMediation`` says which approach a network uses; a ``Mediator`` keeps the mappings of a global
-schema.
-=======
 ``NetworkMediation`` says which approach the network uses; a ``Mediator`` keeps the mappings of a schema.
->>>>>>> h-routing
 """
 
 from twigcast.routing.mediation.approach import APPROACHES, Approach, NetworkMediation
