@@ -95,9 +95,7 @@ def test_what_cannot_be_run_is_said(run: Any, arguments: list[str], complaint: s
 def test_mediation_has_a_table_of_its_own(run: Any, write: Any) -> None:
     """Documents for each user, recall, and the bytes that an approach adds."""
     pytest.importorskip("rapidfuzz", reason="the extra schemas is not installed")
-    mediated = (
-        SMALL + "[strategies]\nnames = ['no-Adv-no-Cov']\n[mediation]\ndialects = 2\napproach = 'SDR'"
-    )
+    mediated = SMALL + "[strategies]\nnames = ['no-Adv-no-Cov']\n[mediation]\ndialects = 2\napproach = 'SDR'"
     done = run("simulate", write("dialects.toml", mediated))
     assert done.exit_code == 0
     assert "documents/user" in done.stdout
