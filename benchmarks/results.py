@@ -74,6 +74,7 @@ LABELS = {
     "subscribing_seconds": "s to subscribe",
     "ratio_to_source": "× of the source without a mapping",
     "factor_of_tree": "× by the tree in Python",
+    "factor_of_exported_xslt": "× by the exported stylesheet",
     "microseconds_for_1": "µs/doc for 1 source",
     "microseconds_for_7": "for 7",
     "microseconds_for_40": "for 40",
