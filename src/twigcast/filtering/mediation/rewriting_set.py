@@ -74,8 +74,8 @@ class RewritingSet:
             message = f"the mapping {name!r} is for the root element {expected!r}, not for {shown!r}"
         elif (namespace, local) in self.by_root:
             several = [each.name for each in self.rewritings if tuple(each.root) == (namespace, local)]
-            names = ", ".join(several)
-            message = f"the root element {shown!r} has several mappings: {names}; use one of them, or choose by name"
+            message = f"the root element {shown!r} has several mappings: {', '.join(several)}"
+            message += "; use one of them, or choose by name"
         else:
             message = f"no mapping for the root element {shown!r}; there are {there}"
         place = {"line": error.line, "column": error.column, "offset": error.offset}
