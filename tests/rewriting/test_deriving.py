@@ -226,6 +226,17 @@ def test_each_gets_a_wrapper_of_its_own_where_the_place_repeats() -> None:
     assert not image_matches(source, target, pairs, body, "//instructor[name='A'][name='B']")
 
 
+def test_what_an_element_contains_stays_with_it_in_a_wrapper_of_its_own() -> None:
+    """A repeated element with an attribute, both mapped into a place that repeats: values are not mixed."""
+    source = tree("<!ELEMENT job (town*)><!ELEMENT town (#PCDATA)><!ATTLIST town land CDATA #IMPLIED>")
+    target = tree("<!ELEMENT job (location*)><!ELEMENT location (city?, country?)>")
+    pairs = {"job/town": "job/location/city", "job/town/@land": "job/location/country"}
+    assert "InsertEach job location {town}" in lines(source, target, pairs)
+    body = '<job><town land="DE">Ulm</town><town land="FR">Nice</town></job>'
+    assert image_matches(source, target, pairs, body, "//location[city='Nice'][country='FR']")
+    assert not image_matches(source, target, pairs, body, "//location[city='Ulm'][country='FR']")
+
+
 def test_a_longer_path_is_one_operator() -> None:
     """Operators that make one element inside of another are joined, and so are those of siblings."""
     source = tree("<!ELEMENT r (x?, a?, b?)>")

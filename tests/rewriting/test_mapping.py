@@ -149,14 +149,25 @@ def test_renaming_to_the_same_name_changes_nothing(seed: int) -> None:
         '[["Mapping","a"]' + " " * 300_000 + "]",
         '[["Mapping","a"],["Rename","' + "/".join(["a"] * 300) + '","b"]]',
         json.dumps([["Mapping", "a"], ["Inside", *[[f"a{n}" for n in range(1000)]] * 2]]),
+        json.dumps([["Mapping", "a"], ["InsertEach", "a", ["x"] * 1001, ["a/b"]]]),
+        json.dumps([["Mapping", "a"], *[["InsertAll", "a", ["x"]]] * 1001]),
+        '[["Mapping","a"],["Rename","a","Q{\\ud800}b"]]',
     ],
-    ids=range(21),
+    ids=range(24),
 )
 def test_a_bad_text_is_refused(text: str) -> None:
     """Whatever arrives in a header, the error is one of ours."""
     with pytest.raises(MappingError) as caught:
         Mapping.parse("bad", text)
     assert caught.value.code in {"mapping-rules", "place", "operator"}
+
+
+def test_the_refusal_of_a_text_names_the_operator() -> None:
+    """And what it needs."""
+    with pytest.raises(MappingError, match="there is no operator 'Explode'"):
+        Mapping.parse("bad", '[["Mapping","a"],["Explode","a"]]')
+    with pytest.raises(MappingError, match="Rename needs node, label"):
+        Mapping.parse("bad", '[["Mapping","a"],["Rename","a"]]')
 
 
 def test_an_operator_that_cannot_be_applied_is_refused_when_a_text_is_read() -> None:

@@ -30,7 +30,14 @@ from twigcast.filtering.collection import Snapshot, SubscriptionCollection
 from twigcast.filtering.engine import Rewritings, unknown_id
 from twigcast.filtering.expression_program import ExpressionProgram, expression_program
 from twigcast.filtering.kernel._kernel import SegmentMatcher
-from twigcast.filtering.mediation import Failure, RewritingCache, RewritingSet, Unknown, sources_of
+from twigcast.filtering.mediation import (
+    Failure,
+    RewritingCache,
+    RewritingSet,
+    Unknown,
+    is_as_is,
+    sources_of,
+)
 from twigcast.filtering.results import (
     BatchMatch,
     Match,
@@ -405,6 +412,7 @@ class Index:
         self, rewriting: Rewritings | None, unknown: Unknown
     ) -> Iterator[tuple[SegmentMatcher, Snapshot, RewritingSet | None]]:
         rewritings = self._rewritings.get(rewriting) if rewriting is not None else None
+        as_is = is_as_is(unknown)
         snapshot = self._collection.snapshot
         snapshot.roster.check_files()
         try:
@@ -441,7 +449,7 @@ class Index:
                 roster,
                 lambda position: self._program(roster, position),
             )
-        engine.rewrite(rewritings.plans if rewritings else None, unknown == "as-is")
+        engine.rewrite(rewritings.plans if rewritings else None, as_is)
         try:
             yield engine, snapshot, rewritings
         finally:

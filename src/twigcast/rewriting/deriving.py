@@ -248,7 +248,7 @@ class _Derivation:
     def _made(self, goal: SchemaNode, nodes: list[SchemaNode], holder: SchemaNode) -> SchemaNode:
         """Put nodes into a made element, or each into one of its own, where the place can repeat."""
         used = {image for image in self.image.values() if image.startswith(f"{goal.key}/")}
-        kind = InsertEach if goal.most != 1 and len(used) == 1 else Insert
+        kind = InsertEach if goal.most != 1 and 1 in (len(used), len(nodes)) else Insert
         operator = kind(holder.key, (goal.label,), tuple(node.key for node in nodes))
         (key,) = made_keys(self.tree, operator)
         self._do(operator)

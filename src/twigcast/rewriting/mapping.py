@@ -59,8 +59,9 @@ HASH = 16
 LONGEST_TEXT = 1 << 18
 DEEPEST_KEY = 256
 MOST_INSIDE = 100_000
-"""Limits on a canonical text, which may come from anywhere: its characters, the steps of a key, and the pairs
-of elements of which one can contain the other.
+MOST_MADE = 1_000
+"""Limits on a canonical text, which may come from anywhere: its characters, the steps of a key, the pairs of
+elements of which one can contain the other, and the names in the paths that operators make.
 """
 
 
@@ -91,8 +92,10 @@ class Mapping:
             if sum(len(parents) * len(children) for parents, children in inside) > MOST_INSIDE:
                 raise ValueError(f"more than {MOST_INSIDE:,} elements contain others")
             found = tuple(_operator(entry) for entry in rest if entry[0] != "Inside")
+            if sum(len(getattr(operator, "path", ())) for operator in found) > MOST_MADE:
+                raise ValueError(f"the paths that are made have more than {MOST_MADE:,} names")
             mapping = cls(name, _named_tree(root, inside, found), found, version)
-            _ = mapping.image
+            _ = mapping.image, mapping.hash  # half a surrogate pair has no hash
         except MappingError:
             raise
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
@@ -183,8 +186,12 @@ def _entry(operator: Operator) -> list[object]:
 
 
 def _operator(entry: list[Any]) -> Operator:
-    kind = KINDS[entry[0]]
+    kind = KINDS.get(entry[0])
+    if kind is None:
+        raise ValueError(f"there is no operator {entry[0]!r}")
     names = [each.name for each in fields(kind)]
+    if len(entry) != len(names) + 1:
+        raise ValueError(f"{entry[0]} needs {', '.join(names)}")
     values: list[Any] = []
     for name, value in zip(names, entry[1:], strict=True):
         if name == "label":

@@ -83,7 +83,10 @@ class Mappings:
 
 
 def mapping_paths(paths: Path | str | Iterable[Path | str]) -> list[Path]:
-    """The mapping files that paths name, themselves or as folders; raises ``MappingError``."""
+    """The mapping files that paths name, themselves or as folders; raises ``MappingError``.
+
+    A file of a folder that is not TOML is one of them, so that whoever reads it says what is wrong.
+    """
     from twigcast.config import ConfigError, read_toml
 
     found: list[Path] = []
@@ -96,8 +99,8 @@ def mapping_paths(paths: Path | str | Iterable[Path | str]) -> list[Path]:
         for file in sorted(path.glob("*.toml")):
             try:
                 is_mapping = "mapping" in read_toml(file)
-            except ConfigError as error:
-                raise MappingError(f"{file}: {error.message}", code="mapping-file", name=str(file)) from None
+            except ConfigError:
+                is_mapping = True
             if is_mapping:
                 inside.append(file)
         if not inside:

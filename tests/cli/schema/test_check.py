@@ -17,7 +17,7 @@ def test_good_mappings_pass_in_silence(run: RunCommand, tmp_path: Path) -> None:
     """The only output is a count on stderr."""
     done = run("schema", "check", publisher(tmp_path))
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "1 mappings, all good" in done.stderr
+    assert "1 mapping, all good" in done.stderr
 
 
 def test_a_folder_is_checked(run: RunCommand, tmp_path: Path) -> None:
@@ -88,3 +88,20 @@ def test_what_cannot_be_read_is_one_line(run: RunCommand, tmp_path: Path) -> Non
     done = run("schema", "check", tmp_path / "no.toml")
     assert done.exit_code == 2
     assert "there is no such file (mapping-file)" in done.stderr
+
+
+def test_a_broken_file_does_not_hide_what_is_wrong_in_others(run: RunCommand, tmp_path: Path) -> None:
+    """A file that is not TOML, or has a wrong key, is a finding as others are, also as JSON."""
+    path = publisher(tmp_path, MAPPING.replace("course/code", "course/cod"))
+    (tmp_path / "a.toml").write_bytes(b"\xff")
+    (tmp_path / "b.toml").write_text("mapping = 7")
+    done = run("schema", "check", tmp_path, "--json")
+    assert done.exit_code == 1
+    found = [json.loads(line) for line in done.lines]
+    assert [(Path(each["file"]).name, each["code"]) for each in found] == [
+        ("a.toml", "mapping-file"),
+        ("b.toml", "mapping-file"),
+        (path.name, "place"),
+    ]
+    assert found[0]["message"] == "not UTF-8 at byte 1"
+    assert "3 mappings, 3 bad" in done.stderr

@@ -30,7 +30,8 @@ def test_the_dtd_goes_to_stdout(run: RunCommand, write: Write) -> None:
 
 
 def test_a_malformed_document_is_reported(run: RunCommand, write: Write) -> None:
-    """With its place."""
-    done = run("schema", "infer", write("a.xml", "<a><b></a>"))
+    """With its name and place."""
+    done = run("schema", "infer", write("good.xml", "<a/>"), bad := write("bad.xml", "<a><b></a>"))
     assert done.exit_code == 1
+    assert f"error: {bad}: " in done.stderr
     assert "malformed" in done.stderr

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from twigcast import DocumentError, Index
-from twigcast.rewriting import Insert, Mapping, Mappings, QName, Rename, SchemaTree, ToElement
+from twigcast.errors import MappingError
+from twigcast.rewriting import (
+    Downgrade,
+    Insert,
+    Mapping,
+    Mappings,
+    QName,
+    Rename,
+    SchemaTree,
+    ToElement,
+    Upgrade,
+)
 from twigcast.schema import read_dtd
 
 CMU = (
@@ -117,7 +130,7 @@ def test_a_root_with_several_mappings_must_say_which(index: Index) -> None:
     again = [CMU_MAPPING, Mapping("other", CMU_MAPPING.source, (Rename("cmu/Course", label("course")),))]
     error = index.match(BODY, rewriting=again).error
     assert error is not None
-    assert "has several mappings, cmu, other: say which" in str(error)
+    assert "has several mappings: cmu, other; use one of them, or choose by name" in str(error)
     assert index.match_batch([BODY], again, ["other"]).ids(0) == ["course"]
 
 
@@ -175,3 +188,34 @@ def test_many_sets_of_mappings_do_not_stay_in_memory(index: Index) -> None:
         each = Mapping("m", CMU_MAPPING.source, CMU_MAPPING.operators, version=number + 1)
         assert index.match(BODY, rewriting=each).mapping == each.reference
     assert len(index._rewritings._plans) < 100
+
+
+def test_a_root_in_another_namespace_is_shown_with_it(index: Index) -> None:
+    """Its local name alone may be that of a mapping."""
+    error = index.match(b"<c:cmu xmlns:c='urn:c'/>", rewriting=MAPPINGS).error
+    assert "no mapping for the root element 'Q{urn:c}cmu'; there are brown, cmu" in str(error)
+
+
+@pytest.mark.parametrize("wrong", ["mappings/", 7, [MAPPINGS]])
+def test_what_is_no_mapping_is_refused(index: Index, wrong: Any) -> None:
+    """A path, for example: the message says how files are read."""
+    with pytest.raises(TypeError, match=r"expected a Mapping or Mappings, got .*Mappings\.load"):
+        index.match(BODY, rewriting=wrong)
+
+
+def test_an_unknown_word_for_documents_without_a_mapping_is_refused(index: Index) -> None:
+    """A typing error would otherwise mean dead-letter."""
+    wrong: Any = "as_is"
+    with pytest.raises(ValueError, match="expected 'dead-letter' or 'as-is', got 'as_is'"):
+        index.match(BODY, rewriting=MAPPINGS, unknown=wrong)
+    with pytest.raises(ValueError, match="expected 'dead-letter' or 'as-is', got 'as_is'"):
+        index.select(b"<other/>", "code", MAPPINGS, wrong)
+
+
+def test_a_mapping_that_is_too_large_for_the_kernel_is_an_error_of_ours(index: Index) -> None:
+    """With its name."""
+    operators = [Upgrade("cmu/Course", (f"cmu/Course/{each}",)) for each in ("Title", "Day", "Time")]
+    down = [Downgrade("cmu", (each.members[0],), "cmu/Course") for each in operators]
+    moves = tuple(move for pair in zip(operators, down, strict=True) for move in pair)
+    with pytest.raises(MappingError, match="the mapping 'deep' cannot be used: the plan is too large"):
+        index.match(BODY, rewriting=Mapping("deep", tree(CMU), moves * 200))

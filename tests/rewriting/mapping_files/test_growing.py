@@ -33,6 +33,15 @@ def test_undecided_places_are_added(tmp_path: Path) -> None:
     ]
 
 
+def test_a_declaration_in_a_comment_is_not_changed(tmp_path: Path) -> None:
+    """It is not the one that counts."""
+    comment = "<!-- was:\n<!ELEMENT course (code?)> -->\n"
+    file = read_mapping_file(publisher(tmp_path, UNDECIDED))
+    text = grown_dtd(comment + TARGET, grow_schema(file, read_dtd(TARGET.encode())))
+    assert text.startswith(comment)
+    assert [child.name for child in read_dtd(text.encode()).children("course")][-1] == "name"
+
+
 def test_decided_places_are_not_added(tmp_path: Path) -> None:
     """What is kept or hidden was decided."""
     growth = grow_schema(read_mapping_file(publisher(tmp_path)), read_dtd(TARGET.encode()))

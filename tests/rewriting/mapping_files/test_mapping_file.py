@@ -114,6 +114,12 @@ v = "urn:u"
         ("[match]", "[match", "mapping-file", "not TOML"),
         ('xml = "', 'document = "a.xml"\nxml = "', "mapping-file", "expected either document or xml"),
         ('hide = ["cmu/Course/name"]', 'hide = ["cmu/Course/Code"]', "matching", "is matched"),
+        (
+            'hide = ["cmu/Course/name"]',
+            'hide = ["cmu/Course/@nr"]',
+            "matching",
+            "'cmu/Course/@nr' is also in unmatched.keep",
+        ),
         ('hide = ["cmu/Course/name"]', 'hide = ["cmu/Course/nam"]', "place", "did you mean name?"),
         ("[match]", 'reviewed = "00000000"\n[match]', "drift", "has changed since the mapping was reviewed"),
         ("[match]", 'operators = ["Rename cmu"]\n[match]', "mapping-file", "expected Rename PLACE NAME"),

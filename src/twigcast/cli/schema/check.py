@@ -57,12 +57,28 @@ def command(
     With --subscriptions, those that no document of the global schema can match are reported, too.
     With --json the output is one object for each finding: file, level, code, message, place.
     """
-    from twigcast.rewriting import check_mapping, check_together, mapping_paths, read_mapping_file
+    from twigcast.errors import MappingError
+    from twigcast.rewriting import (
+        MappingFinding,
+        check_mapping,
+        check_together,
+        mapping_paths,
+        read_mapping_file,
+    )
 
     checked: list[CheckedMapping] = []
     bad = 0
-    for path in mapping_paths(mappings):
-        file = read_mapping_file(path)
+    paths = mapping_paths(mappings)
+    for path in paths:
+        try:
+            file = read_mapping_file(path)
+        except MappingError as error:
+            if not path.exists():
+                raise
+            finding = MappingFinding("error", error.code, error.message.removeprefix(f"{path}: "))
+            typer.echo(_line(str(path), finding, json=json))
+            bad += 1
+            continue
         each = check_mapping(file)
         if accept and each.mapping is not None:
             each = _accepted(each)
@@ -78,7 +94,8 @@ def command(
     if subscriptions is not None:
         bindings = namespace_map(namespace, default_namespace)
         bad += _outside(checked, subscriptions, format, bindings, json=json)
-    complain(f"{len(checked):,} mappings, {bad:,} bad" if bad else f"{len(checked):,} mappings, all good")
+    count = f"{len(paths):,} mapping{'s' if len(paths) != 1 else ''}"
+    complain(f"{count}, {bad:,} bad" if bad else f"{count}, all good")
     if bad:
         raise typer.Exit(1)
 

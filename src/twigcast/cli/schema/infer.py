@@ -11,7 +11,7 @@ import typer
 from twigcast.cli import documents
 from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import examples
-from twigcast.cli.terminal import complain
+from twigcast.cli.terminal import complain, complain_of
 
 EXAMPLES = examples(
     "twigcast schema infer feed/ > feed.dtd",
@@ -32,17 +32,25 @@ def command(
 
     It has what occurs in the documents: elements, where they are and whether they repeat, and attributes.
     """
+    from twigcast.errors import DocumentError
     from twigcast.schema import write_dtd
     from twigcast.system import write_atomically
     from twigcast.workload import infer
 
     limits = document_limits(None, None)
+    name = ""
 
     def bodies() -> Iterator[bytes]:
+        nonlocal name
         for file in documents.find(document):
+            name = file.text
             yield file.read(limits.bytes)
 
-    graph = infer(bodies())
+    try:
+        graph = infer(bodies())
+    except DocumentError as error:
+        complain_of(error, name)
+        raise typer.Exit(1) from None
     text = write_dtd(graph)
     if output is None:
         typer.echo(text, nl=False)

@@ -5,7 +5,8 @@ from twigcast.filtering.mediation.rewriting_set import (
     RewritingCache,
     RewritingSet,
     Unknown,
+    is_as_is,
     sources_of,
 )
 
-__all__ = ["Failure", "RewritingCache", "RewritingSet", "Unknown", "sources_of"]
+__all__ = ["Failure", "RewritingCache", "RewritingSet", "Unknown", "is_as_is", "sources_of"]

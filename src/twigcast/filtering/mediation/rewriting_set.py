@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Literal, TypeAlias
 
 from twigcast.document import Document, DocumentLimits, Node, read
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, MappingError
 from twigcast.filtering.engine import Rewriting, Rewritings
 from twigcast.filtering.kernel._kernel import Plan, PlanSet
 
@@ -55,7 +55,7 @@ class RewritingSet:
         number = self.by_root.get((root.namespace, root.local))
         if number is not None:
             return self.rewritings[number].apply(document, limits)
-        if unknown == "as-is":
+        if is_as_is(unknown):
             return document
         lines = body[: root.start].count(b"\n")
         column = root.start - (body.rfind(b"\n", 0, root.start) + 1)
@@ -65,17 +65,19 @@ class RewritingSet:
     def without_mapping(self, error: DocumentError, root: str, name: str | None = None) -> DocumentError:
         """The error of a document that no mapping is for; ``name`` is the mapping that was asked for."""
         namespace, _, local = root.rpartition("\f")
+        shown = _shown(namespace, local)
         there = ", ".join(sorted(self.numbers)) or "none"
         if name is not None and name not in self.numbers:
             message = f"there is no mapping {name!r}; there are {there}"
         elif name is not None:
-            expected = self.rewritings[self.numbers[name]].root[1]
-            message = f"the mapping {name!r} is for the root element {expected!r}, not for {local!r}"
+            expected = _shown(*self.rewritings[self.numbers[name]].root)
+            message = f"the mapping {name!r} is for the root element {expected!r}, not for {shown!r}"
         elif (namespace, local) in self.by_root:
             several = [each.name for each in self.rewritings if tuple(each.root) == (namespace, local)]
-            message = f"the root element {local!r} has several mappings, {', '.join(several)}: say which"
+            message = f"the root element {shown!r} has several mappings: {', '.join(several)}"
+            message += "; use one of them, or choose by name"
         else:
-            message = f"no mapping for the root element {local!r}; there are {there}"
+            message = f"no mapping for the root element {shown!r}; there are {there}"
         place = {"line": error.line, "column": error.column, "offset": error.offset}
         return DocumentError(message, code="no-mapping", **place)
 
@@ -95,13 +97,16 @@ class RewritingCache:
         if known is not None and known[0] is rewriting:
             return known[1]
         rewritings = list(rewriting) if isinstance(rewriting, Iterable) else [rewriting]
+        if not all(hasattr(each, "reference") for each in rewritings):
+            message = f"rewriting: expected a Mapping or Mappings, got {rewriting!r}"
+            raise TypeError(f"{message}; Mappings.load reads files")
         references = tuple(each.reference for each in rewritings)
         with self._lock:
             found = self._by_references.get(references)
             if found is None:
                 for each in rewritings:
                     if each.reference not in self._plans:
-                        self._plans[each.reference] = Plan(each.plan)
+                        self._plans[each.reference] = _opened(each)
                 found = RewritingSet(rewritings, self._plans)
                 self._by_references[references] = found
                 if len(self._by_references) > _MOST_SETS:
@@ -119,6 +124,13 @@ class RewritingCache:
         self._lock = Lock()
 
 
+def is_as_is(unknown: Unknown) -> bool:
+    """Whether documents without a mapping are matched as they are; raises ``ValueError`` for other words."""
+    if unknown not in ("dead-letter", "as-is"):
+        raise ValueError(f"unknown: expected 'dead-letter' or 'as-is', got {unknown!r}")
+    return unknown == "as-is"
+
+
 def sources_of(image: Document, nodes: Iterable[Node]) -> tuple[Document, list[Node]]:
     """The original of a document, and the nodes of it that these were made of, in order, each once."""
     document = image.sources(image)[0]
@@ -128,6 +140,19 @@ def sources_of(image: Document, nodes: Iterable[Node]) -> tuple[Document, list[N
 
 
 _MOST_SETS = 64
+
+
+def _opened(rewriting: Rewriting) -> Plan:
+    try:
+        return Plan(rewriting.plan)
+    except ValueError as error:
+        message = f"the mapping {rewriting.name!r} cannot be used: {error}"
+        raise MappingError(message, code="operator", name=rewriting.name) from None
+
+
+def _shown(namespace: str, local: str) -> str:
+    """A name as people read it."""
+    return f"Q{{{namespace}}}{local}" if namespace else local
 
 
 def _spelled(namespace: str, local: str) -> str:

@@ -31,6 +31,7 @@ from twigcast.schema import (
     write_dtd,
 )
 
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -99,7 +100,7 @@ def grown_dtd(text: str, growth: Growth) -> str:
         if name in growth.added:
             continue
         declaration = re.compile(rf"<!ELEMENT\s+{re.escape(name)}\s+([^%>]*)>")
-        found = declaration.search(changed)
+        found = declaration.search(_COMMENT.sub(lambda comment: " " * len(comment[0]), changed))
         model = "" if found is None else _with_children(found[1].strip(), children)
         if found is None or not model:
             changed = ""

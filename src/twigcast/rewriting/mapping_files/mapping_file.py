@@ -192,11 +192,12 @@ class MappingFile:
         found = [
             self.source_key(place, source, "unmatched.hide") for place in self.hide if place != EVERYTHING
         ]
-        for key in found:
-            if key in pairs:
-                raise self._error(f"unmatched.hide: {key!r} is matched", "unmatched.hide", "matching")
+        kept = {self.source_key(place, source, "unmatched.keep") for place in self.keep}
+        for key, place in zip(found, (each for each in self.hide if each != EVERYTHING), strict=True):
+            if key in pairs or key in kept:
+                reason = "is matched" if key in pairs else "is also in unmatched.keep"
+                raise self._error(f"unmatched.hide: {place!r} {reason}", "unmatched.hide", "matching")
         if EVERYTHING in self.hide:
-            kept = {self.source_key(place, source, "unmatched.keep") for place in self.keep}
             found += unmatched_below(apply_all(source, operators), pairs, {*kept, *found})
         return [Hide(key) for key in found]
 

@@ -134,7 +134,8 @@ class KnownMappings:
         if self.mediation.unknown == "as-is":
             return None
         known = ", ".join(sorted(self._newest)) or "none"
-        message = f"no mapping for the root element {root[1]!r}; there are: {known}"
+        shown = f"Q{{{root[0]}}}{root[1]}" if root[0] else root[1]
+        message = f"no mapping for the root element {shown!r}; there are: {known}"
         raise MappingError(message, code="no-mapping", name=root[1])
 
 
