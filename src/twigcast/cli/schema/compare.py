@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "twigcast schema compare automatic.toml hand.toml",
-    "twigcast schema compare automatic.toml hand.toml --documents cmu/ --subscriptions s.txt",
+    "twigcast schema compare a.toml b.toml --documents cmu/ -s s.txt",
 )
 
 

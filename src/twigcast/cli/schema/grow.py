@@ -12,7 +12,7 @@ from twigcast.cli.terminal import complain, escaped
 
 EXAMPLES = examples(
     "twigcast schema grow catalogue.dtd mappings/gatech.toml",
-    "twigcast schema grow catalogue.dtd mappings/gatech.toml --place gatech/Course/CRN --write",
+    "twigcast schema grow catalogue.dtd a.toml --place a/Course/CRN --write",
 )
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     "twigcast schema match cmu.xsd catalogue.dtd",
-    "twigcast schema match cmu.xsd catalogue.dtd --documents cmu/ -o mappings/cmu.toml",
-    "twigcast schema match feed/ catalogue.dtd --learn mappings/ -o mappings/feed.toml",
+    "twigcast schema match cmu.xsd catalogue.dtd --documents cmu/ -o cmu.toml",
+    "twigcast schema match feed/ catalogue.dtd --learn mappings/ -o feed.toml",
 )
 SCHEMAS = (".dtd", ".xsd")
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "twigcast schema try mappings/cmu.toml cmu.xml",
     'twigcast schema try mappings/cmu.toml cmu.xml -x "//course[place/room]"',
-    'twigcast schema try mappings/ubl.toml invoice.xml --no-image -x "//line[price]"',
+    'twigcast schema try ubl.toml invoice.xml --no-image -x "//line[price]"',
 )
 LONGEST = 200  # characters of a text that are shown
 
