@@ -464,8 +464,8 @@ class Stages {
 
     // Counts what is copied beside its first place; false if it is too much.
     bool count_copy(std::size_t number, const Record& moved) {
-        if (number == 0) return !expanded_;
-        copied_ = copied_ || moved.cost();
+        if (number == 0 || !moved.cost()) return !expanded_;
+        copied_ = true;
         size_ += moved.cost() + unsent_text_;
         if (size_ > most_bytes_) expanded_ = true;
         return !expanded_;
