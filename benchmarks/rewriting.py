@@ -311,7 +311,7 @@ _WORDS = ("data", "5", "systems", "12", "logic", "Klein", "MWF", "9:30", "hall",
 @cache
 def _source(number: int) -> Mapping:
     """One of many publishers: other names for the same things, so other operators."""
-    tree = SchemaTree.of(_graph(_renamed(SOURCE, number)))
+    tree = SchemaTree.of(_graph(_renamed(SOURCE, number), f"university-{number}"))
     renames: list[Operator] = []
     for node in tree.nodes():
         if not node.is_attribute:
@@ -356,8 +356,8 @@ def _names(dtd: str) -> list[str]:
     return [each.name for each in _graph(dtd)]
 
 
-def _graph(dtd: str) -> ElementGraph:
-    return read_dtd(dtd.encode(), "university")
+def _graph(dtd: str, root: str = "university") -> ElementGraph:
+    return read_dtd(dtd.encode(), root)
 
 
 def _texts(count: int, kind: str, dtd: str = GLOBAL) -> list[str]:
