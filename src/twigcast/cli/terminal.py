@@ -77,6 +77,11 @@ def json_line(fields: object) -> str:
     return line
 
 
+def plural(count: int, noun: str) -> str:
+    """A number with its noun: ``1 mapping``, ``2 mappings``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def complain(message: str) -> None:
     """Print a message on stderr, without markup or wrapping."""
     stderr().print("\n".join(map(escaped, message.split("\n"))), markup=False)

@@ -18,7 +18,7 @@ def test_pairs_of_subscription_and_publisher_are_printed(run: RunCommand, write:
     """Where the structure fits; a subscription that fits none is counted."""
     done = run("schema", "coverage", CATALOGUES, "--subscriptions", write("s.txt", SUBSCRIPTIONS))
     assert done.lines == ["1\tgatech", "2\ttoronto", "3\tcmu", "3\tgatech", "3\tumd"]
-    assert "4 subscriptions, 7 mappings; 1 subscriptions fit none" in done.stderr
+    assert "4 subscriptions, 7 mappings; 1 subscription fits none" in done.stderr
     assert done.exit_code == 0
 
 

@@ -134,6 +134,16 @@ def test_a_root_with_several_mappings_must_say_which(index: Index) -> None:
     assert index.match_batch([BODY], again, ["other"]).ids(0) == ["course"]
 
 
+def test_a_root_with_several_mappings_is_never_matched_as_it_is(index: Index) -> None:
+    """``as-is`` is for documents that no mapping is for, not for those that two mappings claim."""
+    twice = [CMU_MAPPING, Mapping("twin", CMU_MAPPING.source, CMU_MAPPING.operators)]
+    error = index.match(BODY, rewriting=twice, unknown="as-is").error
+    assert error is not None
+    assert "has several mappings: cmu, twin" in str(error)
+    with pytest.raises(DocumentError, match="has several mappings"):
+        index.select(BODY, "course", twice, "as-is")
+
+
 def test_selected_nodes_and_parts_are_those_of_the_publisher(index: Index) -> None:
     """A made element stands for what it contains, an element of an attribute for it; none twice."""
     found = index.select(BODY, "schedule", MAPPINGS)

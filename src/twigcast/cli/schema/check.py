@@ -17,7 +17,7 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.schema.subscribed import subscribed_patterns
-from twigcast.cli.terminal import complain, escaped, json_line
+from twigcast.cli.terminal import complain, escaped, json_line, plural
 
 if TYPE_CHECKING:
     from twigcast.rewriting import CheckedMapping, MappingFinding
@@ -67,7 +67,7 @@ def command(
     )
 
     checked: list[CheckedMapping] = []
-    bad = 0
+    bad = warnings = 0
     paths = mapping_paths(mappings)
     for path in paths:
         try:
@@ -86,16 +86,19 @@ def command(
         for finding in each.findings:
             typer.echo(_line(str(path), finding, json=json))
         bad += not each.is_good
+        warnings += sum(finding.level == "warning" for finding in each.findings)
         if operators and each.mapping is not None:
             _print_operators(each)
     for finding in check_together(checked):
         typer.echo(_line("", finding, json=json))
         bad += finding.level == "error"
+        warnings += finding.level == "warning"
     if subscriptions is not None:
         bindings = namespace_map(namespace, default_namespace)
         bad += _outside(checked, subscriptions, format, bindings, json=json)
-    count = f"{len(paths):,} mapping{'s' if len(paths) != 1 else ''}"
-    complain(f"{count}, {bad:,} bad" if bad else f"{count}, all good")
+    verdict = f"{bad:,} bad" if bad else "all good"
+    warned = f", {plural(warnings, 'warning')}" if warnings else ""
+    complain(f"{plural(len(paths), 'mapping')}, {verdict}{warned}")
     if bad:
         raise typer.Exit(1)
 

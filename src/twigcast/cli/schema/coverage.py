@@ -18,7 +18,7 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.schema.subscribed import subscribed_patterns
-from twigcast.cli.terminal import complain, escaped, json_line, stdout
+from twigcast.cli.terminal import complain, escaped, json_line, plural, stdout
 
 EXAMPLES = examples(
     "twigcast schema coverage mappings/ --subscriptions s.txt",
@@ -71,6 +71,7 @@ def command(
             for name in names:
                 typer.echo(f"{escaped(subscription.id)}\t{escaped(name)}")
     nowhere = sum(not names for _, names in rows)
-    complain(f"{len(rows):,} subscriptions, {len(found):,} mappings; {nowhere:,} subscriptions fit none")
+    fit = f"{plural(nowhere, 'subscription')} {'fits' if nowhere == 1 else 'fit'} none"
+    complain(f"{plural(len(rows), 'subscription')}, {plural(len(found), 'mapping')}; {fit}")
     if refused:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twigcast.cli.options import examples
-from twigcast.cli.terminal import complain, escaped
+from twigcast.cli.terminal import complain, escaped, plural
 
 EXAMPLES = examples(
     "twigcast schema grow catalogue.dtd mappings/gatech.toml",
@@ -52,4 +52,4 @@ def command(
     if write:
         write_atomically(schema, changed.encode())
         update_mapping_file(mapping, pairs=growth.pairs)
-    complain(f"{schema}: {len(growth.pairs):,} places {'added' if write else 'to add: --write adds them'}")
+    complain(f"{schema}: {plural(len(growth.pairs), 'place')} {'added' if write else 'to add with --write'}")

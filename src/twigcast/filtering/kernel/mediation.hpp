@@ -28,6 +28,9 @@ class Mediation {
 
     void begin() { found = NONE; }
 
+    // Whether the document without a plan is matched as it is; never if its root has several plans.
+    bool takes_as_it_is() const { return as_is && !(wanted == BY_ROOT && by_root.count(root)); }
+
     // The rewriter of a document with this root, null if there is none.
     Rewriter* choose(std::string_view name) {
         root.assign(name);

@@ -209,7 +209,7 @@ class Reader {
         std::string_view plain(name, length);
         if (with_prefixes_) plain = Rewriter::without_prefix(plain);
         rewriter_ = mediation->choose(plain);
-        if (!rewriter_ && !mediation->as_is) without_mapping_ = here(NO_MAPPING);
+        if (!rewriter_ && !mediation->takes_as_it_is()) without_mapping_ = here(NO_MAPPING);
         if (!rewriter_) return;
         if (has_doctype_ && !wants_text_) {  // entities can make the text longer than the document
             wants_text_ = true;

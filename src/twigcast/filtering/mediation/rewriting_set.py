@@ -18,7 +18,10 @@ from twigcast.filtering.engine import Rewriting, Rewritings
 from twigcast.filtering.kernel._kernel import Plan, PlanSet
 
 Unknown: TypeAlias = Literal["dead-letter", "as-is"]
-"""What becomes of a document without a mapping: an error, or it is matched as it is."""
+"""What becomes of a document without a mapping: an error, or it is matched as it is.
+
+A document whose root element has several mappings is an error in either case.
+"""
 Failure: TypeAlias = tuple[int, int, int, int]
 """An error of the kernel: number, line, column, offset."""
 BY_ROOT = 0xFFFFFFFF
@@ -52,10 +55,11 @@ class RewritingSet:
         """The document that an index matches; raises ``DocumentError``, also without a mapping for it."""
         document = read(body, limits)
         root = document.root
-        number = self.by_root.get((root.namespace, root.local))
+        name = (root.namespace, root.local)
+        number = self.by_root.get(name)
         if number is not None:
             return self.rewritings[number].apply(document, limits)
-        if is_as_is(unknown):
+        if is_as_is(unknown) and name not in self.by_root:
             return document
         lines = body[: root.start].count(b"\n")
         column = root.start - (body.rfind(b"\n", 0, root.start) + 1)
