@@ -30,12 +30,6 @@ SWAPPED = {
     "toronto/Course/instructorEmail": "catalogue/course/instructor/name",
     "toronto/Course/instructorName": "catalogue/course/instructor/email",
 }
-PROTOTYPE = {
-    "names": (0.86, 0.73),
-    "names, thesaurus": (0.90, 0.87),
-    "names, thesaurus, values": (0.96, 0.90),
-}
-"""Precision and recall of the pairs in a first prototype on the seven catalogues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +79,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 "Seven catalogues, each matched with the six others known",
                 seven,
                 (
-                    "The papers give no figures of their matcher; the prototype's are of a throw-away "
-                    "program on the same catalogues.",
+                    "The papers give no figures of their matcher.",
                     "Threshold, weights and thesaurus were chosen with these catalogues in sight: figures "
                     "say what is possible, not what another domain will give.",
                     "Values find what names cannot: toronto's names and e-mail addresses are the wrong way "
@@ -94,7 +87,6 @@ def run(scale: float, watch: Watch) -> Findings:
                     "Flooding adds nothing here: these schemas are flat, and the names above a place are "
                     "compared anyway.",
                 ),
-                PROTOTYPE,
             ),
             _table(
                 "Invoices in UBL and CII, each matched with the other one known",
@@ -206,24 +198,21 @@ def _dialects(method: Method, dialects: Sequence[Dialect]) -> Agreement:
     return total
 
 
-def _table(
-    title: str,
-    found: Mapping[str, Outcome],
-    why: tuple[str, ...],
-    prototype: Mapping[str, tuple[float, float]] | None = None,
-) -> Table:
-    columns = ["method", "pairs precision", "pairs recall", "pairs F1", "deliveries precision",
-               "deliveries recall"]  # fmt: skip
-    if prototype:
-        columns += ["prototype precision", "prototype recall"]
-    rows: list[tuple[Cell, ...]] = []
-    for name, each in found.items():
-        cells: list[Cell] = [name, each.pairs.precision, each.pairs.recall, each.pairs.f1,
-                             each.deliveries.precision, each.deliveries.recall]  # fmt: skip
-        if prototype:
-            cells += prototype.get(name, (None, None))
-        rows.append(tuple(cells))
-    return Table(title, tuple(columns), tuple(rows), why)
+def _table(title: str, found: Mapping[str, Outcome], why: tuple[str, ...]) -> Table:
+    columns = ("method", "pairs precision", "pairs recall", "pairs F1", "deliveries precision",
+               "deliveries recall")  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            each.pairs.precision,
+            each.pairs.recall,
+            each.pairs.f1,
+            each.deliveries.precision,
+            each.deliveries.recall,
+        )
+        for name, each in found.items()
+    ]
+    return Table(title, columns, tuple(rows), why)
 
 
 EXPERIMENT = Experiment(
