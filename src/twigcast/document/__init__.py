@@ -1,4 +1,4 @@
-"""Documents: reading one into a tree, cutting parts out of it, splitting a file into records, limits."""
+"""Documents: reading one into a tree, cutting out parts, splitting files into records, structures, limits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
 from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
+from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
 from twigcast.document.tree import (
     Attribute,
     Comment,
@@ -27,17 +28,22 @@ __all__ = [
     "PART_FORMS",
     "RECORD_LIMIT",
     "Attribute",
+    "AttributeDetail",
     "Comment",
     "Document",
     "DocumentLimits",
     "Element",
     "Instruction",
+    "Name",
+    "NameTable",
     "Node",
     "PartCutter",
     "PartForm",
     "Record",
     "RecordSplitter",
+    "Shape",
     "Shift",
+    "Structure",
     "Text",
     "code_points",
     "codec_name",
@@ -49,4 +55,5 @@ __all__ = [
     "read",
     "relocated",
     "string_value",
+    "structure_table",
 ]

@@ -5,11 +5,13 @@ from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below,
 from twigcast.system.garbage import garbage_collection_paused
 from twigcast.system.lazy_names import lazy_names
 from twigcast.system.name_text import name_bytes, name_text, path_of
+from twigcast.system.varints import append_varint, read_varint
 
 __all__ = [
     "FoundFile",
     "Links",
     "Refusal",
+    "append_varint",
     "atomic_file",
     "files_below",
     "garbage_collection_paused",
@@ -18,6 +20,7 @@ __all__ = [
     "name_text",
     "open_regular",
     "path_of",
+    "read_varint",
     "sync_folder",
     "write_atomically",
 ]
