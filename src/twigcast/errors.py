@@ -6,6 +6,7 @@ happened.  A batch never stops at one of them: it collects them and goes on.
     TwigcastError
     ├── PatternError      a subscription outside the language: text, column, what was expected
     ├── DocumentError     a document that cannot be read: line, column, byte offset
+    ├── StructureError    bytes that are not the structure of a document, or of one beyond a limit
     ├── EvaluationError   a subscription that takes too many steps to decide on a document
     ├── IndexFileError    an index file that is truncated, altered, or of another version
     ├── SubscriptionError an id that is unknown, or already there
@@ -102,6 +103,18 @@ class DocumentError(TwigcastError):
         return _document_error, self._key()
 
 
+class StructureError(TwigcastError):
+    """Bytes that cannot be used as the structure of a document.
+
+    Codes: ``structure`` (truncated, altered or of another format), ``unknown-names`` (its names are those of
+    a table that was not given), ``limit`` (the document is beyond a limit), ``too-costly`` (matching it takes
+    too many steps), ``no-structure`` (a document has none: it would be beyond a limit, or a mapping gives the
+    document several root elements).
+    """
+
+    code = "structure"
+
+
 class EvaluationError(TwigcastError):
     """A subscription could not be decided on a document within the limit ``work``."""
 
@@ -162,7 +175,8 @@ class RoutingError(TwigcastError):
 
     Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
     as those that routers make), ``character`` (an id or a pattern has one that XML does not allow),
-    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such),
+    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such), ``annotations``
+    (what a router says about a document, or asks for, cannot be read),
     ``unknown-router``, ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs
     what is not there), ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not
     describe a simulation).

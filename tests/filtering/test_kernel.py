@@ -47,7 +47,7 @@ def test_positions_need_not_be_dense() -> None:
     """A segment has the positions that it was built with."""
     compiler, programs = sample()
     segment = Segment(build(compiler.vocabulary, [5, 900, 901, 902, 70, 71, 3, 999], programs))
-    found, _, error = engine(segment, 1000).match(b"<r><a x='1'><b/><c/></a></r>")
+    found, _, error, _ = engine(segment, 1000).match(b"<r><a x='1'><b/><c/></a></r>")
     assert error is None
     assert list(memoryview(found).cast("I")) == [3, 5, 70, 71, 900]
 
@@ -68,7 +68,7 @@ def test_what_is_not_a_program_is_refused() -> None:
         except ValueError:
             refused += 1
             continue
-        found, _, error = engine(segment, 1).match(b"<r><a x='1'><b/></a></r>")
+        found, _, error, _ = engine(segment, 1).match(b"<r><a x='1'><b/></a></r>")
         assert error is None
         assert list(memoryview(found).cast("I")) in ([], [0])
     assert 100 < refused < 300

@@ -199,6 +199,15 @@ def test_white_space_and_comments_are_content() -> None:
         assert ids(b"<books><article>" + inside + b"</article></books>", wrap, "//content") == made
 
 
+def test_text_that_is_kept_is_content_even_if_no_pattern_reads_it() -> None:
+    """An element that waits for others is sent with its text, so that a path around its content is made."""
+    dtd = "<!ELEMENT a (c)><!ELEMENT c (#PCDATA)>"
+    waiting = mapping(dtd, Exchange("a", "a/c"), Hide("a"), InsertAll("a/c", (name("d"),)))
+    index = Index([("d", "/c/d")])  # which needs no text
+    assert index.match(b"<a><c>5</c></a>", rewriting=waiting).ids == ["d"]
+    assert index.match(b"<a><c/></a>", rewriting=waiting).ids == []
+
+
 def test_prefixes_of_the_image_are_those_of_the_source() -> None:
     """The function name() sees a prefix where the namespace has stayed the same."""
     dtd = '<!ELEMENT p:r (p:a)> <!ATTLIST p:r xmlns:p CDATA #FIXED "urn:p"> <!ELEMENT p:a EMPTY>'

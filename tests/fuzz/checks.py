@@ -7,6 +7,8 @@
 * The ids are those that the evaluator finds one pattern after the other, and where lxml can read the document
   and the expression, those of lxml.  A subscription is undecided only if the evaluator exceeds its limit too.
 * Count, batch, selection, and the index after changes, saved and opened agree with them.
+* The structure of a document is that of the definition, and what it tells is true; an altered structure whose
+  checksum was made to fit is refused or harmless.
 * An altered file is refused; one whose checksum was made to fit may be refused or give wrong answers, but
   neither it nor anything else crashes or hangs.
 """
@@ -18,6 +20,7 @@ import random
 import re
 import tempfile
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -35,8 +38,15 @@ from tests.fuzz.bounds import Unmetered
 from tests.fuzz.documents import document
 from tests.fuzz.subscriptions import NAMESPACES, broken_expression, expression
 from twigcast import Index, Tuning
-from twigcast.document import DocumentLimits, descendants, read
-from twigcast.errors import DocumentError, EvaluationError, IndexFileError, PatternError, SubscriptionError
+from twigcast.document import AttributeDetail, DocumentLimits, Structure, descendants, read
+from twigcast.errors import (
+    DocumentError,
+    EvaluationError,
+    IndexFileError,
+    PatternError,
+    StructureError,
+    SubscriptionError,
+)
 from twigcast.pattern import Pattern, matches, parse, render
 
 LIMITS = DocumentLimits(
@@ -179,6 +189,7 @@ def check_document(
     expect("count", count, len(match.ids))
     expect("undecided", {each.id for each in match.undecided} - answer.unknown, set())
     check_selections(case, index, body, answer, meter, done)
+    check_structure(case, index, body, answer, meter, done)
     with meter.bounded("other", len(body) * len(patterns)):
         for id, truth in lxml_truths(case.subscriptions, patterns, body).items():
             expect("lxml", (case.subscriptions[id], id in match.ids), (case.subscriptions[id], truth))
@@ -243,6 +254,44 @@ def check_selections(
                 inside = body[part.start : part.end]
                 expect("element", inside[:1] + inside[-1:], b"<>", f"{text}: {part}")
         done["selections"] += 1
+
+
+def check_structure(
+    case: Case, index: Index, body: bytes, answer: Answer, meter: Unmetered, done: Counter[str]
+) -> None:
+    """The structure of a document, what it tells of the subscriptions, and a forged one."""
+    chance = random.Random(case.seed)
+    detail: AttributeDetail = chance.choice(["count", "names"])
+    with matching(case, answer.size, meter):
+        structure = index.match_with_structure(body, attributes=detail).structure
+        told_by_it = index.match_structure(structure or b"")
+    with meter.bounded("read", answer.size):
+        tree = Structure.of(read(body, LIMITS), detail)
+        small = tree.elements <= LIMITS.bytes // 4
+        expect("structure", structure, tree.encode() if small else None)
+    if structure is None:
+        return
+    certain, left_open = set(told_by_it.ids), set(told_by_it.open_ids)
+    expect("certain by structure", certain - {*answer.ids, *answer.unknown}, set())
+    expect("refuted by structure", set(answer.ids) - certain - left_open, set())
+    forged = bytearray(structure[:-4])
+    for _ in range(chance.randrange(1, 4)):
+        forged[chance.randrange(len(forged))] = chance.randrange(256)
+    data = bytes(forged) + zlib.crc32(forged).to_bytes(4, "little")
+    with matching(case, answer.size, meter):
+        error = index.match_structure(data).error
+    with meter.bounded("read", answer.size):
+        expect("forged structure", error and error.code, decoded(data))
+    done["structures"] += 1
+
+
+def decoded(data: bytes) -> str | None:
+    """The code of the error of bytes that are no structure."""
+    try:
+        Structure.decode(data, limits=LIMITS)
+    except StructureError as error:
+        return error.code
+    return None
 
 
 def check_batch(case: Case, index: Index, answers: list[Answer], meter: Unmetered) -> None:

@@ -15,6 +15,8 @@ from twigcast.filtering.results import (
     RefusedSubscription,
     Selected,
     Stats,
+    StructureBatch,
+    StructureMatch,
     Undecided,
 )
 from twigcast.filtering.segment_file import StoredSegment, read_segment
@@ -34,6 +36,8 @@ __all__ = [
     "Selected",
     "Stats",
     "StoredSegment",
+    "StructureBatch",
+    "StructureMatch",
     "SubscriptionWarning",
     "Tuning",
     "Undecided",

@@ -2,12 +2,11 @@
 
     Index ──► SubscriptionCollection ──► Snapshot    the current state: levels of segments, and the roster
       │
-      └── SegmentMatcher, SegmentMatcher, …                          one for each thread that matches
-             └── one matcher for each segment, whose caches stay warm from document to document
+      └── EnginePool ──► SegmentMatcher, SegmentMatcher, …           one for each thread that matches
+                            └── one matcher for each segment, whose caches stay warm
 
 A change makes a new snapshot and swaps it in: a match in progress keeps the snapshot that it began with, and
-the next document uses the new one.  An engine (a ``SegmentMatcher``) is lent to one thread at a time, and is
-given the current snapshot when it is lent.
+the next document uses the new one.
 """
 
 from __future__ import annotations
@@ -16,38 +15,45 @@ import os
 import warnings
 import weakref
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from twigcast.analysis import SchemaAutomaton
-from twigcast.document import Document, DocumentLimits, Node, PartCutter, PartForm, document_error, read
-from twigcast.errors import DocumentError, SubscriptionError
-from twigcast.filtering.batches import Bodies, PositionLists
-from twigcast.filtering.collection import Snapshot, SubscriptionCollection
-from twigcast.filtering.engine import Rewritings, unknown_id
-from twigcast.filtering.expression_program import ExpressionProgram, expression_program
-from twigcast.filtering.kernel._kernel import SegmentMatcher
-from twigcast.filtering.mediation import (
-    Failure,
-    RewritingCache,
-    RewritingSet,
-    Unknown,
-    is_as_is,
-    sources_of,
+from twigcast.document import (
+    AttributeDetail,
+    Document,
+    DocumentLimits,
+    NameTable,
+    Node,
+    PartCutter,
+    PartForm,
+    read,
 )
+from twigcast.errors import SubscriptionError
+from twigcast.filtering.collection import SubscriptionCollection
+from twigcast.filtering.engine import Rewritings, unknown_id
+from twigcast.filtering.matching import (
+    EnginePool,
+    LentEngine,
+    match_document,
+    match_documents,
+    match_structure,
+    match_structures,
+    match_with_structure,
+    reading_fault,
+    structure_of,
+)
+from twigcast.filtering.mediation import RewritingCache, Unknown, is_as_is, sources_of
 from twigcast.filtering.results import (
     BatchMatch,
     Match,
     RefusedSubscription,
     Selected,
     Stats,
-    Undecided,
+    StructureBatch,
+    StructureMatch,
     rank_costliest,
 )
-from twigcast.filtering.roster import Roster
 from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.tuning import Tuning
 from twigcast.pattern import (
@@ -57,7 +63,6 @@ from twigcast.pattern import (
     Subscription,
     explain,
     select,
-    too_costly,
 )
 
 
@@ -101,8 +106,7 @@ class Index:
         self.tuning = tuning or Tuning()
         self._collection = collection
         self._rewritings = RewritingCache()
-        self._engines: list[SegmentMatcher] = []
-        self._every_engine: weakref.WeakSet[SegmentMatcher] = weakref.WeakSet()
+        self._pool = EnginePool(collection, self.limits, self.tuning)
         _indexes.add(self)
 
     @property
@@ -128,16 +132,8 @@ class Index:
         With ``rewriting``, one mapping or several, the document is matched as the mapping of its root element
         rewrites it.  A document without a mapping is an error, or with ``unknown="as-is"`` matched as it is.
         """
-        with self._engine(rewriting, unknown) as (engine, snapshot, rewritings):
-            found, undecided, error = engine.match(body)
-            number, strangers, cached, root = engine.rewritten()
-        mapping = rewritings.reference(number) if rewritings else None
-        if error is not None:
-            fault = self._fault(error, body, rewritings, root)
-            return Match((), fault, snapshot.roster, (), mapping, strangers, cached)
-        left_out = self._undecided(undecided, snapshot, len(body)) if undecided else ()
-        positions = memoryview(found).cast("I")
-        return Match(positions, None, snapshot.roster, left_out, mapping, strangers, cached)
+        with self._engine(rewriting, unknown) as engine:
+            return match_document(engine, body)
 
     def count(
         self,
@@ -146,11 +142,10 @@ class Index:
         unknown: Unknown = "dead-letter",
     ) -> int:
         """The number of subscriptions that the document matches; raises ``DocumentError``."""
-        with self._engine(rewriting, unknown) as (engine, _, rewritings):
-            found, error = engine.count(body)
-            root = engine.rewritten()[3]
-        if error is not None:
-            raise self._fault(error, body, rewritings, root)
+        with self._engine(rewriting, unknown) as engine:
+            found, error = engine.kernel.count(body)
+            if error is not None:
+                raise reading_fault(engine, error, body, engine.kernel.rewritten()[3])
         return int(found)
 
     def match_batch(
@@ -164,33 +159,54 @@ class Index:
 
         ``which`` has the name of the mapping of each document, None where the root element decides.
         """
-        batch = Bodies(bodies)
-        with self._engine(rewriting, unknown) as (engine, snapshot, rewritings):
-            wanted = rewritings.wanted(which) if rewritings else None
-            if wanted is not None and len(wanted) != len(batch):
-                raise ValueError(f"{len(batch)} documents, but {len(wanted)} names of mappings")
-            offsets, positions, left_out, failures, rewritten = engine.match_batch(
-                batch.offsets, batch.wide, len(batch), batch.valid, batch.data, wanted
-            )
-        roots = rewritten[3] if rewritten else {}
-        errors: list[DocumentError | None] = [None] * len(batch)
-        for row, error in failures:
-            name = which[row] if which is not None else None
-            errors[row] = self._fault(error, batch[row], rewritings, roots.get(row, ""), name)
-        undecided = {
-            row: self._undecided([position for _, position in pairs], snapshot, len(batch[row]))
-            for row, pairs in groupby(left_out, itemgetter(0))
-        }
-        present: list[bool] = []
-        if failures or batch.valid:
-            valid = batch.valid or bytes([1]) * len(batch)
-            present = [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
-        rows = PositionLists(offsets, positions).to_arrow(len(batch), present)
-        if rewritings is None:
-            return BatchMatch(rows, errors, snapshot.roster, undecided)
-        applied, strangers, cached = (memoryview(each).cast("I").tolist() for each in rewritten[:3])
-        mappings = [rewritings.reference(number) for number in applied]
-        return BatchMatch(rows, errors, snapshot.roster, undecided, mappings, strangers, cached)
+        with self._engine(rewriting, unknown) as engine:
+            return match_documents(engine, bodies, which)
+
+    # Structures
+
+    def structure(
+        self,
+        body: bytes,
+        names: NameTable | None = None,
+        attributes: AttributeDetail = "count",
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> bytes:
+        """The structure of a document, or of what it is rewritten to, for ``match_structure`` elsewhere.
+
+        Names that are in the table ``names`` are written as numbers.  With ``attributes="names"`` the names
+        of attributes are recorded, so that tests of their existence are decided, too.
+        Raises ``DocumentError``, or ``StructureError`` if the structure is beyond a limit.
+        """
+        with self._engine(rewriting, unknown) as engine:
+            return structure_of(engine, body, names, attributes)
+
+    def match_with_structure(
+        self,
+        body: bytes,
+        names: NameTable | None = None,
+        attributes: AttributeDetail = "count",
+        rewriting: Rewritings | None = None,
+        unknown: Unknown = "dead-letter",
+    ) -> Match:
+        """Match a document and write its structure in the same pass: ``match``, with ``Match.structure``."""
+        with self._engine(rewriting, unknown) as engine:
+            return match_with_structure(engine, body, names, attributes)
+
+    def match_structure(self, structure: bytes, names: NameTable | None = None) -> StructureMatch:
+        """The subscriptions that a document with this structure matches, and those that are left open.
+
+        ``names`` is the table that the structure was written with, if it was written with one.
+        """
+        with self._engine(None, "dead-letter") as engine:
+            return match_structure(engine, structure, names)
+
+    def match_structures(self, structures: Any, names: NameTable | None = None) -> StructureBatch:
+        """Match each structure of an Arrow array, as ``match_structure`` does."""
+        with self._engine(None, "dead-letter") as engine:
+            return match_structures(engine, structures, names)
+
+    # Nodes
 
     def select(
         self,
@@ -377,13 +393,13 @@ class Index:
         index._begin(collection, limits, tuning)
         index.refused = ()
         if warm_from is not None:
-            index._engines, index._every_engine = warm_from._engines, warm_from._every_engine
+            index._pool.share(warm_from._pool)
         return index
 
     def stats(self) -> Stats:
         """The size of the index, the state of its caches, and the subscriptions that cost most."""
         snapshot = self._collection.snapshot
-        engines = list(self._every_engine)
+        engines = self._pool.engines()
         learnt = [each for engine in engines for each in engine.statistics()]
         tries = sum(each["memo_tries"] for each in learnt)
         return Stats(
@@ -407,53 +423,9 @@ class Index:
 
     # Within
 
-    @contextmanager
-    def _engine(
-        self, rewriting: Rewritings | None, unknown: Unknown
-    ) -> Iterator[tuple[SegmentMatcher, Snapshot, RewritingSet | None]]:
+    def _engine(self, rewriting: Rewritings | None, unknown: Unknown) -> LentEngine:
         rewritings = self._rewritings.get(rewriting) if rewriting is not None else None
-        as_is = is_as_is(unknown)
-        snapshot = self._collection.snapshot
-        snapshot.roster.check_files()
-        try:
-            engine = self._engines.pop()
-        except IndexError:
-            limits = self.limits
-            engine = SegmentMatcher(
-                self.tuning.cache_bytes,
-                self.tuning.programs,
-                self.tuning.memo,
-                limits.bytes,
-                limits.depth,
-                limits.attributes,
-                limits.amplification,
-                limits.amplification_threshold,
-                limits.entity_depth,
-                limits.matching_work,
-                limits.matching_work_threshold,
-                limits.work,
-                limits.work_threshold,
-                self.tuning.dead_places,
-                self.tuning.shared_copies,
-            )
-            self._every_engine.add(engine)
-        if engine.version is not snapshot:
-            segments = tuple(level.segment for level in snapshot.levels if not level.is_empty)
-            roster = snapshot.roster
-            engine.use(
-                snapshot,
-                segments,
-                snapshot.size,
-                snapshot.gone,
-                snapshot.inexact,
-                roster,
-                lambda position: self._program(roster, position),
-            )
-        engine.rewrite(rewritings.plans if rewritings else None, as_is)
-        try:
-            yield engine, snapshot, rewritings
-        finally:
-            self._engines.append(engine)
+        return self._pool.lend(rewritings, is_as_is(unknown))
 
     def _image(self, body: bytes, rewriting: Rewritings | None, unknown: Unknown) -> Document:
         if rewriting is None:
@@ -467,22 +439,6 @@ class Index:
         image = self._image(body, rewriting, unknown)
         found = select(self.pattern(id), image, self.limits.steps(len(body)))
         return sources_of(image, found)
-
-    def _fault(
-        self, error: Failure, body: bytes, used: RewritingSet | None, root: str, name: str | None = None
-    ) -> DocumentError:
-        fault = document_error(*error, body, self.limits)
-        return used.without_mapping(fault, root, name) if used and fault.code == "no-mapping" else fault
-
-    def _program(self, roster: Roster, position: int) -> ExpressionProgram:
-        """The program by which the kernel decides an inexact subscription."""
-        pattern = roster.pattern(position, self.pattern_limits)
-        assert isinstance(pattern, Pattern)  # schemas are exact
-        return expression_program(pattern)
-
-    def _undecided(self, positions: Iterable[int], snapshot: Snapshot, size: int) -> tuple[Undecided, ...]:
-        error = too_costly(self.limits.steps(size))
-        return tuple([Undecided(each, snapshot.roster[each], error) for each in positions])
 
 
 _indexes: weakref.WeakSet[Index] = weakref.WeakSet()

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from twigcast.errors import DocumentError, EvaluationError, PatternError, SubscriptionError
+from twigcast.errors import DocumentError, EvaluationError, PatternError, StructureError, SubscriptionError
 from twigcast.filtering.kernel._kernel import SegmentMatcher
 from twigcast.filtering.roster import Roster
 
@@ -46,6 +46,10 @@ class Match:
     """How many elements, with all they contain, the source schema of the mapping does not know."""
     cached_bytes: int = 0
     """The most bytes of names, values and text that the rewriting had to keep at a time."""
+    figures: tuple[int, int, int] = (0, 0, 0)
+    """Of the document as it was read: its elements, its greatest depth, the most attributes of an element."""
+    structure: bytes | None = None
+    """The structure, if it was asked for; none if it is beyond a limit."""
 
     @classmethod
     def of(cls, ids: Sequence[Hashable]) -> Match:
@@ -86,6 +90,67 @@ class BatchMatch:
             raise error
         found = self.matches[row]
         return _ids(self._names, found.as_py() or ())
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureMatch:
+    """What the structure of a document tells: the subscriptions that match, and those that are left open.
+
+    All others do not match.  A subscription is left open if the document may match it, which depends on
+    values, counts or positions.  ``error`` says why the structure could not be used; then everything is open.
+    """
+
+    positions: Sequence[int]
+    open: Sequence[int]
+    error: StructureError | None
+    _names: Sequence[Hashable] = field(repr=False)
+
+    @property
+    def ids(self) -> list[Hashable]:
+        """The ids that match, in the order they were added; raises the error if there is one."""
+        return self._ids(self.positions)
+
+    @property
+    def open_ids(self) -> list[Hashable]:
+        """The ids that are left open, in the order they were added; raises the error if there is one."""
+        return self._ids(self.open)
+
+    def _ids(self, positions: Sequence[int]) -> list[Hashable]:
+        if self.error is not None:
+            raise self.error
+        return _ids(self._names, positions)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureBatch:
+    """What each structure of a batch tells, and the error of each that could not be used."""
+
+    matches: Any
+    """Arrow ``list<uint32>``: the positions that match, for each structure; null if it could not be used."""
+    open: Any
+    """Likewise, the positions that are left open."""
+    errors: list[StructureError | None]
+    _names: Sequence[Hashable] = field(repr=False)
+
+    def ids(self, row: int) -> list[Hashable]:
+        """The ids that match the structure in ``row``; raises its error if it has one."""
+        return self._ids(self.matches, row)
+
+    def open_ids(self, row: int) -> list[Hashable]:
+        """The ids that the structure in ``row`` leaves open; raises its error if it has one."""
+        return self._ids(self.open, row)
+
+    def _ids(self, lists: Any, row: int) -> list[Hashable]:
+        error = self.errors[row]
+        if error is not None:
+            raise error
+        return _ids(self._names, lists[row].as_py() or ())
 
     def __len__(self) -> int:
         return len(self.errors)

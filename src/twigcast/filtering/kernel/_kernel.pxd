@@ -27,6 +27,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef cppclass CSegment "twigcast::Segment":
         const CHeader* header
         const char* open(const char*, size_t)
+        uint32_t predicate_count()
 
     cdef struct CStats "twigcast::MatcherStats":
         uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
@@ -95,9 +96,19 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         void load(uint32_t, const uint32_t*, size_t, const vector[string]&, const vector[CTest]&) except +ValueError
         void decide(uint64_t*, const uint64_t*, const uint64_t*, size_t, uint64_t, vector[uint32_t]&) except +
 
+    cdef cppclass CKnownNames "twigcast::KnownNames":
+        string id
+        void add(const string&)
+
+    cdef cppclass CStructureBuilder "twigcast::StructureBuilder":
+        cbool with_attributes
+        void use(const CKnownNames*)
+        cbool encode(uint64_t, uint32_t, uint32_t, string&)
+
     cdef cppclass CSinks "twigcast::Sinks":
         vector[CMatcher*] matchers
         CTree* tree
+        CStructureBuilder* structure
         cbool recording
         uint64_t generation
 
@@ -117,14 +128,20 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint32_t wanted, found
         string root
 
+    cdef struct CFigures "twigcast::Figures":
+        uint64_t elements
+        uint32_t depth, attributes
+
     cdef cppclass CReader "twigcast::Reader":
         CReader(uint64_t)
         CLimits limits
         CSinks sinks
+        CFigures figures
         EncodingTable encoding_table
         CMediation* mediation
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
         CError record(const char*, uint64_t) except +
+        CError read_structure(const char*, uint64_t, CStructureBuilder&) except +
 
     cdef cppclass CBareReader "twigcast::BareReader":
         CBareReader(uint64_t)
@@ -134,6 +151,34 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     uint64_t count_positions(const uint64_t*, const uint64_t*, size_t)
     cbool intersect(const uint64_t*, const uint64_t*, size_t)
 
+cdef extern from "structural_segment.hpp" namespace "twigcast" nogil:
+    cdef cppclass CStructuralSegment "twigcast::StructuralSegment":
+        CStructuralSegment(const CSegment&, cbool) except +
+        CSegment view
+        void set_open(uint64_t*)
+
+cdef extern from "structure_reader.hpp" namespace "twigcast" nogil:
+    cdef struct CStructureLimits "twigcast::StructureLimits":
+        uint64_t elements
+        uint32_t depth, attributes
+        double work
+        uint64_t work_threshold
+
+    cdef struct CStructureFault "twigcast::StructureFault":
+        int code
+        const char* message
+
+    cdef cppclass CStructureMatching "twigcast::StructureMatching":
+        CSinks sinks
+        vector[uint64_t] not_certain, not_open
+        cbool is_ready, leaves_open
+        void separate(const vector[uint64_t]&, const vector[uint64_t]&)
+
+    cdef cppclass CStructureReader "twigcast::StructureReader":
+        CStructureLimits limits
+        CStructureMatching matching[2]
+        CStructureFault open(const char*, size_t, const CKnownNames*) except +
+        CStructureFault match(CSinks&, uint64_t*, size_t) except +
 
 cdef extern from "expat.h" nogil:
     const char* XML_ExpatVersion()

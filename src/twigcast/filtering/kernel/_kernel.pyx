@@ -4,7 +4,7 @@
 
 ``build`` turns programs over a ``Vocabulary`` into the bytes of a segment; ``Segment`` is a checked view of such bytes.
 A ``Plan`` is a checked view of the bytes of a plan by which documents are rewritten while they are read.
-A ``SegmentMatcher`` matches documents against several segments at once, and caches the label paths that it has seen
+A ``SegmentMatcher`` matches documents, or their structures, against several segments at once, and caches the label paths that it has seen
 for the next documents.  Only one thread at a time may use it; segments are immutable and shared.
 """
 
@@ -20,6 +20,7 @@ from twigcast.document import code_points, codec_name
 
 cdef uint32_t NONE = 0xFFFFFFFF
 MOST_REWRITERS = 256  # that an engine keeps beside those in use
+cdef uint64_t SMALLEST_ELEMENT = 4  # bytes: <a/>
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
 
@@ -65,117 +66,11 @@ cdef void fill(vector[uint64_t]& bitmap, const uint8_t[::1] bytes, size_t words)
         bitmap[i >> 3] |= (<uint64_t>bytes[i]) << ((i & 7) * 8)
 
 
-cdef class Vocabulary:
-    """Gives numbers to the name tests and value predicates that programs refer to."""
-
-    cdef CVocabulary names
-
-    def add_test(self, space, local):
-        """Add a name test and return its number; ``None`` stands for any namespace or any local name."""
-        cdef bytes space_bytes = b"" if space is None else space.encode()
-        cdef bytes local_bytes = b"" if local is None else local.encode()
-        cdef const char* space_data = NULL
-        cdef const char* local_data = NULL
-        if space is not None:
-            space_data = PyBytes_AS_STRING(space_bytes)
-        if local is not None:
-            local_data = PyBytes_AS_STRING(local_bytes)
-        return self.names.add_test(space_data, <uint32_t>len(space_bytes), local_data, <uint32_t>len(local_bytes))
-
-    def copy(self):
-        """Return a copy with the same numbers, to build from in another thread while this one grows."""
-        cdef Vocabulary other = Vocabulary()
-        other.names = self.names
-        return other
-
-    def add_predicate(self, uint32_t kind, uint32_t op, uint32_t test, str text, double number):
-        """Add a value predicate and return its number."""
-        cdef bytes text_bytes = text.encode()
-        return self.names.add_predicate(kind, op, test, PyBytes_AS_STRING(text_bytes), <uint32_t>len(text_bytes), number)
-
-
-def build(Vocabulary vocabulary, list positions, list programs):
-    """Build the bytes of a segment with each program at its position; raises ValueError for an invalid program.
-
-    The GIL is released while the segment is built.
-    """
-    cdef CBuilder* builder = new CBuilder(vocabulary.names)
-    cdef vector[uint32_t] numbers
-    cdef vector[const char*] data
-    cdef vector[size_t] sizes
-    cdef size_t i, n = len(programs)
-    cdef cbool sound = True
-    cdef string made
-    cdef bytes program
-    try:
-        for i in range(n):
-            program = programs[i]
-            numbers.push_back(positions[i])
-            data.push_back(PyBytes_AS_STRING(program))
-            sizes.push_back(PyBytes_GET_SIZE(program) // 4)
-        with nogil:
-            for i in range(n):
-                if not builder.add(numbers[i], <const uint32_t*>data[i], sizes[i]):
-                    sound = False
-                    break
-            if sound:
-                made = builder.finish()
-        if not sound:
-            raise ValueError(f"not a program: {programs[i]!r}")
-        return PyBytes_FromStringAndSize(made.data(), made.size())
-    finally:
-        del builder
-
-
-@cython.no_gc  # the garbage collector must not release the buffer before the view of it is destroyed
-cdef class Segment:
-    """A checked view of a segment's bytes, which it keeps alive; raises ValueError for any other bytes."""
-
-    cdef CSegment view
-    cdef Py_buffer buffer
-    cdef readonly object owner
-
-    def __cinit__(self, owner):
-        PyObject_GetBuffer(owner, &self.buffer, PyBUF_SIMPLE)
-        self.owner = owner
-        if (<size_t>self.buffer.buf) % 8 != 0:
-            raise ValueError("a segment must be aligned to 8 bytes")
-        cdef const char* problem = self.view.open(<const char*>self.buffer.buf, <size_t>self.buffer.len)
-        if problem != NULL:
-            raise ValueError(problem.decode())
-
-    def __dealloc__(self):
-        PyBuffer_Release(&self.buffer)
-
-    @property
-    def bytes(self):
-        return self.buffer.len
-
-    @property
-    def start(self):
-        """The least position, or 0 if there is none."""
-        return self.view.header.base
-
-    @property
-    def end(self):
-        """One more than the greatest position."""
-        return self.view.header.base + self.view.header.positions
-
-
+include "segments.pxi"
 include "plans.pxi"
 
 
-cdef class Numbers:
-    """A vector of uint32 or int32 as a buffer, so that Arrow can take it without a copy."""
-
-    cdef vector[uint32_t] items
-
-    def __getbuffer__(self, Py_buffer* buffer, int flags):
-        self.items.reserve(1)  # Arrow needs an address even if there are no items
-        PyBuffer_FillInfo(buffer, self, <void*>self.items.data(), self.items.size() * 4, 1, flags)
-
-    def __len__(self):
-        return self.items.size()
+cdef class KnownNames
 
 
 cdef class _Matcher:
@@ -188,12 +83,15 @@ cdef class _Matcher:
     cdef begin(self, CTuning tuning):
         self.matcher = new CMatcher(self.segment.view, tuning)
 
+    cdef begin_structures(self, CTuning tuning, CStructuralSegment* structural):
+        self.matcher = new CMatcher(structural.view, tuning)
+
     def __dealloc__(self):
         del self.matcher
 
 
 cdef class SegmentMatcher:
-    """Matches documents against a list of segments; one thread at a time."""
+    """Matches documents or their structures against a list of segments; one thread at a time."""
 
     cdef CReader* reader
     cdef CConfirmation* confirmation
@@ -212,6 +110,10 @@ cdef class SegmentMatcher:
     cdef CMediation mediation
     cdef dict rewriters  # by plan
     cdef PlanSet plans
+    cdef CStructureBuilder structure
+    cdef CStructureReader structures
+    cdef KnownNames known
+    cdef list structure_matchers  # of segments with value predicates, for structures without attributes and with them
     cdef readonly object version
 
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
@@ -232,7 +134,10 @@ cdef class SegmentMatcher:
         self.reader.limits.entity_depth = entity_depth
         self.reader.limits.matching_work = matching_work
         self.reader.limits.matching_work_threshold = matching_work_threshold
+        self.structures.limits = CStructureLimits(
+            bytes // SMALLEST_ELEMENT, depth, attributes, matching_work, matching_work_threshold)
         self.matchers = {}
+        self.structure_matchers = [{}, {}]
         self.rewriters = {}
         self.tuning = CTuning(cache_bytes, programs, memo, dead_places, shared_copies)
 
@@ -269,6 +174,10 @@ cdef class SegmentMatcher:
         fill(self.gone, gone, words)
         fill(self.inexact, inexact, words)
         self.confirming = inexact.shape[0] > 0
+        for each in range(2):
+            self.structures.matching[each].is_ready = False
+            self.structure_matchers[each] = {
+                segment: matcher for segment, matcher in self.structure_matchers[each].items() if segment in matchers}
         self.version = version
 
     def rewrite(self, PlanSet plans, cbool as_is):
@@ -360,7 +269,10 @@ cdef class SegmentMatcher:
             self.confirmation.evaluator.upper = &UPPER
 
     def match(self, const uint8_t[::1] body):
-        """The positions that match, those that took too much work, None; or None, (), an error."""
+        """The positions that match, those that took too much work, None, figures; or None, (), an error, figures.
+
+        The figures are the numbers of elements, levels and most attributes.
+        """
         cdef CError error
         cdef Numbers found = Numbers()
         cdef vector[uint32_t] undecided
@@ -371,8 +283,9 @@ cdef class SegmentMatcher:
             if error.code == 0:
                 append_positions(self.result.data(), self.gone.data(), self.result.size(), found.items)
         if error.code:
-            return None, (), (error.code, error.line, error.column, error.offset)
-        return found, list(undecided), None
+            return None, (), (error.code, error.line, error.column, error.offset), (0, 0, 0)
+        cdef CFigures figures = self.reader.figures
+        return found, list(undecided), None, (figures.elements, figures.depth, figures.attributes)
 
     def count(self, const uint8_t[::1] body):
         """How many positions match, None; or 0, an error."""
@@ -486,8 +399,12 @@ cdef class SegmentMatcher:
         return counts, self.confirmation.undecided_count, self.confirmation.evaluator.bytes()
 
     def statistics(self):
-        """The counters of the matcher of each segment, as one dict per segment."""
-        return [(<_Matcher>self.matchers[segment]).matcher.statistics() for segment in self.segments or ()]
+        """The counters of each matcher, as one dict per matcher."""
+        every = [self.matchers[segment] for segment in self.segments or ()]
+        for matchers in self.structure_matchers:
+            every += matchers.values()
+        return [(<_Matcher>each).matcher.statistics() for each in every]
 
 
+include "structures.pxi"
 include "bare_parser.pxi"

@@ -168,7 +168,7 @@ class Automaton {
                 component.descendants = component.descendants || (segment_.keys[to - 1] & DESCENDANT);
             }
             component.flags |= segment_.flags[node];
-            if (segment_.end[node] != NONE) ends.push_back(segment_.end[node]);
+            segment_.for_ends(node, [&ends](u32 end) { ends.push_back(end); });
         }
         component.block = blocks.intern(ends);
         components_.push_back(component);

@@ -57,6 +57,9 @@ class Matcher {
 
     bool needs_text() const { return needs_text_; }
 
+    // Whether the content of the open element makes no difference.
+    bool is_skipping() const { return skipped_ && !conformance_.following(); }
+
     // `result` has a bit for every position up to the last one of this segment.
     void begin(u64* result) {
         result_ = result;
@@ -71,7 +74,7 @@ class Matcher {
         accepted_.clear();
         open(frames_[0], Automaton::DOCUMENT, 0);
         conformance_.begin();
-        if (segment_.end[0] != NONE) complete_slot(segment_.end[0]);
+        segment_.for_ends(0, [this](u32 slot) { complete_slot(slot); });
     }
 
     void start(const char* name, std::size_t length, u64 hash, const char** attributes, u32 depth) {

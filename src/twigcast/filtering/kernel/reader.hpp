@@ -36,6 +36,11 @@ enum ErrorCode : int {
     NO_MAPPING = 1010,
 };
 
+struct Figures {
+    u64 elements = 0;
+    u32 depth = 0, attributes = 0;  // the greatest depth, the most attributes of one element
+};
+
 struct ReadError {
     int code = 0;  // 0: none
     u64 line = 0, column = 0, offset = 0;  // as expat counts: lines from 1, columns from 0
@@ -54,6 +59,7 @@ class Reader {
     Sinks sinks;
     EncodingTable encoding_table = nullptr;
     Mediation* mediation = nullptr;  // if documents are rewritten
+    Figures figures;                 // of the document that was read
 
     // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
@@ -71,21 +77,30 @@ class Reader {
     }
 
     // Parses a document that was read before, and records its tree.
-    ReadError record(const char* bytes, u64 length) {
-        std::vector<Matcher*> none;
-        sinks.matchers.swap(none);
-        const bool before = sinks.recording;
-        sinks.recording = true;
-        ReadError error = read(bytes, length, nullptr, 0);
-        sinks.recording = before;
-        sinks.matchers.swap(none);
-        return error;
+    ReadError record(const char* bytes, u64 length) { return read_without_matchers(bytes, length, true, nullptr); }
+
+    // Parses a document for its structure alone.
+    ReadError read_structure(const char* bytes, u64 length, StructureBuilder& structure) {
+        return read_without_matchers(bytes, length, false, &structure);
     }
 
   private:
     static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
     static constexpr u64 LONGEST_CHARACTER = 3;  // in UTF-8, of one that is a byte in another encoding
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
+
+    ReadError read_without_matchers(const char* bytes, u64 length, bool recording, StructureBuilder* structure) {
+        std::vector<Matcher*> matchers;
+        auto exchange = [&] {
+            std::swap(sinks.matchers, matchers);
+            std::swap(sinks.recording, recording);
+            std::swap(sinks.structure, structure);
+        };
+        exchange();
+        ReadError error = read(bytes, length, nullptr, 0);
+        exchange();
+        return error;
+    }
 
     void free_parsers() {
         if (plain_) XML_ParserFree(plain_);
@@ -110,6 +125,7 @@ class Reader {
         restart_ = false;
         own_error_ = 0;
         depth_ = 0;
+        figures = Figures{};
         XML_SetHashSalt(parser, salt_);
         XML_SetUserData(parser, this);
         XML_SetElementHandler(parser, on_start, on_end);
@@ -189,10 +205,13 @@ class Reader {
             return reader.restart();
         }
         if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
+        ++reader.figures.elements;
+        reader.figures.depth = std::max(reader.figures.depth, reader.depth_);
         if (attributes[0]) {
             u32 count = 0;
             while (attributes[2 * count]) ++count;
             if (count > reader.limits.attributes) return reader.stop(TOO_MANY_ATTRIBUTES);
+            reader.figures.attributes = std::max(reader.figures.attributes, count);
         }
         if (reader.spaced_mode_ && reader.expands_too_much(length, attributes)) return reader.stop(EXPANSION);
         if (reader.has_doctype_ && attributes[0] && reader.refers_to_undeclared())

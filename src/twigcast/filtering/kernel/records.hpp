@@ -48,14 +48,15 @@ class Record {
 
     void end() { events_.push_back(Event{END_EVENT, NONE, 0, 0, 0}); }
 
-    // Text that nobody reads is null: only its length counts.
+    // Text that nobody reads is null: its length counts, and that it is there.
     void text(const char* text, std::size_t length) {
         cost_ += length;
-        if (!text) return;
-        const u32 at = static_cast<u32>(bytes_.size());
-        append(text, length);
-        content_ += length;
-        if (joins()) events_.back().second += static_cast<u32>(length);
+        const u32 at = text ? static_cast<u32>(bytes_.size()) : NONE;
+        if (text) {
+            append(text, length);
+            content_ += length;
+        }
+        if (joins(text)) events_.back().second += static_cast<u32>(length);
         else events_.push_back(Event{TEXT_EVENT, NONE, 0, at, static_cast<u32>(length)});
     }
 
@@ -86,6 +87,7 @@ class Record {
 
     const Event& operator[](std::size_t number) const { return events_[number]; }
     const char* at(u32 offset) const { return bytes_.data() + offset; }
+    const char* text_of(const Event& event) const { return event.first == NONE ? nullptr : at(event.first); }
 
     // The tag of a start event; `room` keeps its attributes, and `tags` has the names of the plan.
     Tag tag(const Event& event, const std::vector<Tag>& tags, std::vector<const char*>& room) const {
@@ -118,8 +120,9 @@ class Record {
   private:
     static constexpr std::size_t KEPT = 1 << 20, FULL = 1u << 31;
 
-    bool joins() const {
-        return !events_.empty() && events_.back().kind == TEXT_EVENT;
+    bool joins(const char* text) const {
+        if (events_.empty() || events_.back().kind != TEXT_EVENT) return false;
+        return (events_.back().first == NONE) == (text == nullptr);
     }
 
     void append(const void* data, std::size_t length) { bytes_.append(static_cast<const char*>(data), length); }

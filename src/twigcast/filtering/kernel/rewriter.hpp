@@ -68,7 +68,7 @@ class Rewriter {
         needs_text_ = sinks_.needs_text();
         open_.clear();
         skipped_ = 0;
-        looks_ = !skips_ || sinks_.recording;
+        looks_ = !skips_ || sinks_.sees_all();
         if (generation_ != sinks_.generation || interest_.empty()) {
             generation_ = sinks_.generation;
             interest_.assign(plan_.nodes.size(), UNKNOWN);

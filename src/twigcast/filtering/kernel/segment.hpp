@@ -103,6 +103,7 @@ struct Segment {
     const Schema* schemas = nullptr;
     const SchemaState* states = nullptr;
     const u8* flags = nullptr;
+    const u32 *more_start = nullptr, *more_ends = nullptr;  // further ends of a node; a segment in a file has none
 
     u32 nodes() const { return header->nodes; }
     u32 atoms() const { return header->atoms; }
@@ -112,6 +113,14 @@ struct Segment {
     u32 schema_count() const { return static_cast<u32>(header->count[SCHEMAS] - 1); }
     // roots[0]: the trie of the document's own atoms; roots[1 + t]: the trie of test t; NONE where there is none.
     u32 root(u32 test) const { return roots[1 + test]; }
+
+    // Calls `take` for everything that is complete as soon as the node is reached.
+    template <class Take>
+    void for_ends(u32 node, const Take& take) const {
+        if (end[node] != NONE) take(end[node]);
+        if (more_start)
+            for (u32 i = more_start[node]; i < more_start[node + 1]; ++i) take(more_ends[i]);
+    }
 
     // Returns nullptr if the bytes are a valid segment, otherwise a description of the error.
     const char* open(const char* bytes, std::size_t length);

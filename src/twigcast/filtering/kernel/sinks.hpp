@@ -1,9 +1,10 @@
-// Where the events of a document go, whether they are its own or those of its image: the matchers, and the tree if one
-// is recorded.  Sinks count their own depth, because an image may be deeper than its source.
+// Where the events of a document go, whether they are its own or those of its image: the matchers, the tree if one is
+// recorded, and the structure if one is wanted.  Sinks count their own depth, because an image may be deeper than its source.
 #pragma once
 
 #include "confirmation.hpp"
 #include "matcher.hpp"
+#include "structure.hpp"
 
 namespace twigcast {
 
@@ -11,6 +12,7 @@ class Sinks {
   public:
     std::vector<Matcher*> matchers;
     DocumentTree* tree = nullptr;
+    StructureBuilder* structure = nullptr;  // null: not wanted
     bool recording = false;  // also record the tree
     bool too_costly = false;
     u64 generation = 0;  // to be increased when there are other matchers
@@ -20,6 +22,7 @@ class Sinks {
         too_costly = false;
         with_prefixes_ = with_prefixes;
         if (recording) tree->begin(length);
+        if (structure) structure->begin();
         for (Matcher* matcher : matchers) matcher->begin(result);
         const u64 now = work();
         most_work_ = most_work < NO_LIMIT - now ? now + most_work : NO_LIMIT;
@@ -34,19 +37,21 @@ class Sinks {
     void start(const char* name, std::size_t length, u64 hash, const char** attributes) {
         ++depth_;
         if (recording) tree->start(name, length, hash, attributes);
-        if (with_prefixes_ && !matchers.empty()) {
+        if (with_prefixes_ && (structure || !matchers.empty())) {
             attributes = without_prefixes(name, attributes);
             name = stripped_[0].c_str();
             length = stripped_[0].size();
             hash = hash_bytes(name, length);
         }
         for (Matcher* matcher : matchers) matcher->start(name, length, hash, attributes, depth_);
+        if (structure) structure->start(name, length, hash, attributes);
     }
 
     void end() {
         for (Matcher* matcher : matchers) matcher->end(depth_);
         if (++ended_ % WORK_EVERY == 0 && work() > most_work_) too_costly = true;
         if (recording) tree->end();
+        if (structure) structure->end();
         --depth_;
     }
 
@@ -67,9 +72,12 @@ class Sinks {
         if (recording) tree->instruction(target, data);
     }
 
+    // Whether every element makes a difference.
+    bool sees_all() const { return recording || structure; }
+
     // Whether elements with this label path, or what they contain, can make a difference.
     bool sees(const std::vector<Label>& path) const {
-        if (recording) return true;
+        if (sees_all()) return true;
         for (Matcher* matcher : matchers)
             if (matcher->sees(path)) return true;
         return false;
@@ -81,6 +89,13 @@ class Sinks {
         for (Matcher* matcher : matchers)
             if (matcher->reads_text(path)) return true;
         return false;
+    }
+
+    // Whether no matcher looks into the open element.
+    bool is_skipping() const {
+        for (const Matcher* matcher : matchers)
+            if (!matcher->is_skipping()) return false;
+        return true;
     }
 
     // From now on, note what elements give to the open one, so that it can be given to others; returns a number for it.

@@ -388,11 +388,9 @@ class Stages {
     }
 
     void end_with_attribute(u32 at) {
-        Stage& stage = stages_[at];
-        if (!stage.pending.empty()) {
-            if (!stage.pending.back().depth) flush(at);
-            if (!stage.pending.empty()) --stage.pending.back().depth;
-        }
+        std::vector<Pending>& pending = stages_[at].pending;
+        if (!pending.empty() && !pending.back().depth) flush(at);
+        if (!pending.empty()) --pending.back().depth;
         send_end(at + 1);
     }
 
@@ -444,7 +442,7 @@ class Stages {
     // gave, and are told to give the same to the others.
     void replay_copy(u32 at, Stage& stage, Sharing& sharing) {
         const std::size_t size = stage.moved.size();
-        if (!shares_copies || sinks_.recording || stage.holder_ends.size() < 2 || size < 3) return replay(at, stage.moved, 0, size);
+        if (!shares_copies || sinks_.sees_all() || stage.holder_ends.size() < 2 || size < 3) return replay(at, stage.moved, 0, size);
         if (!sharing.is_known) look_at_copy(stage, sharing);
         if (next(at + 1, inside_ | sharing.begins) != count_) return replay(at, stage.moved, 0, size);
         if (sharing.number && sinks_.repeat_copy(sharing.number, sharing.text)) return;
@@ -458,7 +456,8 @@ class Stages {
         for (std::size_t i = 0; i < stage.moved.size(); ++i) {
             const Event& event = stage.moved[i];
             if (event.kind == START_EVENT && event.node != NONE) sharing.begins |= begins_[event.node];
-            if (event.kind == TEXT_EVENT) sharing.text.append(stage.moved.at(event.first), event.second);
+            if (event.kind == TEXT_EVENT && event.first != NONE)
+                sharing.text.append(stage.moved.at(event.first), event.second);
         }
     }
 
@@ -478,7 +477,7 @@ class Stages {
             switch (event.kind) {
                 case START_EVENT: send_start(at + 1, record.tag(event, tags, stage.replayed)); break;
                 case END_EVENT: send_end(at + 1); break;
-                case TEXT_EVENT: send_text(at + 1, record.at(event.first), event.second); break;
+                case TEXT_EVENT: send_text(at + 1, record.text_of(event), event.second); break;
                 case COMMENT_EVENT: send_comment(at + 1, record.at(event.first)); break;
                 default: send_instruction(at + 1, record.at(event.first), record.at(event.second)); break;
             }

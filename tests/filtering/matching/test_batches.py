@@ -7,7 +7,7 @@ from array import array
 import pyarrow as pa
 import pytest
 
-from twigcast.filtering.batches import Bodies, PositionLists
+from twigcast.filtering.matching.batches import Bodies, PositionLists
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()], ids=str)

@@ -35,6 +35,13 @@ class Bodies:
         offsets = self.offsets.cast("q" if self.wide else "i")
         return bytes(self.data[offsets[row] : offsets[row + 1]])
 
+    def present(self, errors: Sequence[Exception | None]) -> list[bool]:
+        """Whether each row has an answer: there is a value, and no error; empty if all rows have one."""
+        if not self.valid and not any(errors):
+            return []
+        valid = self.valid or bytes([1]) * len(self)
+        return [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
+
 
 class PositionLists:
     """The matching positions of each document: one buffer with all positions, and the offsets of the rows."""
