@@ -84,6 +84,10 @@ class Overlay:
         self._pass_on(one, sends[0])
         self._pass_on(other, sends[1])
 
+    def replan(self, name: str) -> None:
+        """Let a router send new annotation plans to its neighbours."""
+        self._pass_on(name, self.routers[name].replan())
+
     def _pass_on(self, name: str, sends: Iterable[Send]) -> None:
         waiting = [(name, send) for send in sends]
         for source, (target, message) in waiting:  # grows while it is walked

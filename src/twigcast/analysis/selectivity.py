@@ -45,12 +45,13 @@ def sample_selectivity(documents: Iterable[Document]) -> Selectivity:
     for number, document in enumerate(documents):
         everything |= 1 << number
         _grow(top, document, 1 << number)
+    _sum_up(top)
     size = everything.bit_count()
     if not size:
         raise ValueError("a selectivity needs at least one sample document")
 
     def estimate(tree: Twig) -> float:
-        return _documents(tree, top, everything, {}).bit_count() / size * _values(tree)
+        return _Search().documents(tree, top).bit_count() / size * _values(tree)
 
     return _remembered(estimate)
 
@@ -85,13 +86,17 @@ def _remembered(estimate: Callable[[Twig], float]) -> Selectivity:
 
 
 class _LabelPath:
-    """A label path of the sample with its continuations; ``documents`` has a bit for each document."""
+    """A label path of the sample with its continuations; ``documents`` has a bit for each document.
 
-    __slots__ = ("children", "documents")
+    ``below`` has the documents of each name at any depth below, so that ``//name`` need not be searched for.
+    """
+
+    __slots__ = ("below", "children", "documents")
 
     def __init__(self) -> None:
         self.children: dict[tuple[str, str], _LabelPath] = {}
         self.documents = 0
+        self.below: dict[tuple[str, str], int] = {}
 
 
 def _grow(at: _LabelPath, node: Document | Element, document: int) -> None:
@@ -107,28 +112,80 @@ def _grow(at: _LabelPath, node: Document | Element, document: int) -> None:
             waiting.append((following, child))
 
 
-def _documents(tree: Twig, at: _LabelPath, among: int, found: dict[tuple[int, int], int]) -> int:
-    """Return the documents of ``among`` that contain all branches of ``tree`` below the label path ``at``."""
-    documents = among & at.documents
-    for branch in tree.branches:
-        if not documents:
-            break
-        documents &= _below(branch, at, found)
-    return documents
+def _sum_up(top: _LabelPath) -> None:
+    """Fill ``below`` of all label paths, the longest first."""
+    paths = [top]
+    for path in paths:
+        paths += path.children.values()
+    for path in reversed(paths):
+        for name, child in path.children.items():
+            path.below[name] = path.below.get(name, 0) | child.documents
+            for other, documents in child.below.items():
+                path.below[other] = path.below.get(other, 0) | documents
 
 
-def _below(branch: Twig, at: _LabelPath, found: dict[tuple[int, int], int]) -> int:
-    """Return the documents that contain ``branch`` below the label path ``at``."""
-    key = (id(branch), id(at))
-    if key not in found:
+class _Search:
+    """Finds the documents that contain a twig; ``below`` is computed once for each twig and label path.
+
+    The names in a twig bound the documents: below a label path, they are those that have all of the names.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], int] = {}
+        self._names: dict[int, tuple[tuple[str, str], ...]] = {}
+
+    def documents(self, tree: Twig, at: _LabelPath) -> int:
+        """Return the documents that contain all branches of ``tree`` below the label path ``at``."""
+        documents = at.documents
+        for branch in tree.branches:
+            if not documents:
+                break
+            documents &= self._below(branch, at)
+        return documents
+
+    def _below(self, branch: Twig, at: _LabelPath) -> int:
+        """Return the documents that contain ``branch`` below the label path ``at``."""
+        key = (id(branch), id(at))
+        known = self._found.get(key)
+        if known is None:
+            known = self._found[key] = self._search(branch, at)
+        return known
+
+    def _search(self, branch: Twig, at: _LabelPath) -> int:
+        most = at.documents
+        for name in self._names_of(branch):
+            most &= at.below.get(name, 0)
+        goes_deep = branch.axis is Axis.DESCENDANT
+        test = branch.test
+        if not most:
+            return 0
+        if test.namespace is None or test.local is None:
+            candidates = [child for name, child in at.children.items() if test.admits(*name)]
+        elif goes_deep and not branch.branches:
+            return most
+        else:
+            child = at.children.get((test.namespace, test.local))
+            candidates = [] if child is None else [child]
         documents = 0
-        for name, child in at.children.items():
-            if branch.test.admits(*name):
-                documents |= _documents(branch, child, child.documents, found)
-            if branch.axis is Axis.DESCENDANT:
-                documents |= _below(branch, child, found)
-        found[key] = documents
-    return found[key]
+        for child in candidates:
+            documents |= self.documents(branch, child)
+        for child in at.children.values() if goes_deep else ():
+            if documents == most:
+                break
+            documents |= self._below(branch, child)
+        return documents
+
+    def _names_of(self, branch: Twig) -> tuple[tuple[str, str], ...]:
+        names = self._names.get(id(branch))
+        if names is None:
+            tests = [each.test for each in (branch, *branch.below())]
+            named = [
+                (test.namespace, test.local)
+                for test in tests
+                if test.namespace is not None and test.local is not None
+            ]
+            names = self._names[id(branch)] = tuple(dict.fromkeys(named))
+        return names
 
 
 # From a schema

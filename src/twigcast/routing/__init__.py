@@ -26,6 +26,7 @@ from twigcast.routing.messages import (
     Message,
     Paths,
     Publish,
+    RequestAnnotations,
     Send,
     Subscribe,
     Unadvertise,
@@ -34,6 +35,17 @@ from twigcast.routing.messages import (
 from twigcast.routing.network import Network
 from twigcast.routing.overlay import Delivery, Overlay, join
 from twigcast.routing.path_publication import LeafPath, branches, leaf_paths, reassemble
+from twigcast.routing.piggyback import (
+    PAPER_PROTOCOLS,
+    PIGGYBACK,
+    AnnotationPlan,
+    Annotations,
+    DocumentWork,
+    RoutingExplanation,
+    Timing,
+    Work,
+    protocol,
+)
 from twigcast.routing.pool import Pool
 from twigcast.routing.router import Router
 from twigcast.routing.stages.aggregating import Aggregating
@@ -48,11 +60,15 @@ __all__ = [
     "FLOODING",
     "MAPPING",
     "NOWHERE",
+    "PAPER_PROTOCOLS",
+    "PIGGYBACK",
     "RULES",
     "STRATEGIES",
     "Advertise",
     "Advertisement",
     "Aggregating",
+    "AnnotationPlan",
+    "Annotations",
     "Announce",
     "Approach",
     "Carried",
@@ -61,6 +77,7 @@ __all__ = [
     "Delivery",
     "DeliveryTable",
     "Demand",
+    "DocumentWork",
     "Envelope",
     "ForwardingTable",
     "KnownMappings",
@@ -77,13 +94,17 @@ __all__ = [
     "Proposal",
     "PublicationTable",
     "Publish",
+    "RequestAnnotations",
     "Router",
+    "RoutingExplanation",
     "Send",
     "Strategy",
     "Subscribe",
     "SubscriptionTree",
+    "Timing",
     "Unadvertise",
     "Unsubscribe",
+    "Work",
     "advertisement",
     "branches",
     "carry",
@@ -91,5 +112,6 @@ __all__ = [
     "join",
     "leaf_paths",
     "pool_for",
+    "protocol",
     "reassemble",
 ]

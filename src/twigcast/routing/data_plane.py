@@ -10,7 +10,7 @@ the client receives this document if one of its patterns matches it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -18,32 +18,45 @@ import numpy as np
 from twigcast.routing.forwarding import NOWHERE, Carried, carry, wanted_links
 from twigcast.routing.messages import Deliver, Envelope, Message, Paths, Publish, is_flooded
 from twigcast.routing.path_publication import reassemble
+from twigcast.routing.piggyback import DocumentFinding
 from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.tables import PublicationTable
 
 Outgoing: TypeAlias = dict[str, list[Message]]
 """The messages to send, by link."""
 
+ReadDocuments: TypeAlias = Sequence[tuple[Envelope, DocumentFinding]]
+"""Documents, each with what the router found out about it."""
+
+Annotated: TypeAlias = Callable[[Envelope, DocumentFinding, str], Envelope]
+"""Returns a document as it is sent to a neighbour, given what the router found out about it."""
+
 
 def send_documents(
-    documents: Sequence[tuple[Envelope, Answer]],
+    documents: ReadDocuments,
     link: str,
     asked: PublicationTable,
     pool: Pool,
     outgoing: Outgoing,
+    annotated: Annotated | None = None,
 ) -> None:
-    """Add to ``outgoing`` the messages that carry documents from ``link`` on to neighbours and clients."""
+    """Add to ``outgoing`` the messages that carry documents from ``link`` on to neighbours and clients.
+
+    ``annotated`` returns a document as it goes to a neighbour.
+    """
     origin = asked[link]
     arrived = NOWHERE if origin.is_client else origin.number
     table, deliveries = asked.forwarding(pool.capacity), asked.deliveries(pool.capacity)
-    for envelope, answer in documents:
-        links = wanted_links(table, answer, flooded=is_flooded(envelope), arrived=arrived)
+    for envelope, finding in documents:
+        links = wanted_links(table, finding.answer, flooded=is_flooded(envelope), arrived=arrived)
         if links:
             onward = Publish(envelope)
             for number, neighbour in enumerate(asked.neighbours):
                 if links >> number & 1:
+                    if annotated is not None:
+                        onward = Publish(annotated(envelope, finding, neighbour))
                     outgoing.setdefault(neighbour, []).append(onward)
-        for client, ids in deliveries.by_client(deliveries.rows(answer)):
+        for client, ids in deliveries.by_client(deliveries.rows(finding.answer)):
             outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope.delivered(), ids))
 
 

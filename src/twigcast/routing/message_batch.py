@@ -21,11 +21,12 @@ from twigcast.routing.messages import (
     Message,
     Paths,
     Publish,
+    RequestAnnotations,
     Subscribe,
     Unadvertise,
     Unsubscribe,
 )
-from twigcast.routing.pool import Answer
+from twigcast.routing.piggyback import DocumentFinding
 from twigcast.routing.tables import AdvertisementTable, PublicationTable
 
 RESERVED = ("merge:", "aggregate:", "branch:")
@@ -38,8 +39,8 @@ class BatchPart:
 
     subscriptions: dict[str, Pattern | None] = field(default_factory=dict)
     advertisements: dict[str, Advertisement | None] = field(default_factory=dict)
-    documents: list[tuple[Envelope, Answer]] = field(default_factory=list)
-    """With their answers from before the batch, which are stale from the first part with changes on."""
+    documents: list[tuple[Envelope, DocumentFinding]] = field(default_factory=list)
+    """With what was found before the batch, which is stale from the first part with changes on."""
     paths: list[Paths] = field(default_factory=list)
 
     @property
@@ -52,13 +53,14 @@ def in_parts(
     link: str,
     subscribed: Container[str],
     announced: AdvertisementTable,
-    match: Callable[[Envelope], Answer],
+    read: Callable[[Envelope], DocumentFinding],
     *,
     takes_paths: bool,
+    takes_plans: bool,
 ) -> list[BatchPart]:
     """Split a batch from one link into parts; raises ``RoutingError`` or ``DocumentError`` to refuse it.
 
-    ``subscribed`` holds the ids that the link has.  Every document is matched here, so that an unreadable
+    ``subscribed`` holds the ids that the link has.  Every document is read here, so that an unreadable
     document refuses the batch before anything has changed.
     """
     parts = [BatchPart()]
@@ -66,7 +68,7 @@ def in_parts(
     known: dict[str, bool] = {}
     for message in messages:
         if isinstance(message, Publish):
-            parts[-1].documents.append((message.envelope, match(message.envelope)))
+            parts[-1].documents.append((message.envelope, read(message.envelope)))
         elif isinstance(message, Subscribe):
             if present.get(message.id, message.id in subscribed):
                 raise duplicate("subscription", message.id, link)
@@ -93,6 +95,8 @@ def in_parts(
             _part_for_change(parts).advertisements[message.id] = None
         elif isinstance(message, Paths) and takes_paths:
             parts[-1].paths.append(message)
+        elif isinstance(message, RequestAnnotations) and takes_plans:
+            _check_plan(message, link)  # it concerns the documents that are sent to the link
         else:
             raise RoutingError(
                 f"a router does not accept {type(message).__name__} from {link!r}",
@@ -155,6 +159,21 @@ def _check_subscription(message: Subscribe) -> None:
             f"the pattern of the subscription {shortened(message.id)} has no valid text: {error}",
             code="character",
             name=message.id,
+        ) from error
+
+
+def _check_plan(message: RequestAnnotations, link: str) -> None:
+    """Refuse a plan with questions that no index accepts, for the same reason."""
+    plan = message.plan
+    plan.check()
+    try:
+        for pattern in (*[wish.pattern for wish in plan.wishes], *plan.answers):
+            check_text(render(pattern))
+    except (PatternError, ValueError) as error:
+        raise RoutingError(
+            f"the annotation plan of {link!r} has a pattern without a valid text: {error}",
+            code="character",
+            name=link,
         ) from error
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from twigcast.rewriting import Mapping
     from twigcast.routing.advertising import Advertisement
     from twigcast.routing.path_publication import LeafPath
+    from twigcast.routing.piggyback import AnnotationPlan
 
 FLOODED = "flooded"
 MAPPING, RULES = "mapping", "mapping-rules"
@@ -34,13 +35,21 @@ class Envelope:
     headers: tuple[tuple[str, str], ...] = ()
     image: bytes | None = None
     """The document in the global schema, where it travels along; subscribers do not receive it."""
+    annotations: bytes = b""
+    """What the router before says about the document (``piggyback``); subscribers do not receive it."""
 
     def delivered(self) -> Envelope:
-        """The document as a subscriber receives it: without image and rules, which are for routers."""
-        if self.image is None and all(key != RULES for key, _ in self.headers):
+        """The document as a subscriber receives it: without image, rules and annotations."""
+        if self.image is None and not self.annotations and all(key != RULES for key, _ in self.headers):
             return self
         headers = tuple(each for each in self.headers if each[0] != RULES)
-        return replace(self, headers=headers, image=None)
+        return Envelope(self.doc_id, self.body, self.publisher, headers)
+
+    def with_annotations(self, annotations: bytes) -> Envelope:
+        """The same document with other annotations."""
+        if annotations == self.annotations:
+            return self
+        return Envelope(self.doc_id, self.body, self.publisher, self.headers, self.image, annotations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,13 @@ class Announce:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestAnnotations:
+    """Asks a neighbour to annotate the documents that it sends, by this plan in place of the last one."""
+
+    plan: AnnotationPlan
+
+
+@dataclass(frozen=True, slots=True)
 class Publish:
     """Publishes a whole document."""
 
@@ -111,7 +127,17 @@ class Deliver:
     subscriptions: tuple[str, ...]
 
 
-Message: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Announce | Publish | Paths | Deliver
+Message: TypeAlias = (
+    Subscribe
+    | Unsubscribe
+    | Advertise
+    | Unadvertise
+    | Announce
+    | RequestAnnotations
+    | Publish
+    | Paths
+    | Deliver
+)
 
 
 class Send(NamedTuple):

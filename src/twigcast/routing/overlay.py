@@ -140,8 +140,12 @@ def join(
     schema: ElementGraph | None = None,
     selectivity: Selectivity | None = None,
     mediation: NetworkMediation | None = None,
+    sample: Sequence[bytes] = (),
 ) -> dict[str, Router]:
-    """Make the routers of a network with their neighbours and clients; ``pool`` is called for each router."""
+    """Make the routers of a network with their neighbours and clients; ``pool`` is called for each router.
+
+    ``sample`` has documents by which questions are chosen until others have passed (``piggyback``).
+    """
     return {
         name: Router(
             name,
@@ -152,6 +156,7 @@ def join(
             selectivity=selectivity,
             pool=pool(),
             mediation=mediation,
+            sample=sample,
         )
         for name in network.routers
     }

@@ -16,16 +16,17 @@ tombstone, which is removed from answers; the index is rebuilt when half of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as ByNumber
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from twigcast.analysis import SchemaAutomaton, overlaps
+from twigcast.document import DocumentLimits, NameTable
 from twigcast.errors import DocumentError, MappingError
-from twigcast.filtering import Index
+from twigcast.filtering import Index, Match
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 
@@ -38,6 +39,19 @@ RELEASED = -1
 
 Answer: TypeAlias = npt.NDArray[np.int32]
 """The numbers of the patterns that a document matches."""
+
+NONE: Answer = np.zeros(0, dtype=np.int32)
+
+
+class Reading(NamedTuple):
+    """What reading a document has shown."""
+
+    answer: Answer
+    undecided: Answer = NONE
+    """The numbers in ``answer`` of patterns that took too many steps to decide."""
+    figures: tuple[int, int, int] = (0, 0, 0)
+    """Its number of elements, its depth, and the most attributes of one element."""
+    structure: bytes | None = None
 
 
 class Pool:
@@ -58,13 +72,17 @@ class Pool:
         self._held: dict[int, int] = {}
         self._free: list[int] = []
         self._next = 0
+        self.entered = 0
+        """How many entries there have been."""
+        self.serials = np.zeros(FEW, dtype=np.int64)
+        """By number: how many entries came before its entry.  A number is reused, a serial never is."""
         self._index = Index()
         self._number_at = np.zeros(FEW, dtype=np.int32)  # by position in the index
         self._position_of: dict[int, int] = {}
         self._indexed = 0  # positions in the index, including tombstones
         self._new: dict[int, None] = {}
         self._changed = False
-        self._answers: dict[tuple[str, bytes], Answer | DocumentError] = {}
+        self._answers: dict[tuple[str, bytes], Reading | DocumentError] = {}
         self._most_answers = answers
         self._matcher = matcher
         self._matchers: dict[str, ImageMatcher] = {}  # by the hash of the mapping
@@ -116,16 +134,46 @@ class Pool:
 
         Raises ``DocumentError``.
         """
+        return self.read(body, mapping).answer
+
+    def read(self, body: bytes, mapping: Mapping | None = None) -> Reading:
+        """Match a document, or its image, and return what was found; raises ``DocumentError``."""
+        return self._kept("" if mapping is None else mapping.hash, body, lambda: self._read(body, mapping))
+
+    def read_with_structure(self, body: bytes, names: NameTable | None = None) -> Reading:
+        """Match a document and compute its structure in the same pass; raises ``DocumentError``."""
+        key = "structure" if names is None else names.id.hex()
+        return self._kept(key, body, lambda: self._found(self._index.match_with_structure(body, names)))
+
+    def match_structure(
+        self, structure: bytes, names: NameTable | None = None
+    ) -> tuple[Answer, Answer] | None:
+        """Return the numbers of the patterns that match, and of those that a structure leaves open.
+
+        None if the bytes are no structure.
+        """
         if self._changed:
             self._update()
-        key = ("" if mapping is None else mapping.hash, body)
-        known = self._answers.get(key) if self._answers else None
+        match = self._index.match_structure(structure, names)
+        if match.error is not None:
+            return None
+        return self._numbers_at(match.positions), self._numbers_at(match.open)
+
+    @property
+    def limits(self) -> DocumentLimits:
+        """The limits on documents."""
+        return self._index.limits
+
+    def _kept(self, key: str, body: bytes, read: Callable[[], Reading | DocumentError]) -> Reading:
+        if self._changed:
+            self._update()
+        known = self._answers.get((key, body)) if self._answers else None
         if known is None:
-            known = self._answer(body, mapping)
+            known = read()
             if self._most_answers:
                 if len(self._answers) >= self._most_answers:
                     del self._answers[next(iter(self._answers))]
-                self._answers[key] = known
+                self._answers[key, body] = known
         if isinstance(known, DocumentError):
             raise known.with_traceback(None)
         return known
@@ -152,6 +200,10 @@ class Pool:
         else:
             number = self._next
             self._next += 1
+        if number >= len(self.serials):
+            self.serials = np.concatenate([self.serials, np.zeros_like(self.serials)])
+        self.entered += 1
+        self.serials[number] = self.entered
         self._numbers[entry] = self._by_identity[id(entry)] = number
         self._entries[number] = entry
         self._held[number] = 0
@@ -159,18 +211,24 @@ class Pool:
         self._changed = True
         return number
 
-    def _answer(self, body: bytes, mapping: Mapping | None) -> Answer | DocumentError:
+    def _read(self, body: bytes, mapping: Mapping | None) -> Reading | DocumentError:
         if mapping is not None and self._matcher is not None:
             found = self._matched(body, mapping, self._matcher)
             if found is not None:
-                return found
-        match = self._index.match(body, mapping)
+                return found if isinstance(found, DocumentError) else Reading(found)
+        return self._found(self._index.match(body, mapping))
+
+    def _found(self, match: Match) -> Reading | DocumentError:
         if match.error is not None:
             return match.error
-        positions = np.asarray(match.positions, dtype=np.uint32)
+        answer, undecided = self._numbers_at(match.positions), NONE
         if match.undecided:  # a router forwards a document in vain rather than lose it
-            positions = np.union1d(positions, [each.position for each in match.undecided]).astype(np.uint32)
-        numbers = self._number_at.take(positions)
+            undecided = self._numbers_at([each.position for each in match.undecided])
+            answer = np.concatenate([answer, undecided])
+        return Reading(answer, undecided, match.figures, match.structure)
+
+    def _numbers_at(self, positions: Sequence[int]) -> Answer:
+        numbers = self._number_at.take(np.asarray(positions, dtype=np.uint32))
         return numbers if len(self._position_of) == self._indexed else numbers[numbers != RELEASED]
 
     def _matched(

@@ -34,7 +34,8 @@ from twigcast.document import read
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.data_plane import Outgoing, send_documents, send_paths
+from twigcast.routing.data_plane import Outgoing, ReadDocuments, send_documents, send_paths
+from twigcast.routing.interests import Interests
 from twigcast.routing.mediation import KnownMappings, NetworkMediation, pool_for
 from twigcast.routing.message_batch import BatchPart, added, check_ids, in_parts
 from twigcast.routing.messages import (
@@ -51,9 +52,9 @@ from twigcast.routing.messages import (
     flooded,
 )
 from twigcast.routing.path_publication import by_branch, leaf_paths
+from twigcast.routing.piggyback import DocumentFinding, DocumentWork, RoutingExplanation, Work
+from twigcast.routing.piggyback.router_piggyback import RouterPiggyback
 from twigcast.routing.pool import Answer, Pool
-from twigcast.routing.stages.change import written
-from twigcast.routing.stages.interest import Interest
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable, check_distinct
@@ -75,34 +76,37 @@ class Router:
         selectivity: Selectivity | None = None,
         pool: Pool | None = None,
         mediation: NetworkMediation | None = None,
+        sample: Iterable[bytes] = (),
+        secret: bytes = b"",
     ) -> None:
         """Merging needs a ``schema``; aggregation needs a ``selectivity``, or a schema to derive it from.
 
         Several routers may share a ``pool``.  With ``mediation``, documents that have a mapping are matched
-        as it rewrites them.
+        as it rewrites them.  With piggyback, questions are chosen by the documents in ``sample`` until others
+        have passed, and only annotations of routers that know the ``secret`` are accepted.
         """
         self.name = name
         self.neighbours = tuple(neighbours)
         self.strategy = strategy or Strategy()
+        self._by_paths = self.strategy.publication == "paths"
         self.pool = pool if pool is not None else pool_for(mediation)
         self.mappings = None if mediation is None else KnownMappings(mediation)
-        if self._by_paths and mediation is not None:
-            raise RoutingError(
-                "documents that are rewritten cannot travel as paths: publication must be 'documents'",
-                code="strategy",
-                name="publication",
-            )
+        if mediation is not None:
+            self.strategy.check_mediation()
         if self.strategy.aggregation is not None and selectivity is None and schema is not None:
             selectivity = schema_selectivity(schema)
-        self._new_interest = partial(Interest, self.strategy, schema, selectivity)
-        self._interests = {link: self._new_interest() for link in self.neighbours}
         clients = tuple(clients)
         check_distinct([*self.neighbours, *clients], name)
         self._asked = PublicationTable(name, self.neighbours)
         # Routers subscribe to paths, clients to documents, so the patterns of clients are kept here.
         self._exact = PublicationTable(name, ()) if self._by_paths else self._asked
         self._announced = AdvertisementTable(self.neighbours, self.pool)
+        self._interests = Interests(
+            self.strategy, schema, selectivity, self._asked, self._announced, self.pool
+        )
         self._schemas: dict[str, int] = {}  # numbers in the pool of the clients' advertisements
+        self._piggyback: RouterPiggyback | None = None
+        self.switch_piggyback(self.strategy, sample, secret)
         for client in clients:
             self.attach(client)
 
@@ -142,7 +146,6 @@ class Router:
         self.neighbours = (*self.neighbours, neighbour)
         self._asked.connect(neighbour)
         self._announced.links[neighbour] = {}
-        interest = self._interests[neighbour] = self._new_interest()
         said: list[Message] = [Announce(each) for each in self.mappings or ()]
         if self.strategy.advertising:
             said += [
@@ -151,20 +154,24 @@ class Router:
                 if link != neighbour
                 for each in announced.values()
             ]
-        said += written(interest.change(self._interest(neighbour), ()))
+        said += self._interests.connect(neighbour)
+        if self._piggyback is not None:
+            self._piggyback.connect(neighbour)
+            self._piggyback.sent({neighbour: said})
         return [Send(neighbour, message) for message in said]
 
     def disconnect(self, neighbour: str) -> list[Send]:
         """Remove a neighbour, its subscriptions and its advertisements; return the messages to send."""
         self._check_link(neighbour)
         if self._is_client(neighbour):
-            raise RoutingError(
-                f"{neighbour!r} is a client, not a neighbour", code="unknown-link", name=neighbour
-            )
+            why = f"{neighbour!r} is a client, not a neighbour"
+            raise RoutingError(why, code="unknown-link", name=neighbour)
         sends = self._leave(neighbour)
         self.neighbours = tuple(link for link in self.neighbours if link != neighbour)
         self._asked.disconnect(neighbour)
-        del self._interests[neighbour]
+        self._interests.disconnect(neighbour)
+        if self._piggyback is not None:
+            self._piggyback.disconnect(neighbour)
         return [send for send in sends if send.link != neighbour]
 
     def _leave(self, link: str) -> list[Send]:
@@ -200,11 +207,14 @@ class Router:
         """Handle a batch of messages from one link; return the messages to send (of changes, the net)."""
         return _sends(self.exchange(messages, link))
 
-    def exchange(self, messages: Sequence[Message], link: str) -> Outgoing:
-        """Do the same as ``handle``, and return the messages to send by link."""
+    def exchange(self, messages: Sequence[Message], link: str, work: Work | None = None) -> Outgoing:
+        """Do the same as ``handle``, and return the messages to send by link.
+
+        What was done for each document is added to ``work``.
+        """
         outgoing: Outgoing = {}
         is_stale = False
-        parts, announced = self._checked(messages, link)
+        parts, announced = self._checked(messages, link, work)
         if announced:
             outgoing |= {each: list(announced) for each in self.neighbours if each != link}
         for part in parts:
@@ -214,19 +224,53 @@ class Router:
                 self._change_advertisements(part.advertisements, link, outgoing)
             is_stale = is_stale or part.has_changes
             if is_stale:
-                part.documents = [(each, self._answer(each)) for each, _ in part.documents]
+                part.documents = [(each, self._read(each, link, work)) for each, _ in part.documents]
             for publication in part.paths:
                 self._send_paths(publication, link, outgoing)
             if part.documents:
-                self._route(part.documents, link, outgoing)
+                self._route(part.documents, link, outgoing, work)
+        if self._piggyback is not None:
+            self._piggyback.exchanged(messages, link, outgoing, work)
         return outgoing
+
+    def replan(self, work: Work | None = None, neighbours: Iterable[str] | None = None) -> list[Send]:
+        """Return new annotation plans for these or all neighbours; others are sent when documents come."""
+        return [] if self._piggyback is None else _sends(self._piggyback.replan(work, neighbours))
+
+    def switch_piggyback(self, strategy: Strategy, sample: Iterable[bytes] = (), secret: bytes = b"") -> None:
+        """Use the piggyback of a strategy from now on, without plans; raises ``RoutingError``.
+
+        In all else the strategy is the present one, so that tables and forwarded subscriptions stay.
+        """
+        if strategy.with_piggyback_of(self.strategy) != self.strategy:
+            why = "a running router can change its piggyback, not its other techniques"
+            raise RoutingError(why, code="strategy", name="piggyback")
+        if self._piggyback is not None:
+            for link in self.neighbours:
+                self._piggyback.disconnect(link)
+        self.strategy, self._piggyback = strategy, None
+        if strategy.piggyback is not None:
+            self._piggyback = RouterPiggyback(
+                strategy, self.pool, self._asked, self._announced, self._interests, secret
+            )
+            self._piggyback.learn(sample)
+            for link in self.neighbours:
+                self._piggyback.connect(link, self.told(link), self.subscriptions(link))
+
+    def explain(self, envelope: Envelope, link: str) -> RoutingExplanation:
+        """Explain what the annotations of a document from a link decide, and what they leave open."""
+        self._check_link(link)
+        if self._piggyback is None or self._is_client(link):
+            why = f"router {self.name!r} takes no annotations from {link!r}"
+            raise RoutingError(why, code="unexpected-message", name=link)
+        others = [other for other in (*self.neighbours, *self.clients) if other != link]
+        return self._piggyback.explain(envelope, link, {each: self._own(each).numbers for each in others})
 
     # State
 
     def told(self, neighbour: str) -> dict[str, Pattern]:
         """Return the subscriptions that have been forwarded to a neighbour."""
-        interest = self._interests[neighbour]
-        return dict(interest.known if interest.stages else self._interest(neighbour))
+        return self._interests.told(neighbour)
 
     def subscriptions(self, link: str) -> dict[str, Pattern]:
         """Return the subscriptions of a link, by id."""
@@ -253,52 +297,37 @@ class Router:
             self.strategy,
             {link: self.subscriptions(link) for link in links},
             {link: tuple(self._announced[link].values()) for link in links},
-            {link: dict(interest.known) for link, interest in self._interests.items()},
-            {link: interest.tree for link, interest in self._interests.items()},
+            {link: dict(interest.known) for link, interest in self._interests},
+            {link: interest.tree for link, interest in self._interests},
             tuple(self.mappings or ()),
+            {} if self._piggyback is None else self._piggyback.plans,
         ).to_json()
 
     @classmethod
-    def restore(
-        cls,
-        saved: Mapping[str, Any],
-        *,
-        schema: ElementGraph | None = None,
-        selectivity: Selectivity | None = None,
-        pool: Pool | None = None,
-        mediation: NetworkMediation | None = None,
-    ) -> Router:
+    def restore(cls, saved: Mapping[str, Any], **options: Any) -> Router:
         """Make a router from its saved state, as its neighbours know it; raises ``RoutingError``.
 
-        It has the neighbours of the saved state; ``connect`` and ``disconnect`` change them afterwards.
+        It has the neighbours of the saved state; ``connect`` and ``disconnect`` change them afterwards.  The
+        options are those of the constructor: schema, selectivity, pool, mediation, sample and secret.
         """
         with garbage_collection_paused():
             state = RouterState.from_json(saved)
-            router = cls(
-                state.name,
-                state.neighbours,
-                state.clients,
-                strategy=state.strategy,
-                schema=schema,
-                selectivity=selectivity,
-                pool=pool,
-                mediation=mediation,
-            )
+            router = cls(state.name, state.neighbours, state.clients, strategy=state.strategy, **options)
             if router.mappings is not None:
                 router.mappings.learned([Announce(each) for each in state.mappings])
             for link, announced in state.advertisements.items():
                 router._announce(link, announced, ())
             for link, table in state.subscriptions.items():
                 router._put(link, table, {})
-            for link, interest in router._interests.items():
-                interest.restore(router._interest(link), state.told[link], state.trees.get(link, ()))
+            for link, interest in router._interests:
+                interest.restore(router._interests.of(link), state.told[link], state.trees.get(link, ()))
+            if router._piggyback is not None:
+                for link in router.neighbours:
+                    heard, plan = router.subscriptions(link), state.plans.get(link)
+                    router._piggyback.connect(link, router.told(link), heard, plan)
         return router
 
     # Within: checking
-
-    @property
-    def _by_paths(self) -> bool:
-        return self.strategy.publication == "paths"
 
     def _is_client(self, link: str) -> bool:
         return self._asked[link].is_client
@@ -309,15 +338,16 @@ class Router:
 
     def _check_new(self, link: str) -> None:
         if link in self._asked.links or link == self.name:
-            raise RoutingError(
-                f"router {self.name!r} already has a link {link!r}", code="duplicate-link", name=link
-            )
+            why = f"router {self.name!r} already has a link {link!r}"
+            raise RoutingError(why, code="duplicate-link", name=link)
 
     def _check_link(self, link: str) -> None:
         if link not in self._asked.links:
             raise RoutingError(f"router {self.name!r} has no link {link!r}", code="unknown-link", name=link)
 
-    def _checked(self, messages: Sequence[Message], link: str) -> tuple[list[BatchPart], list[Announce]]:
+    def _checked(
+        self, messages: Sequence[Message], link: str, work: Work | None
+    ) -> tuple[list[BatchPart], list[Announce]]:
         """Validate a batch and split it into parts, and its new mappings; raises if it must be refused."""
         self._check_link(link)
         announced: list[Announce] = []
@@ -331,8 +361,9 @@ class Router:
                 link,
                 self._own(link).numbers,
                 self._announced,
-                self._answer,
+                lambda envelope: self._read(envelope, link, work),
                 takes_paths=self._by_paths and not self._is_client(link),
+                takes_plans=self._piggyback is not None and not self._is_client(link),
             )
             if new := added(parts):
                 check_ids(new, link, self._asked, self._exact, self.pool.pattern)
@@ -342,11 +373,13 @@ class Router:
             raise
         return parts, announced
 
-    def _answer(self, envelope: Envelope) -> Answer:
-        """The patterns that match a document, or its image if it has a mapping."""
-        if self.mappings is None:
-            return self.pool.match(envelope.body)
-        return self.mappings.answer(envelope, self.pool)
+    def _read(self, envelope: Envelope, link: str, work: Work | None) -> DocumentFinding:
+        """Find the patterns that match a document, or its image if it has a mapping."""
+        if self._piggyback is not None:
+            return self._piggyback.read(envelope, link, work)
+        mappings = self.mappings
+        found = self.pool.match(envelope.body) if mappings is None else mappings.answer(envelope, self.pool)
+        return DocumentFinding(found, DocumentWork(envelope.doc_id, len(self._asked)))
 
     # Within: subscriptions
 
@@ -366,7 +399,9 @@ class Router:
             if pattern is not None:
                 added[id] = pattern
         put, taken = self._put(link, added, removed)
-        self._tell(link, put, taken, outgoing)
+        self._interests.tell(link, put, taken, outgoing)
+        if self._piggyback is not None:
+            self._piggyback.rows_changed(len(put) + len(taken))
         for number in taken.values():
             self.pool.release(number)
 
@@ -389,44 +424,6 @@ class Router:
         table.change(link, put, removed)
         return put, taken
 
-    def _tell(self, link: str, put: Mapping[str, int], taken: Mapping[str, int], outgoing: Outgoing) -> None:
-        """Forward added and removed subscriptions of a link to the neighbours whose interest they change."""
-        pattern = self.pool.pattern
-        held = self._asked.holders({**put, **taken}, link)
-        alike = not held and not self.strategy.advertising  # all neighbours get the same
-        said: list[Message] | None = None
-        for neighbour, interest in self._interests.items():
-            if neighbour == link:
-                continue
-            if said is None or interest.stages or not alike:
-                new = self._relevant(put, neighbour, held)
-                old = self._relevant(taken, neighbour, held)
-                change = interest.change({id: pattern(number) for id, number in new.items()}, old)
-                said = written(change)
-            if said:
-                outgoing.setdefault(neighbour, []).extend(said)
-
-    def _relevant(self, ids: Mapping[str, int], target: str, held: Mapping[str, list[str]]) -> dict[str, int]:
-        """Return the changed ids that change the interest of a neighbour: no third link has them."""
-        announced = self._announced[target]
-        leads = self._announced.leads
-        if self.strategy.advertising:
-            ids = {id: number for id, number in ids.items() if leads(number, announced)}
-        if not held:
-            return dict(ids)
-        return {
-            id: number for id, number in ids.items() if all(other == target for other in held.get(id, ()))
-        }
-
-    def _interest(self, neighbour: str) -> dict[str, Pattern]:
-        """Return the subscriptions of all other links, with advertising only those that overlap."""
-        announced = self._announced[neighbour]
-        return {
-            id: self.pool.pattern(number)
-            for id, number in self._asked.elsewhere(neighbour).items()
-            if not self.strategy.advertising or self._announced.leads(number, announced)
-        }
-
     # Within: advertisements
 
     def _change_advertisements(
@@ -436,6 +433,8 @@ class Router:
         gone = [id for id in changed if id in before]
         new = [each for each in changed.values() if each is not None]
         self._announce(link, new, gone)
+        if self._piggyback is not None:
+            self._piggyback.advertisements_changed()
         if self.strategy.advertising:
             for neighbour in self.neighbours:
                 if neighbour != link:
@@ -443,7 +442,7 @@ class Router:
                     sent += [Unadvertise(id) for id in gone]
                     sent += [Advertise(each) for each in new]
             if link in self._interests:
-                self._reroute(link, before, outgoing)
+                self._interests.reroute(link, before, outgoing)
         self.pool.forget(gone)
 
     def _announce(self, link: str, new: Iterable[Advertisement], gone: Iterable[str]) -> None:
@@ -458,28 +457,18 @@ class Router:
             if published_here:
                 self._schemas[each.id] = self.pool.hold(each.automaton)
 
-    def _reroute(self, link: str, before: Mapping[str, Advertisement], outgoing: Outgoing) -> None:
-        """Forward or withdraw subscriptions after the advertisements of a neighbour have changed."""
-        after = self._announced[link]
-        leads = self._announced.leads
-        added: dict[str, Pattern] = {}
-        removed: list[str] = []
-        for id, number in self._asked.elsewhere(link).items():
-            was, now = leads(number, before), leads(number, after)
-            if now and not was:
-                added[id] = self.pool.pattern(number)
-            elif was and not now:
-                removed.append(id)
-        if said := written(self._interests[link].change(added, removed)):
-            outgoing.setdefault(link, []).extend(said)
-
     # Within: publications
 
-    def _route(self, documents: list[tuple[Envelope, Answer]], link: str, outgoing: Outgoing) -> None:
+    def _route(self, documents: ReadDocuments, link: str, outgoing: Outgoing, work: Work | None) -> None:
+        if self._is_client(link):  # what a client says about its documents is not taken for true
+            documents = [(each.with_annotations(b""), found) for each, found in documents]
         if self.strategy.advertising and self._is_client(link):
-            documents = [(self._marked(envelope, answer, link), answer) for envelope, answer in documents]
+            documents = [(self._marked(envelope, found.answer, link), found) for envelope, found in documents]
+        if work is not None:
+            work.documents += [found.record for _, found in documents]
         if not self._by_paths:
-            send_documents(documents, link, self._asked, self.pool, outgoing)
+            annotated = None if self._piggyback is None else partial(self._piggyback.onward, work)
+            send_documents(documents, link, self._asked, self.pool, outgoing, annotated)
             return
         for envelope, _ in documents:
             paths = leaf_paths(envelope.doc_id, read(envelope.body))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -11,10 +11,11 @@ from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern, parse, render
 from twigcast.rewriting import Mapping as RewritingMapping
 from twigcast.routing.advertising import Advertisement
+from twigcast.routing.piggyback import AnnotationPlan
 from twigcast.routing.stages.subscription_tree import SavedNode
 from twigcast.routing.strategy import Strategy
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class RouterState:
     trees: dict[str, tuple[SavedNode, ...]]
     mappings: tuple[RewritingMapping, ...] = ()
     """The mappings that the router knows, in the order in which it learnt them."""
+    plans: Mapping[str, AnnotationPlan] = field(default_factory=dict)
+    """The annotation plans that neighbours have sent."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain lists, dictionaries and strings."""
@@ -55,6 +58,7 @@ class RouterState:
                 for link, tree in self.trees.items()
             },
             "mappings": [[each.name, each.version, each.canonical] for each in self.mappings],
+            "plans": {link: plan.to_json() for link, plan in self.plans.items()},
         }
 
     @classmethod
@@ -85,6 +89,7 @@ class RouterState:
                     RewritingMapping.parse(name, rules, version)
                     for name, version, rules in fields.get("mappings", ())
                 ),
+                {link: AnnotationPlan.from_json(plan) for link, plan in fields["plans"].items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError, TwigcastError) as error:
             raise RoutingError(

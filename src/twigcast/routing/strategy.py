@@ -13,13 +13,15 @@ The six strategies of the routing paper, under its names (Tables 2 and 3):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, TypeAlias, get_args
 
 from twigcast.errors import RoutingError
+from twigcast.routing.piggyback.protocols import protocol
 
 Publication: TypeAlias = Literal["documents", "paths"]
+Selection: TypeAlias = Literal["marginal", "greedy", "knapsack", "printed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,15 @@ class Strategy:
     """The share of the steps that aggregation leaves, above 0 and at most 1; None switches it off."""
     publication: Publication = "documents"
     """Whether documents travel whole, or as the paths that are subscribed to."""
+    piggyback: str | None = None
+    """What routers tell each other about documents, by name (``PIGGYBACK``); None switches it off."""
+    annotation_bytes: int = 128
+    """The bytes of annotations that a router may ask for, for each document.
+
+    Those about forwarded subscriptions (``-s``), structure, answers and ranges are not counted.
+    """
+    selection: Selection = "marginal"
+    """How a router chooses these annotations."""
 
     def __post_init__(self) -> None:
         if self.merging is not None and not 0.0 <= self.merging < 1.0:
@@ -53,6 +64,50 @@ class Strategy:
                 f"publication must be 'documents' or 'paths', not {self.publication!r}",
                 code="strategy",
                 name="publication",
+            )
+        if self.selection not in get_args(Selection):
+            raise RoutingError(
+                f"selection must be one of {', '.join(get_args(Selection))}, not {self.selection!r}",
+                code="strategy",
+                name="selection",
+            )
+        if self.annotation_bytes < 0:
+            raise RoutingError(
+                f"annotation_bytes must be at least 0, not {self.annotation_bytes}",
+                code="strategy",
+                name="annotation_bytes",
+            )
+        if self.piggyback is not None:
+            object.__setattr__(self, "piggyback", protocol(self.piggyback).name)
+            if self.publication == "paths":
+                raise RoutingError(
+                    "annotations are about whole documents: with piggyback, publication must be 'documents'",
+                    code="strategy",
+                    name="piggyback",
+                )
+
+    def with_piggyback_of(self, other: Strategy) -> Strategy:
+        """Return the same techniques with the piggyback of another strategy."""
+        return replace(
+            self,
+            piggyback=other.piggyback,
+            annotation_bytes=other.annotation_bytes,
+            selection=other.selection,
+        )
+
+    def check_mediation(self) -> None:
+        """Refuse techniques that need each document as it was published; raises ``RoutingError``."""
+        if self.publication == "paths":
+            raise RoutingError(
+                "documents that are rewritten cannot travel as paths: publication must be 'documents'",
+                code="strategy",
+                name="publication",
+            )
+        if self.piggyback is not None:
+            raise RoutingError(
+                "documents that are rewritten are not annotated: switch piggyback off, or mediation",
+                code="strategy",
+                name="piggyback",
             )
 
     @classmethod

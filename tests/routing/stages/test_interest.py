@@ -46,9 +46,18 @@ def test_after_a_restart_the_neighbour_keeps_what_it_knows() -> None:
     told = patterns(w="//b", x="/a")  # not what this stage would have told
     interest.restore(patterns(x="/a", y="/a/b"), told, ())
     assert interest.known == told
-    assert not interest.change(patterns(z="/a/c"), ())
+    assert not interest.change({}, ())
+    assert interest.known == told
     assert interest.change(patterns(v="/c"), ()) == Change((("v", parse("/c")),), ("w",))
     assert interest.known == patterns(x="/a", v="/c")
+
+
+def test_after_a_restart_a_change_is_compared_with_what_the_neighbour_knows() -> None:
+    """The output of the restored stages covers the new subscription; what the neighbour knows does not."""
+    interest = Interest(Strategy())
+    interest.restore(patterns(x="//b", y="/a"), patterns(x="//b"), ())
+    assert interest.change(patterns(z="/a/c"), ()) == Change((("y", parse("/a")),), ())
+    assert interest.known == patterns(x="//b", y="/a")
 
 
 def test_of_equal_patterns_the_one_that_was_told_is_told_again() -> None:

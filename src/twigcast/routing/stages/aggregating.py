@@ -138,6 +138,10 @@ class Aggregating:
         self._reduce()
         return self._net()
 
+    def behind(self) -> dict[str, list[str]]:
+        """Return, for each forwarded id, the ids of the subscriptions in its group."""
+        return {id: list(group.members) for id, group in self._groups.items()}
+
     # Groups
 
     def _removed(self, id: str) -> dict[str, Pattern]:

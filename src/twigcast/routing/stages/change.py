@@ -52,3 +52,11 @@ def written(change: Change) -> list[Message]:
     messages: list[Message] = [Unsubscribe(id) for id in change.withdraw]
     messages += [Subscribe(id, pattern) for id, pattern in change.forward]
     return messages
+
+
+def through(output: Mapping[str, Iterable[str]], inputs: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Return what the outputs of a stage stand for, given what its inputs stand for."""
+    return {
+        id: list(dict.fromkeys(each for middle in between for each in inputs.get(middle, (middle,))))
+        for id, between in output.items()
+    }

@@ -19,7 +19,7 @@ from twigcast.analysis import Selectivity
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
 from twigcast.routing.stages.aggregating import Aggregating
-from twigcast.routing.stages.change import Change, net_change
+from twigcast.routing.stages.change import Change, net_change, through
 from twigcast.routing.stages.merging import Merging
 from twigcast.routing.stages.subscription_tree import SavedNode, SubscriptionTree
 from twigcast.routing.strategy import Strategy
@@ -31,6 +31,10 @@ class Stage(Protocol):
 
     def change(self, added: Iterable[tuple[str, Pattern]], removed: Iterable[str]) -> Change:
         """Remove ids from the input, then add patterns; return the change of the output."""
+        ...
+
+    def behind(self) -> dict[str, list[str]]:
+        """Return, for each id of the output, ids of the input whose patterns its pattern covers."""
         ...
 
 
@@ -50,7 +54,7 @@ class Interest:
     def change(self, added: Mapping[str, Pattern], removed: Iterable[str]) -> Change:
         """Change the interest, and return the change to send to the neighbour."""
         change = Change(tuple(added.items()), tuple(removed))
-        if not self.stages:
+        if not self.stages or not change:
             return change
         for stage in self.stages:
             if not change:
@@ -59,7 +63,7 @@ class Interest:
         for id in change.withdraw:
             del self.told[id]
         self.told.update(change.forward)
-        if self._restored is not None and change:
+        if self._restored is not None:  # what the neighbour knows may not cover the changed interest
             ids = self._restored | self.told
             change = net_change({id: self._restored.get(id) for id in ids}, self.told)
             self._restored = None
@@ -72,7 +76,8 @@ class Interest:
 
         The covering stage is restored from its saved ``tree``.  The output of a stage may depend on the order
         of its input, so the forwarded subscriptions come first.  If the output still differs, both outputs
-        are correct: the neighbour keeps the old one until the next change, which sends the difference.
+        are correct: the neighbour keeps the old one until the interest changes, and then gets the difference,
+        even if the change makes none to the output of the stages.
         """
         if not self.stages:
             return
@@ -87,6 +92,16 @@ class Interest:
         self.told = dict(change.forward)
         if self.told != told:
             self._restored = dict(told)
+
+    def behind(self) -> dict[str, list[str]]:
+        """Return, for each forwarded id, ids of the interest whose patterns it is known to cover.
+
+        It is empty without stages: each subscription is then forwarded for itself.
+        """
+        found: dict[str, list[str]] = {}
+        for number, stage in enumerate(reversed(self.stages)):
+            found = through(found, stage.behind()) if number else stage.behind()
+        return found
 
     @property
     def tree(self) -> tuple[SavedNode, ...]:

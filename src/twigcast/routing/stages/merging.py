@@ -39,7 +39,7 @@ from twigcast.analysis import (
     schema_automaton,
 )
 from twigcast.pattern import Pattern
-from twigcast.routing.stages.change import Change, check_ids, net_change
+from twigcast.routing.stages.change import Change, check_ids, net_change, through
 from twigcast.routing.stages.subscription_tree import SubscriptionTree
 from twigcast.schema import ElementGraph
 
@@ -120,6 +120,14 @@ class Merging:
         self._settle(touched)
         change = self._output_change(touched)
         return self._tree.change(change.forward, change.withdraw)
+
+    def behind(self) -> dict[str, list[str]]:
+        """Return, for each forwarded id, the ids of patterns that were merged into it or that it covers."""
+        parts = {
+            id: node.parts() if node.merged else [id] for node in self._nodes.values() for id in node.told
+        }
+        found = through(self._tree.behind(), parts)
+        return found if self._perfect is None else through(found, self._perfect.behind())
 
     def _settle(self, touched: dict[Key, _Node]) -> None:
         """Make and unmake mergers in the fixed order, and add the nodes that change to ``touched``.
@@ -313,6 +321,13 @@ class _Node:
     @property
     def merged(self) -> bool:
         return self.error is not None
+
+    def parts(self) -> list[str]:
+        """Return the ids of the inputs that the pattern was made from, and of those that have it."""
+        ids = list(self.ids)
+        for part in self.taken:
+            ids += part.parts()
+        return ids
 
 
 class _Waiting:

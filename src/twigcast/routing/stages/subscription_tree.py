@@ -129,6 +129,20 @@ class SubscriptionTree:
                     self._insert(node, self._known_coverer(node))
         return self._net()
 
+    def behind(self) -> dict[str, list[str]]:
+        """Return, for each forwarded id, the ids of the subscriptions that it is known to cover, and its own.
+
+        These are the descendants of a root, and nodes that super pointers lead to with their descendants.
+        """
+        found: dict[Node, list[str]] = {root: [] for root in self.roots}
+        waiting = [(root, frozenset((root,))) for root in found]
+        for node, above in waiting:  # the loop appends to the list
+            above |= {_root(other) for other in node.above if other.members}
+            for root in above:
+                found[root] += node.members
+            waiting += [(child, above) for child in self.children(node)]
+        return {root.issued: ids for root, ids in found.items() if root.issued is not None}
+
     def save(self) -> tuple[SavedNode, ...]:
         """Return the nodes, each after its parent, so that ``restore`` need not search for their parents."""
         nodes = self.roots
@@ -301,3 +315,9 @@ class SubscriptionTree:
         change = net_change(self._before, self._uncovered)
         self._before.clear()
         return change
+
+
+def _root(node: Node) -> Node:
+    while node.parent is not None:
+        node = node.parent
+    return node

@@ -1,0 +1,132 @@
+"""Makes the annotations that a router attaches to a document for one neighbour.
+
+The subscriptions that the neighbour has forwarded are rows of this router's table, and the questions of its
+plan are held in the same pool: all of them are matched in the pass that decides where the document goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from twigcast.pattern import Pattern
+from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations
+from twigcast.routing.piggyback.choice.values import ND_BITS, NS_BITS, PAPER_PD_BITS
+from twigcast.routing.piggyback.finding import DocumentFinding
+from twigcast.routing.piggyback.payloads import (
+    decode_bindings,
+    decode_positions,
+    encode_bindings,
+    encode_bits,
+    encode_positions,
+)
+from twigcast.routing.piggyback.plan import AnnotationPlan
+from twigcast.routing.piggyback.questions.data_patterns import chain_pattern
+from twigcast.routing.piggyback.told_set import ToldSet
+from twigcast.routing.piggyback.verdict import NO_NUMBERS, Numbers
+from twigcast.routing.pool import Pool
+
+
+class Annotator:
+    """Makes annotations for one neighbour; ``heard`` are the subscriptions that it has forwarded."""
+
+    def __init__(self, pool: Pool, heard: ToldSet) -> None:
+        self.heard = heard
+        self.plan: AnnotationPlan | None = None
+        self.questions: tuple[int, ...] = ()
+        """The numbers of the patterns that the plan asks about."""
+        self._pool = pool
+        self._absences = self._wishes = self._answers = self._told = NO_NUMBERS
+        self._told_for = 0
+
+    def use(self, plan: AnnotationPlan | None) -> None:
+        """Follow a plan of the neighbour from now on, or none."""
+        before = self.questions
+        asked = plan or AnnotationPlan()
+        self._absences = self._held(chain_pattern(each) for each in asked.absences)
+        self._wishes = self._held(each.pattern for each in asked.wishes)
+        self._answers = self._held(asked.answers)
+        self.questions = tuple(np.concatenate([self._absences, self._wishes, self._answers]).tolist())
+        self.plan = plan
+        for number in before:
+            self._pool.release(number)
+
+    def annotate(
+        self, finding: DocumentFinding, positive: str, negative: str, numbers: Mapping[str, int]
+    ) -> Annotations:
+        """Return annotations of the kinds that are given by their letters.
+
+        ``numbers`` has the neighbour's subscriptions by id.
+        """
+        sections: dict[int, bytes] = {}
+        told = epoch = 0
+        whole = True
+        if "t" in positive and finding.structure is not None:
+            sections[AnnotationKind.STRUCTURE] = finding.structure
+        if "s" in negative and len(self.heard):
+            no, is_all = finding.known.denied(self._told_numbers(numbers))
+            whole = is_all
+            sections[AnnotationKind.NEGATIVE_SUBSCRIPTIONS] = encode_bits(no)
+            told = self.heard.fingerprint
+        plan = self.plan
+        if plan is not None:
+            before = len(sections)
+            if "d" in negative and plan.absences:
+                no, is_all = finding.known.denied(self._absences)
+                whole = whole and is_all
+                sections[AnnotationKind.NEGATIVE_DATA] = encode_bits(no)
+            if "s" in positive and plan.wishes:
+                granted = np.flatnonzero(finding.known.yes[self._wishes]).tolist()
+                bindings = [
+                    (wish, found) for wish in granted if (found := finding.bindings(plan.wishes[wish]))
+                ]
+                payload = encode_bindings(bindings, plan)
+                if payload:
+                    sections[AnnotationKind.POSITIVE_SUBSCRIPTIONS] = payload
+            if "d" in positive and plan.positions:
+                ends = finding.positions(plan.positions)
+                if ends:
+                    at = {chain: place for place, chain in enumerate(plan.positions)}
+                    ends_at = {at[chain]: end for chain, end in ends.items()}
+                    sections[AnnotationKind.POSITIVE_DATA] = encode_positions(ends_at)
+            if "a" in positive and plan.answers:
+                no, is_all = finding.known.denied(self._answers)
+                if is_all:
+                    sections[AnnotationKind.ANSWERS] = encode_bits(~no)
+            if "r" in negative and plan.ranges:
+                ranges = finding.ranges(plan.ranges)
+                if ranges is not None:
+                    sections[AnnotationKind.RANGES] = ranges.encode()
+            if len(sections) > before:
+                epoch = plan.epoch
+        return Annotations(finding.figures, sections, epoch, told, whole=whole)
+
+    def paper_bits(self, annotations: Annotations) -> int:
+        """Return the size of annotations as the papers count it: bits, and the characters of names."""
+        sections = annotations.sections
+        bits = 0
+        if AnnotationKind.NEGATIVE_SUBSCRIPTIONS in sections:
+            bits += NS_BITS * len(self.heard)
+        if self.plan is not None:
+            if AnnotationKind.NEGATIVE_DATA in sections:
+                bits += ND_BITS * len(self.plan.absences)
+            if AnnotationKind.POSITIVE_DATA in sections:
+                bits += PAPER_PD_BITS * len(
+                    decode_positions(sections[AnnotationKind.POSITIVE_DATA], self.plan)
+                )
+            if AnnotationKind.POSITIVE_SUBSCRIPTIONS in sections:
+                payload, depth = sections[AnnotationKind.POSITIVE_SUBSCRIPTIONS], annotations.figures.depth
+                for _, binding in decode_bindings(payload, self.plan, depth):
+                    bits += 8 * sum(len(local) for _, chain in binding for _, local in chain)
+        return bits
+
+    def _told_numbers(self, numbers: Mapping[str, int]) -> Numbers:
+        """Return the numbers of the neighbour's subscriptions, in the order of their ids."""
+        if self._told_for != self.heard.version:
+            self._told = np.array([numbers[id] for id in self.heard.ids], dtype=np.int32)
+            self._told_for = self.heard.version
+        return self._told
+
+    def _held(self, patterns: Iterable[Pattern]) -> Numbers:
+        return np.array([self._pool.hold(each) for each in patterns], dtype=np.int32)
