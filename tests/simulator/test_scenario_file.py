@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from twigcast.errors import RoutingError, SchemaError
 from twigcast.routing import STRATEGIES, Strategy
-from twigcast.simulator import SCENARIOS, CostModel, DialectOptions, load_scenario
+from twigcast.simulator import EVEN, PAPER, SCENARIOS, CostModel, DialectOptions, load_scenario
 
 DTD = "<!ELEMENT a (b|c)*><!ELEMENT b (c*)><!ELEMENT c (#PCDATA)>"
 
@@ -82,6 +83,39 @@ def test_an_empty_file_is_the_usual_scenario(tmp_path: Path) -> None:
 def test_time_can_be_measured_instead_of_modelled(tmp_path: Path) -> None:
     """Then there is no cost model."""
     assert load_scenario(write(tmp_path, "[cost]\nmeasured = true")).cost is None
+    assert load_scenario(write(tmp_path, "[cost]\nmodel = 'measured'")).cost is None
+
+
+def test_a_cost_model_has_a_name_and_values_of_its_own(tmp_path: Path) -> None:
+    """Values that are given replace those of the model."""
+    assert load_scenario(write(tmp_path, "[cost]\nmodel = 'paper'")).cost == PAPER
+    assert load_scenario(write(tmp_path, "[cost]\nmodel = 'routing'")).cost == CostModel()
+    path = write(tmp_path, "[cost]\nmodel = 'even'\nrow = 0.5")
+    assert load_scenario(path).cost == replace(EVEN, row=0.5)
+
+
+def test_a_file_compares_piggybacks(tmp_path: Path) -> None:
+    """Each is combined with each strategy; if there is one strategy, the name of the piggyback is enough."""
+    names = "[strategies]\nnames = ['no-Adv-no-Cov', 'no-Adv-with-Cov']\npiggyback = ['ES', 'L+ds']\n"
+    assert list(load_scenario(write(tmp_path, names)).strategies) == [
+        "no-Adv-no-Cov, ES",
+        "no-Adv-no-Cov, L+sd",
+        "no-Adv-with-Cov, ES",
+        "no-Adv-with-Cov, L+sd",
+    ]
+    own = "[strategies]\npiggyback = ['ES', 'L+t']\n[strategy]\nadvertising = false\naggregation = 0.25"
+    assert load_scenario(write(tmp_path, own)).strategies == {
+        name: Strategy(advertising=False, aggregation=0.25, piggyback=name) for name in ("ES", "L+t")
+    }
+
+
+def test_a_file_sets_the_place_of_the_first_match_and_the_relay(tmp_path: Path) -> None:
+    """The keys are those of generated documents and subscriptions, and of links."""
+    text = "[publishers]\ntest_element = 0.5\n[subscribers]\ntest_condition = true\n"
+    scenario = load_scenario(write(tmp_path, text + "[link]\nrelay = 'cut-through'"))
+    assert scenario.publishers.options.test_element == 0.5
+    assert scenario.subscribers.options.test_condition
+    assert scenario.link.relay == "cut-through"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +137,13 @@ def test_time_can_be_measured_instead_of_modelled(tmp_path: Path) -> None:
         ("[link]\nlatency = '3'", "link.latency"),
         ("batch = 0", "batch"),
         ("[publishers]\nat = 7", "publishers.at"),
+        ("[publishers]\ntest_element = 2.0", "publishers"),
+        ("[strategies]\npiggyback = ['ES-s']", "strategies.piggyback"),
+        ("[strategies]\npiggyback = 'ES'", "strategies.piggyback"),
+        ("[strategies]\npublication = 'paths'\npiggyback = ['ES']", "piggyback"),
+        ("[strategy]\npiggyback = 'X'", "piggyback"),
+        ("[link]\nrelay = 'both'", "link.relay"),
+        ("[cost]\nmodel = 'fast'", "cost.model"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) -> None:

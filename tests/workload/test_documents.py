@@ -272,3 +272,32 @@ def test_documents_of_real_schemas_are_valid(data: Path, path: str) -> None:
     """Documents of the real DTDs are valid."""
     dtd = (data / path).read_bytes()
     assert_valid(dtd, list(generate_documents(read_dtd(dtd), 30)))
+
+
+@pytest.mark.parametrize("part", [0.25, 0.5, 0.75, 1.0])
+def test_a_test_element_stands_at_its_part_of_the_document(part: float) -> None:
+    """Without the element the documents are those that are generated without the option."""
+    plain = list(generate_documents(news(), 20))
+    marked = list(generate_documents(news(), 20, DocumentOptions(test_element=part)))
+    assert [body.replace(b"<test/>", b"") for body in marked] == plain
+    for body, before in zip(marked, plain, strict=True):
+        etree.fromstring(body)
+        place = body.index(b"<test/>")
+        assert place >= part * len(before) or before[place:].startswith(b"</feed>")
+        assert part == 1.0 or place <= part * len(before) + 400
+
+
+def test_a_test_element_is_inside_of_an_empty_root_and_in_no_namespace() -> None:
+    """The condition on it has no prefix, so it must not be in the default namespace of the document."""
+    empty = read_dtd(b"<!ELEMENT a EMPTY>")
+    assert list(generate_documents(empty, 1, DocumentOptions(test_element=0.5))) == [b"<a><test/></a>\n"]
+    bound = read_dtd(b"<!ELEMENT a EMPTY> <!ATTLIST a xmlns CDATA #FIXED 'urn:x'>")
+    (body,) = generate_documents(bound, 1, DocumentOptions(test_element=0.5))
+    assert etree.fromstring(body)[0].tag == "test"
+
+
+def test_a_test_element_before_the_document_is_refused() -> None:
+    """The part is above 0 and at most 1."""
+    for part in (0.0, 1.5):
+        with pytest.raises(ValueError, match="test_element"):
+            DocumentOptions(test_element=part)

@@ -9,10 +9,18 @@ from itertools import islice, pairwise
 import pytest
 from lxml import etree
 
+from twigcast.document import read
 from twigcast.errors import SchemaError
-from twigcast.pattern import Axis, parse
+from twigcast.pattern import Axis, matches, parse
 from twigcast.schema import ElementGraph, element_graph, read_dtd
-from twigcast.workload import SubscriptionOptions, generate_documents, generate_subscriptions, news, presets
+from twigcast.workload import (
+    DocumentOptions,
+    SubscriptionOptions,
+    generate_documents,
+    generate_subscriptions,
+    news,
+    presets,
+)
 
 PLAIN = SubscriptionOptions(wildcard=0.0, descendant=0.0)
 EVERYTHING = SubscriptionOptions(nested=0.5, nesting=3, value=0.5, wildcard=0.3, descendant=0.3)
@@ -218,6 +226,19 @@ def test_impossible_options_are_refused(wrong: dict[str, float]) -> None:
     """Options out of range are refused where they are made."""
     with pytest.raises(ValueError, match=next(iter(wrong))):
         SubscriptionOptions(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_condition_on_the_test_element_is_put_before_each() -> None:
+    """Besides it, the texts are those without the option; they match only documents with the element."""
+    plain = generated(EVERYTHING, 50)
+    conditional = generated(replace(EVERYTHING, test_condition=True), 50)
+    assert conditional == [f"/self::node()[.//test]{text}" for text in plain]
+    bodies = list(generate_documents(news(), 5, DocumentOptions(test_element=0.5)))
+    for text, other in zip(conditional, plain, strict=True):
+        for body in bodies:
+            document = read(body)
+            assert matches(parse(text), document) == matches(parse(other), document)
+            assert not matches(parse(text), read(body.replace(b"<test/>", b"")))
 
 
 @pytest.mark.data

@@ -6,11 +6,11 @@ report.messages, report.rows, report.delay, report.correct
 """
 
 from twigcast.routing import Network
-from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.simulator.cost import COST_MODELS, EVEN, PAPER, CostModel, LinkModel
 from twigcast.simulator.load import Load
 from twigcast.simulator.plotting import plot
 from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
-from twigcast.simulator.report import Delay, Report
+from twigcast.simulator.report import Delay, NetworkWork, Report, WorkFigures
 from twigcast.simulator.scenario import (
     SCENARIOS,
     Publishers,
@@ -23,6 +23,9 @@ from twigcast.simulator.simulation import Simulation, simulate
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
 
 __all__ = [
+    "COST_MODELS",
+    "EVEN",
+    "PAPER",
     "SCENARIOS",
     "CostModel",
     "Delay",
@@ -30,11 +33,13 @@ __all__ = [
     "LinkModel",
     "Load",
     "Network",
+    "NetworkWork",
     "Publishers",
     "Report",
     "Scenario",
     "Simulation",
     "Subscribers",
+    "WorkFigures",
     "balanced_tree",
     "in_dialects",
     "line",

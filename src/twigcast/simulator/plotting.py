@@ -15,6 +15,7 @@ KINDS = {
     "subscription": "#1f77b4",
     "unsubscription": "#aec7e8",
     "publication": "#2ca02c",
+    "plan": "#d62728",
 }
 
 

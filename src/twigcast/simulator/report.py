@@ -1,9 +1,9 @@
-"""The report of a simulation: traffic, table sizes, false positives, deliveries and delays."""
+"""The report of a simulation: traffic, table sizes, false positives, deliveries, delays, work of routers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from twigcast.routing import Strategy
@@ -28,6 +28,98 @@ class Delay:
             ordered[(len(ordered) - 1) // 2],
             ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))],
         )
+
+
+@dataclass(slots=True)
+class WorkFigures:
+    """What routers did with the documents that they received; the sum over routers, documents, or both."""
+
+    documents: int = 0
+    """The documents received; a document counts once for each router."""
+    parsed: int = 0
+    """Those that had to be parsed."""
+    rows: int = 0
+    """The rows that could match, once for each document."""
+    proven: int = 0
+    """Those that annotations proved to match."""
+    refuted: int = 0
+    """Those that annotations proved not to match."""
+    seconds: float = 0.0
+    """The processing time."""
+    sent: int = 0
+    """The documents sent to neighbours."""
+    sent_bytes: int = 0
+    """The bytes of these documents, without annotations."""
+    annotation_bytes: int = 0
+    """The bytes of the annotations of these documents."""
+    paper_bits: float = 0.0
+    """The size of these annotations as the papers count it."""
+    plan_bytes: int = 0
+    """The bytes of the plans in which routers ask for annotations."""
+
+    def add(self, other: WorkFigures) -> None:
+        """Add the figures of other documents or routers."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+    @property
+    def open(self) -> int:
+        """The rows that annotations left open."""
+        return self.rows - self.proven - self.refuted
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures, and means and shares of them, as plain values for JSON."""
+        return asdict(self) | {
+            "open": self.open,
+            "parsed_share": _ratio(self.parsed, self.documents),
+            "proven_share": _ratio(self.proven, self.rows),
+            "refuted_share": _ratio(self.refuted, self.rows),
+            "open_share": _ratio(self.open, self.rows),
+            "seconds_per_document": _ratio(self.seconds, self.documents),
+            "annotation_bytes_per_document": _ratio(self.annotation_bytes, self.sent),
+            "annotation_share": _ratio(self.annotation_bytes, self.sent_bytes),
+        }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkWork:
+    """The work of the routers on documents: of each router, and by distance from the publisher.
+
+    Level 0 is the router at which a document was published; it never has annotations to read.
+    """
+
+    by_router: dict[str, WorkFigures]
+    by_level: dict[int, WorkFigures]
+
+    @property
+    def total(self) -> WorkFigures:
+        """The work of all routers."""
+        return _total(self.by_router.values())
+
+    @property
+    def downstream(self) -> WorkFigures:
+        """The work of the routers that received a document from another router."""
+        return _total(figures for level, figures in self.by_level.items() if level > 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as plain values for JSON."""
+        return {
+            "total": self.total.to_json(),
+            "downstream": self.downstream.to_json(),
+            "by_router": {name: figures.to_json() for name, figures in self.by_router.items()},
+            "by_level": {str(level): figures.to_json() for level, figures in self.by_level.items()},
+        }
+
+
+def _total(parts: Iterable[WorkFigures]) -> WorkFigures:
+    total = WorkFigures()
+    for part in parts:
+        total.add(part)
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +157,8 @@ class Report:
     """The bytes of images on links between routers."""
     header_bytes: int = 0
     """The bytes of headers on links between routers."""
+    work: NetworkWork = field(default_factory=lambda: NetworkWork({}, {}))
+    """What routers did with whole documents; documents that travel as paths are not in it."""
     wall: float = field(default=0.0, compare=False)
     """The running time of the simulation itself, in seconds."""
 
@@ -94,9 +188,14 @@ class Report:
         """The share of the homogeneous feed's deliveries that were made."""
         return self.received / self.expected if self.expected else 1.0
 
+    def saved(self, other: Report) -> float:
+        """Return the share of the other report's mean delay that this one saves; negative if it is slower."""
+        return 1.0 - self.delay.mean / other.delay.mean if other.delay.mean else 0.0
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""
         return asdict(self) | {
+            "work": self.work.to_json(),
             "total": self.total,
             "false_positive_rate": self.false_positive_rate,
             "correct": self.correct,

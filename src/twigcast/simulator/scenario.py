@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from twigcast.analysis import Selectivity, sample_selectivity
+from twigcast.analysis import sample_selectivity
 from twigcast.document import read
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
@@ -22,7 +22,7 @@ from twigcast.routing import (
     advertisement,
 )
 from twigcast.schema import ElementGraph, read_dtd
-from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.simulator.cost import PAPER, CostModel, LinkModel
 from twigcast.simulator.load import Load
 from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.simulation import Simulation
@@ -33,10 +33,13 @@ from twigcast.workload import (
     generate_documents,
     generate_subscriptions,
     news,
+    presets,
 )
 
 SAMPLE = 200
 """The number of sample documents from which aggregation estimates selectivity."""
+PLAN_SAMPLE = 64
+"""How many of them routers choose their annotation plans by."""
 LINEAR = SubscriptionOptions(min_steps=4, max_steps=10, wildcard=0.1, descendant=0.1)
 """Linear paths, of which about 90 % are covered by others, as in the routing paper (section 5)."""
 
@@ -64,6 +67,8 @@ class Publishers:
     """The number of publishers, if their routers are drawn at random."""
     documents: int = 50
     """The number of documents of all publishers together."""
+    warm_up: int = 0
+    """The number of documents before these, by which routers learn and which are not in the delays."""
     options: DocumentOptions = field(default_factory=lambda: DocumentOptions(seed=1))
 
 
@@ -92,11 +97,19 @@ class Scenario:
         by_paths = {name: replace(each, publication="paths") for name, each in self.strategies.items()}
         return replace(self, strategies=by_paths)
 
+    def with_piggyback(self, name: str) -> Strategy:
+        """Return the first strategy of the scenario with this piggyback; raises ``RoutingError``."""
+        return replace(next(iter(self.strategies.values()), Strategy()), piggyback=name)
+
     def simulations(self) -> list[Simulation]:
         """Make one simulation for each strategy, with the same network and load; raises ``TwigcastError``."""
         schema = self._schema()
         network, subscribers, publishers = self._populated()
         load = self._load(schema, subscribers, publishers)
+        sample = self._sample(schema)
+        selectivity = None
+        if any(strategy.aggregation is not None for strategy in self.strategies.values()):
+            selectivity = sample_selectivity(map(read, sample))
         chosen: tuple[Approach | None, ...] = (None,)
         if self.mediation is not None:
             load = in_dialects(load, schema, self.mediation, self.seed)
@@ -113,11 +126,19 @@ class Scenario:
                 interval=self.interval,
                 batch=self.batch,
                 schema=schema,
-                selectivity=self._selectivity(schema, strategy),
+                selectivity=None if strategy.aggregation is None else selectivity,
+                sample=sample[:PLAN_SAMPLE],
+                first_match=self._first_match,
+                warm_up=self.publishers.warm_up,
             )
             for name, strategy in self.strategies.items()
             for approach in chosen
         ]
+
+    @property
+    def _first_match(self) -> float | None:
+        """The part of each document after which the first subscription matches, if a ``<test/>`` sets it."""
+        return self.publishers.options.test_element if self.subscribers.options.test_condition else None
 
     def _schema(self) -> ElementGraph:
         if self.dtd is not None:
@@ -148,7 +169,8 @@ class Scenario:
             texts = generate_subscriptions(schema, self.subscribers.count, drawn)
             subscriptions[client] = [(f"{client}/{n}", parsed(text)) for n, text in enumerate(texts)]
         staying = 1.0 - self.subscribers.leaving
-        bodies = generate_documents(schema, self.publishers.documents, self.publishers.options)
+        count = self.publishers.warm_up + self.publishers.documents
+        bodies = generate_documents(schema, count, self.publishers.options)
         return Load(
             {client: [advertisement(client, schema)] for client in publishers},
             subscriptions,
@@ -163,12 +185,36 @@ class Scenario:
             },
         )
 
-    def _selectivity(self, schema: ElementGraph, strategy: Strategy) -> Selectivity | None:
-        if strategy.aggregation is None:
-            return None
+    def _sample(self, schema: ElementGraph) -> list[bytes]:
+        """Documents like those that are published, for the estimates and choices of the routers."""
+        if all(each.aggregation is None and each.piggyback is None for each in self.strategies.values()):
+            return []
         options = replace(self.publishers.options, seed=self.publishers.options.seed + 1)
-        return sample_selectivity(map(read, generate_documents(schema, SAMPLE, options)))
+        return list(generate_documents(schema, SAMPLE, options))
 
+
+AGGREGATING = Strategy(advertising=False, covering=False, aggregation=0.25)
+"""The techniques of the papers on piggybacking: routers aggregate to 25 % and have no advertisements.
+
+Documents with a ``<test/>`` are outside of the schema, so that advertisements would flood them.  Aggregation
+drops covered subscriptions itself; were they dropped before, it would have to go to 25 % of the rest.
+"""
+
+FIFTEEN = Scenario(
+    "fifteen",
+    balanced_tree(2, 4),
+    subscribers=Subscribers("all", 1000, options=replace(presets.THESIS_4_2, test_condition=True)),
+    publishers=Publishers(
+        "b1", documents=10, warm_up=1, options=replace(presets.NITF_MEDIUM, seed=1, test_element=0.5)
+    ),
+    strategies={name: replace(AGGREGATING, piggyback=name) for name in ("ES", "L+s-sd", "L+t")},
+    link=LinkModel(latency=0.0, bandwidth=1e7),
+    cost=PAPER,
+)
+"""The network of the papers on piggybacking: users at each of 15 routers, and documents from the root down.
+
+The papers have 5,000 subscriptions at each router, and documents of NITF; they give no latency.
+"""
 
 SCENARIOS = {
     each.name: each
@@ -177,9 +223,11 @@ SCENARIOS = {
         Scenario("hundred-and-twenty-seven", balanced_tree(2, 7)).by_paths(),
         Scenario("line", line(8), subscribers=Subscribers("all", 100)),
         Scenario("star", star(8), subscribers=Subscribers("leaves", 100)),
+        FIFTEEN,
     )
 }
-"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), and two small ones."""
+"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), two small ones, and that of
+the papers on piggybacking."""
 
 
 def named_scenario(name: str) -> Scenario:

@@ -19,20 +19,23 @@
 
     [strategies]
     names = ["no-Adv-no-Cov", "with-Adv-with-Cov"]
-    publication = "paths"
+    publication = "paths"                 or "documents"
+    piggyback = ["ES", "L+s-sd"]          each with each of the strategies, whose documents must travel whole
 
     [strategy]                            a strategy of your own: the fields of Strategy
     merging = 0.05
 
     [link]                                the fields of LinkModel
     latency = 0.25
+    relay = "cut-through"                 or "store": whether routers wait for a whole document
 
     [mediation]                           publishers write dialects of the schema, which routers rewrite
     dialects = 40
     approach = ["NDDR_data", "SDR"]       also NDDR_router, IDDR, QRA; each with each strategy
 
-    [cost]                                the fields of CostModel; measured = true times the routers instead
-    row = 0.5
+    [cost]                                the fields of CostModel
+    model = "paper"                       or "routing", "even"; or "measured", which times the routers
+    row = 0.5                             replaces a value of the model
 
 Every key has a default, so that an empty file is a scenario: seven routers, news, and all strategies.
 """
@@ -43,12 +46,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-from pydantic import BeforeValidator, Field, PositiveInt, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, create_model
 
-from twigcast.config import ConfigError, ConfigSection, read_toml, validated
+from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wrong
 from twigcast.errors import RoutingError
-from twigcast.routing import STRATEGIES, Approach, Network, Strategy
-from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.routing import STRATEGIES, Approach, Network, Strategy, protocol
+from twigcast.simulator.cost import COST_MODELS, CostModel, LinkModel
 from twigcast.simulator.publishers_of_dialects import DialectOptions
 from twigcast.simulator.scenario import Publishers, Scenario, Subscribers
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
@@ -99,11 +102,19 @@ class SchemaSection(ConfigSection):
     root: str | None = None
 
 
+def _is_piggyback(name: str) -> str:
+    try:
+        return protocol(name).name
+    except RoutingError as error:
+        raise wrong("", error.message) from None
+
+
 class StrategiesSection(ConfigSection):
     """The built-in strategies to compare: by default all, or none if there is a ``[strategy]`` section."""
 
     names: list[Literal[tuple(STRATEGIES)]] | None = None  # type: ignore[valid-type]
     publication: Literal["documents", "paths"] = "documents"
+    piggyback: list[Annotated[str, AfterValidator(_is_piggyback)]] | None = None
 
 
 class DialectsSection(ConfigSection):
@@ -125,6 +136,7 @@ def _section(*defaults: Any, **more: Any) -> type[ConfigSection]:
 
 _Routers = Annotated[list[str], BeforeValidator(lambda at: [at] if isinstance(at, str) else at)]
 _SUBSCRIBERS, _PUBLISHERS, _LINK, _COST = Subscribers(), Publishers(), LinkModel(), CostModel()
+_Model = Literal["routing", "paper", "even", "measured"]
 _OWN_STRATEGY: Any = _section(Strategy()) | None
 _FILE: type[ConfigSection] = create_model(
     "ScenarioFile",
@@ -140,7 +152,7 @@ _FILE: type[ConfigSection] = create_model(
     strategies=(StrategiesSection, {}),
     strategy=(_OWN_STRATEGY, None),
     link=(_section(_LINK), {}),
-    cost=(_section(_COST, measured=(bool, False)), {}),
+    cost=(_section(_COST, model=(_Model, "routing"), measured=(bool, False)), {}),
     mediation=(DialectsSection | None, None),
 )
 
@@ -155,7 +167,7 @@ def _scenario(file: Any, path: Path) -> Scenario:
         _with_options(_PUBLISHERS, file.publishers, "publishers"),
         _strategies(file),
         _filled(_LINK, file.link, "link"),
-        None if file.cost.measured else _filled(_COST, file.cost, "cost"),
+        _cost(file.cost),
         file.interval,
         file.batch,
         file.seed,
@@ -171,6 +183,14 @@ def _mediation(section: DialectsSection | None) -> DialectOptions | None:
     return DialectOptions(section.dialects, approaches)
 
 
+def _cost(section: Any) -> CostModel | None:
+    """The model by name, with the values that are given."""
+    if section.measured or section.model == "measured":
+        return None
+    given = {name: getattr(section, name) for name in section.model_fields_set - {"model", "measured"}}
+    return replace(COST_MODELS[section.model], **given)
+
+
 def _strategies(file: Any) -> dict[str, Strategy]:
     names = file.strategies.names
     if names is None:
@@ -178,7 +198,13 @@ def _strategies(file: Any) -> dict[str, Strategy]:
     chosen = {name: replace(STRATEGIES[name], publication=file.strategies.publication) for name in names}
     if file.strategy is not None:
         chosen["strategy"] = _filled(Strategy(), file.strategy, "strategy")
-    return chosen
+    if file.strategies.piggyback is None:
+        return chosen
+    return {
+        piggyback if len(chosen) == 1 else f"{name}, {piggyback}": replace(each, piggyback=piggyback)
+        for name, each in chosen.items()
+        for piggyback in file.strategies.piggyback
+    }
 
 
 def _with_options(default: Any, section: ConfigSection, key: str) -> Any:

@@ -1,23 +1,26 @@
 """Runs the real routers of a network in virtual time, with links and processing that take time.
 
     clients advertise ─► clients subscribe, one after the other ─► documents, at intervals ─► report
-                                                     (some subscriptions end halfway)
+                                       (routers send their plans)  (some subscriptions end halfway)
 
 A router handles batches in the order of arrival, one at a time; the time for each comes from the cost model,
-or is measured.  A link transmits one batch after the other.  Nothing is random: the same network, load and
-cost model give the same report.
+or is measured.  A link transmits one batch after the other.  With cut-through links, a router takes up a
+document when its header has arrived; if it has to parse the document, it puts it aside until the body is
+complete, and handles other batches meanwhile.  Nothing is random: the same network, load and cost model give
+the same report.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from twigcast.analysis import Selectivity
 from twigcast.document import read
-from twigcast.errors import ExtraError
+from twigcast.errors import ExtraError, TwigcastError
 from twigcast.rewriting import Mapping
 from twigcast.routing import (
     Advertise,
@@ -29,8 +32,11 @@ from twigcast.routing import (
     NetworkMediation,
     Paths,
     Publish,
+    RequestAnnotations,
+    Router,
     Strategy,
     Subscribe,
+    Timing,
     Unadvertise,
     Unsubscribe,
     join,
@@ -38,10 +44,20 @@ from twigcast.routing import (
     pool_for,
 )
 from twigcast.schema import ElementGraph
-from twigcast.simulator.cost import CostModel, LinkModel, Sizes, header_size, image_size
+from twigcast.simulator.cost import (
+    CostModel,
+    LinkModel,
+    Sizes,
+    annotation_size,
+    body_size,
+    header_size,
+    image_size,
+)
 from twigcast.simulator.load import Load
+from twigcast.simulator.processing import ProcessedBatch, RouterProcess, Sending
 from twigcast.simulator.publishers_of_dialects import announcements
-from twigcast.simulator.report import Delay, Report
+from twigcast.simulator.report import Delay, NetworkWork, Report, WorkFigures
+from twigcast.simulator.transmission import Links
 from twigcast.simulator.truth import ANSWERS, Truth
 
 try:
@@ -55,6 +71,7 @@ KINDS: dict[type[Message], str] = {
     Unadvertise: "unadvertisement",
     Subscribe: "subscription",
     Unsubscribe: "unsubscription",
+    RequestAnnotations: "plan",
 }
 
 
@@ -83,6 +100,10 @@ class Simulation:
         schema: ElementGraph | None = None,
         selectivity: Selectivity | None = None,
         mediation: NetworkMediation | None = None,
+        sample: Sequence[bytes] = (),
+        first_match: float | None = None,
+        warm_up: int = 0,
+        after: Simulation | None = None,
     ) -> None:
         """Without a ``cost`` model the processing time of the routers is measured.
 
@@ -90,28 +111,53 @@ class Simulation:
         to wait for another.  ``batch`` is the number of subscriptions that a client sends in one batch, or
         None for all of them.  With a cost model the routers share a pool of patterns, which is much faster;
         to be measured, each router needs a pool of its own.
+
+        By the documents in ``sample`` routers choose their annotation plans.  ``first_match`` is the share of
+        each document after which an eager router has found its first match; by default it is computed.  The
+        first ``warm_up`` documents are not in the delays and in the work: by them adaptive routers learn.
+
+        ``after`` is a simulation that has ended, on the same network with the same advertisements and
+        subscriptions and a strategy that differs in its piggyback at most.  Its routers are taken over, and
+        no client subscribes again; they keep their plans if the strategy is the same.
         """
         self.network, self.load, self.strategy = network, load, strategy
         self.name = name or str(strategy)
-        self._cost, self._link, self._interval, self._batch = cost, link or LinkModel(), interval, batch
+        self._links, self._interval, self._batch = Links(link or LinkModel()), interval, batch
         self._at = dict(network.clients)
-        shared = pool_for(mediation, ANSWERS) if cost is not None else None
-        self.routers = join(
-            network,
-            strategy,
-            lambda: shared if shared is not None else pool_for(mediation),
-            schema=schema,
-            selectivity=selectivity,
-            mediation=mediation,
-        )
+        self._is_subscribed, self._is_planned = after is not None, False
+        self._truth: Truth = Truth(network) if after is None else after._truth
+        self.routers: dict[str, Router]
+        if after is not None:
+            self.routers = after.routers
+            self._is_planned = strategy == after.strategy
+            for router in () if self._is_planned else self.routers.values():
+                router.switch_piggyback(strategy, sample)
+        else:
+            shared = pool_for(mediation, ANSWERS) if cost is not None else None
+            self.routers = join(
+                network,
+                strategy,
+                lambda: shared if shared is not None else pool_for(mediation),
+                schema=schema,
+                selectivity=selectivity,
+                mediation=mediation,
+                sample=sample,
+            )
         self._mappings: dict[str | None, Mapping] = {}
         if mediation is not None:
             self._mappings = {each.name: each for some in load.mappings.values() for each in some}
-        self._truth = Truth(network)
         self._sizes = Sizes()
         self._environment = simpy.Environment()
-        self._free: dict[tuple[str, str], float] = {}
         self._inboxes = {name: simpy.Store(self._environment) for name in network.routers}
+        self._processes = {
+            name: RouterProcess(
+                router,
+                cost,
+                has_subscribers=any(load.subscriptions.get(client) for client in network.clients_of(name)),
+                first_match=first_match,
+            )
+            for name, router in self.routers.items()
+        }
         for name in network.routers:
             self._environment.process(self._work(name))
         self._received: Counter[str] = Counter()
@@ -119,42 +165,40 @@ class Simulation:
         self._false_positives = 0
         self._published: dict[str, _Published] = {}
         self._owed: Counter[tuple[str, str, tuple[str, ...]]] = Counter()
+        self._deliveries = 0
+        self._refused: TwigcastError | None = None
         self._delays: list[float] = []
+        self._not_counted = frozenset(envelope.doc_id for _, envelope in load.documents[:warm_up])
         self._user_documents: set[tuple[str, str]] = set()
         self._expected = 0
         self._tables = [0]
+        self._work_of: dict[str, WorkFigures] = defaultdict(WorkFigures)
+        self._work_at: dict[int, WorkFigures] = defaultdict(WorkFigures)
         self._wall = 0.0
 
     @property
     def length(self) -> int:
         """The number of steps."""
-        return len(self.load.subscriptions) + len(self.load.documents) + 1
+        documents = len(self.load.documents)
+        return documents if self._is_subscribed else len(self.load.subscriptions) + documents + 1
 
     def steps(self) -> Iterator[None]:
         """Run the load in steps: the advertisements, then each client that subscribes, then each document."""
         start = time.perf_counter()
-        for client in self.load.mappings if self._mappings else ():
-            self._send(client, self._at[client], announcements(self.load, client))
-            self._settle()
-        if self.strategy.advertising:
-            for client, announced in self.load.advertisements.items():
-                self._send(client, self._at[client], [Advertise(each) for each in announced])
-                self._settle()
-        yield
-        for client, wanted in self.load.subscriptions.items():
-            self._truth.subscribe(client, wanted)
-            for first in range(0, len(wanted), self._batch or len(wanted) or 1):
-                part = wanted[first : first + (self._batch or len(wanted))]
-                self._send(client, self._at[client], [Subscribe(id, pattern) for id, pattern in part])
-                self._settle()
-            yield
+        if not self._is_subscribed:
+            yield from self._subscribe()
         self._tables = [router.table_size for router in self.routers.values()]
+        if not self._is_planned:
+            self._plan()
         half = len(self.load.documents) // 2
         for number, (client, envelope) in enumerate(self.load.documents):
             if number == half and self.load.leaving:
                 self._leave()
             self._publish(client, Publish(envelope))
-            self._environment.run(until=self._environment.now + self._interval)
+            self._run(self._environment.now + self._interval)
+            if number + 1 == len(self._not_counted) and self.strategy.piggyback == Timing.ADAPTIVE.value:
+                self._settle()
+                self._plan()  # by now routers know what annotations save
             yield
         self._settle()
         self._wall = time.perf_counter() - start
@@ -171,7 +215,7 @@ class Simulation:
             max(self._tables),
             sum(router.advertisement_count for router in self.routers.values()),
             self._false_positives,
-            len(self._delays),
+            self._deliveries,
             sum(owed for owed in self._owed.values() if owed > 0),
             -sum(owed for owed in self._owed.values() if owed < 0),
             Delay.of(self._delays),
@@ -180,14 +224,55 @@ class Simulation:
             self._expected,
             self._image_bytes,
             self._header_bytes,
+            NetworkWork(
+                {name: self._work_of[name] for name in self.routers if name in self._work_of},
+                dict(sorted(self._work_at.items())),
+            ),
             self._wall,
         )
 
     # Events
 
+    def _subscribe(self) -> Iterator[None]:
+        for client in self.load.mappings if self._mappings else ():
+            self._send(client, self._at[client], announcements(self.load, client))
+            self._settle()
+        if self.strategy.advertising:
+            for client, announced in self.load.advertisements.items():
+                self._send(client, self._at[client], [Advertise(each) for each in announced])
+                self._settle()
+        yield
+        for client, wanted in self.load.subscriptions.items():
+            self._truth.subscribe(client, wanted)
+            for first in range(0, len(wanted), self._batch or len(wanted) or 1):
+                part = wanted[first : first + (self._batch or len(wanted))]
+                self._send(client, self._at[client], [Subscribe(id, pattern) for id, pattern in part])
+                self._settle()
+            yield
+
     def _settle(self) -> None:
         """Run until no message is in transit."""
-        self._environment.run()
+        self._run(None)
+
+    def _run(self, until: float | None) -> None:
+        self._environment.run(until)
+        if self._refused is not None:
+            raise self._refused
+
+    def _plan(self) -> None:
+        """Let the routers send their plans toward the publishers, the farthest routers first.
+
+        So a plan can ask for what the routers behind it have asked for.
+        """
+        if self.strategy.piggyback is None:
+            return
+        entries = dict.fromkeys(self._at[client] for client, _ in self.load.documents)
+        routes = {name: [self.network.route(name, entry) for entry in entries] for name in self.routers}
+        for name in sorted(routes, key=lambda name: -max(map(len, routes[name]), default=0)):
+            towards = dict.fromkeys(route[1] for route in routes[name] if len(route) > 1)
+            for link, message in self._processes[name].replan(towards):
+                self._send(name, link, [message])
+            self._settle()
 
     def _leave(self) -> None:
         self._settle()
@@ -207,46 +292,116 @@ class Simulation:
         self._expected += len(self._truth.deliveries(original))
         self._send(client, self._at[client], [message])
 
-    def _send(self, source: str, target: str, messages: Sequence[Message]) -> None:
-        """Send a batch over a link, after the batches that it is still transmitting."""
-        size = self._sizes.total(messages)
-        now = self._environment.now
-        self._free[source, target] = free = (
-            max(now, self._free.get((source, target), 0.0)) + size / self._link.bandwidth
-        )
-        arriving = self._environment.timeout(free + self._link.latency - now)
-        arriving.callbacks.append(lambda _: self._arrive(source, target, messages, size))
+    def _send(self, source: str, target: str, messages: Sequence[Message], complete: float = 0.0) -> None:
+        """Send messages over a link, after those that it is still transmitting.
 
-    def _arrive(self, source: str, target: str, messages: Sequence[Message], size: int) -> None:
-        if target in self._inboxes:
-            self._bytes += size
-            if source in self._inboxes:
-                self._image_bytes += sum(map(image_size, messages))
-                self._header_bytes += sum(map(header_size, messages))
-            self._inboxes[target].put((source, messages))
+        ``complete`` is the time at which the sender has the last byte of the document that it relays.
+        """
+        if self._links.model.relay == "store":
+            self._transmit(source, target, messages, complete)
             return
         for message in messages:
+            self._transmit(source, target, [message], complete)
+
+    def _transmit(self, source: str, target: str, messages: Sequence[Message], complete: float) -> None:
+        size = self._sizes.total(messages)
+        body = sum(map(body_size, messages))
+        now = self._environment.now
+        times = self._links.send(source, target, now, size - body, body, complete if body else 0.0)
+        header_first = self._links.model.relay == "cut-through" and body and target in self._inboxes
+        arriving = self._environment.timeout((times.header if header_first else times.complete) - now)
+        batch = _Batch(source, messages, times.complete)
+        arriving.callbacks.append(lambda _: self._arrive(target, batch, size))
+
+    def _arrive(self, target: str, batch: _Batch, size: int) -> None:
+        if target in self._inboxes:
+            self._bytes += size
+            if batch.source in self._inboxes:
+                self._image_bytes += sum(map(image_size, batch.messages))
+                self._header_bytes += sum(map(header_size, batch.messages))
+                plans = [each for each in batch.messages if isinstance(each, RequestAnnotations)]
+                if plans:
+                    self._work_of[batch.source].plan_bytes += self._sizes.total(plans)
+            self._inboxes[target].put(batch)
+            return
+        for message in batch.messages:
             assert isinstance(message, Deliver)
             doc_id = message.envelope.doc_id
             self._owed[target, doc_id, message.subscriptions] -= 1
             self._user_documents.add((target, doc_id))
-            self._delays.append(self._environment.now - self._published[doc_id].at)
+            self._deliveries += 1
+            if doc_id not in self._not_counted:
+                self._delays.append(self._environment.now - self._published[doc_id].at)
 
     def _work(self, name: str) -> Generator[simpy.Event, Any, None]:
         """Run a router: it handles one batch after the other."""
-        router, inbox, cost = self.routers[name], self._inboxes[name], self._cost
+        process, inbox = self._processes[name], self._inboxes[name]
         while True:
-            source, messages = yield inbox.get()
-            controls, publications = self._count(name, source, messages)
-            if cost is not None:
-                yield self._environment.timeout(cost.seconds(controls, publications, router.table_size))
-                outgoing = router.exchange(messages, source)
+            batch: _Batch = yield inbox.get()
+            processed = batch.processed
+            if processed is None:
+                counted = self._count(name, batch.source, batch.messages)
+                try:
+                    processed = process.handle(batch.messages, batch.source, *counted)
+                except TwigcastError as error:  # simpy would raise a copy, which not every error allows
+                    self._refused = self._refused or error
+                    return
+                self._record(name, processed)
+                if processed.needs_body and batch.complete > self._environment.now:
+                    self._put_aside(name, batch, processed)
+                    continue
+            at_the_end = [each for each in processed.sendings if each.at >= processed.end]
+            for sending in processed.sendings[: len(processed.sendings) - len(at_the_end)]:
+                self._send_later(name, sending, batch.complete)
+            yield self._environment.timeout(processed.end)
+            for sending in at_the_end:
+                self._send(name, sending.link, sending.messages, batch.complete)
+
+    def _put_aside(self, name: str, batch: _Batch, processed: ProcessedBatch) -> None:
+        """Send what does not depend on the body, and take up the rest when the body is complete."""
+        waiting = []
+        for sending in processed.sendings:
+            if sending.needs_body:
+                waiting.append(sending)
             else:
-                start = time.thread_time()  # what other processes do meanwhile is not the router's work
-                outgoing = router.exchange(messages, source)
-                yield self._environment.timeout(time.thread_time() - start)
-            for target, sent in outgoing.items():
-                self._send(name, target, sent)
+                self._send_later(name, sending, batch.complete)
+        rest = batch._replace(processed=replace(processed, sendings=waiting))
+        completed = self._environment.timeout(batch.complete - self._environment.now)
+        completed.callbacks.append(lambda _: self._take_up(name, rest))
+
+    def _take_up(self, name: str, batch: _Batch) -> None:
+        self._inboxes[name].put(batch)
+
+    def _send_later(self, name: str, sending: Sending, complete: float) -> None:
+        ready = self._environment.timeout(sending.at)
+        ready.callbacks.append(lambda _: self._send(name, sending.link, sending.messages, complete))
+
+    def _record(self, name: str, processed: ProcessedBatch) -> None:
+        """Add the work of a router to the figures of the router and of its distance from the publisher."""
+        onward = [each for sending in processed.sendings for each in sending.messages]
+        for envelope, work, seconds in processed.documents:
+            if envelope.doc_id in self._not_counted:
+                continue
+            sent = [
+                each
+                for each in onward
+                if isinstance(each, Publish) and each.envelope.doc_id == envelope.doc_id
+            ]
+            figures = WorkFigures(
+                documents=1,
+                parsed=int(work.parsed),
+                rows=work.rows,
+                proven=work.proven,
+                refuted=work.refuted,
+                seconds=seconds,
+                sent=len(sent),
+                sent_bytes=sum(map(body_size, sent)),
+                annotation_bytes=sum(map(annotation_size, sent)),
+                paper_bits=work.paper_bits,
+            )
+            entry = self._at[self._published[envelope.doc_id].client]
+            self._work_of[name].add(figures)
+            self._work_at[len(self.network.route(entry, name)) - 1].add(figures)
 
     def _count(self, name: str, source: str, messages: Sequence[Message]) -> tuple[int, int]:
         """Record a batch that a router received; return its numbers of control messages and publications."""
@@ -281,6 +436,18 @@ class Simulation:
             needed = self._truth.needed(envelope.body, published.client, self._mapping(envelope))
             self._false_positives += name not in needed
         return published.paths or 1
+
+
+class _Batch(NamedTuple):
+    """Messages that a router received; a document may be without its body until ``complete``.
+
+    ``processed`` is set if the router has read the header and waits for the body.
+    """
+
+    source: str
+    messages: Sequence[Message]
+    complete: float
+    processed: ProcessedBatch | None = None
 
 
 class _Published(NamedTuple):

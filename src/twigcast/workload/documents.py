@@ -18,6 +18,7 @@ smallest tree has at most h levels.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -71,6 +72,12 @@ class DocumentOptions:
     """Words of a phrase on average."""
     single: float = 0.3
     """The fraction of texts that are a single value, a word or a number, and not a phrase."""
+    test_element: float | None = None
+    """The part of a document, above 0 and at most 1, after which a ``<test/>`` is inserted; None for none.
+
+    The element is not of the schema.  With ``SubscriptionOptions.test_condition`` no subscription matches
+    before it; so the papers on piggybacking set the part that is read until the first match.
+    """
 
     def __post_init__(self) -> None:
         for name in ("spread", "optional", "attributes", "single"):
@@ -80,6 +87,8 @@ class DocumentOptions:
             raise ValueError("elements must be at least 1, max_depth between 1 and 500")
         if self.fan_out <= 0 or self.skew < 0 or self.words < 2:
             raise ValueError("fan_out must be positive, skew not negative, words at least 2")
+        if self.test_element is not None and not 0.0 < self.test_element <= 1.0:
+            raise ValueError(f"test_element must be above 0 and at most 1, not {self.test_element}")
 
 
 def generate_documents(
@@ -93,7 +102,8 @@ def generate_documents(
     options = options or DocumentOptions()
     root = _compile(graph, options)
     for number in range(first, first + count):
-        yield _Writer(Random(f"{options.seed}/{number}"), options).document(root)
+        body = _Writer(Random(f"{options.seed}/{number}"), options).document(root)
+        yield body if options.test_element is None else _with_test_element(body, options.test_element)
 
 
 _UNBOUNDED = 1 << 30
@@ -439,3 +449,20 @@ def _expected(part: _Part, levels: int, options: DocumentOptions) -> float:
 
 def _quoted(value: str) -> str:
     return '"' + escape(value, {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}) + '"'
+
+
+_TAG = re.compile(rb"<[^>]*>")  # a generated document has tags only, and no > in values
+_DEFAULT_NAMESPACE = re.compile(rb"\sxmlns=[\"'][^\"']")
+
+
+def _with_test_element(body: bytes, part: float) -> bytes:
+    """Insert ``<test/>`` after the first tag that ends at this part of the document, and within the root."""
+    element = b'<test xmlns=""/>' if _DEFAULT_NAMESPACE.search(body) else b"<test/>"
+    root = body[: body.index(b">") + 1]
+    if root.endswith(b"/>"):
+        name = root[1:-2].split()[0]
+        return root[:-2] + b">" + element + b"</" + name + b">" + body[len(root) :]
+    wanted = part * len(body)
+    place = next((tag.end() for tag in _TAG.finditer(body) if tag.end() >= wanted), len(body))
+    place = min(place, body.rindex(b"</"))
+    return body[:place] + element + body[place:]
