@@ -36,7 +36,7 @@ import pytest
 from twigcast import Index
 from twigcast.pattern import Subscription
 from twigcast.spark.runs.journal import Journal
-from twigcast.spark.stages.delivering import delivery_id
+from twigcast.spark.stages.delivery_ids import delivery_id
 from twigcast.subscriptions.store import SubscriptionStore
 from twigcast.system import name_text
 

@@ -56,7 +56,9 @@ def test_the_programs_of_the_page_run(
     Path("feed/a.xml").write_text("<a><headline/><quote>q</quote></a>")
     names: dict[str, object] = {"spark": spark}
     for code in blocks("py"):
-        here = re.sub(r'"(feed/|deliveries)"', rf'"{tmp_path}/\1"', code)  # Java's current folder is another
+        here = re.sub(
+            r'"(feed/|deliveries|archive)"', rf'"{tmp_path}/\1"', code
+        )  # Java's current folder is another
         exec(compile(here, "docs/pipeline.md", "exec"), names)
     assert spark.read.parquet(str(tmp_path / "deliveries")).count() == 2
     assert len(list(Path("subscribers/desk-1").iterdir())) == 1

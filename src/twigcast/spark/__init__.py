@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from twigcast.spark.stages.delivering import dead_letters, deliveries, refused_deliveries
     from twigcast.spark.stages.matching import match, measures
     from twigcast.spark.stages.mediating import Mediation
+    from twigcast.spark.stages.structures import match_structures, structures
     from twigcast.subscriptions import IndexVersion, SubscriptionStore
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "dead_letters",
     "deliveries",
     "match",
+    "match_structures",
     "measures",
     "read",
     "refused_deliveries",
@@ -67,6 +69,7 @@ __all__ = [
     "settled_path",
     "start_run",
     "stream",
+    "structures",
     "task_counts",
     "wait_until_stopped",
 ]
@@ -88,6 +91,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.stages.delivering": ["dead_letters", "deliveries", "refused_deliveries"],
         "twigcast.spark.stages.matching": ["match", "measures"],
         "twigcast.spark.stages.mediating": ["Mediation"],
+        "twigcast.spark.stages.structures": ["match_structures", "structures"],
         "twigcast.pattern": ["Subscription"],
         "twigcast.subscriptions": ["IndexVersion", "SubscriptionStore"],
     },

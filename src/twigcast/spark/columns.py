@@ -15,6 +15,8 @@ hits        documents with matches, index_version, error, and
             strangers          how many topmost elements the source schema of the mapping does not have
             cached_bytes       how much of the document the rewriter had to keep back
             twigcast_mapping   the mapping that the document names itself, if the documents had that column
+            with structures
+            body               null if the document matches nothing, because it is not read then
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 attempts    deliveries with
             refusal  why a subscription gets no parts of a document, which is then the content
@@ -26,8 +28,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -77,6 +81,8 @@ NUMBERS = ArrayType(IntegerType(), containsNull=False)  # saves the null checks:
 MATCHES, UNDECIDED, HOPS, FALSE_POSITIVES = (
     StructField(name, NUMBERS) for name in ("matches", "undecided", "hops", "false_positives")
 )
+OPEN = StructField("open", NUMBERS)
+"""The column of the positions that a structure leaves open."""
 INDEX_VERSION = StructField("index_version", StringType())
 SECONDS = DoubleType()
 
@@ -121,6 +127,8 @@ ARROW_ATTEMPTS = pa.schema(
         ("refusal", ARROW_REFUSAL),
     ]
 )
+
+ARROW_NUMBERS = pa.list_(pa.int32())
 
 ErrorRow: TypeAlias = dict[str, Any]
 
@@ -181,6 +189,46 @@ def require(table: DataFrame, columns: Sequence[str], where: str) -> None:
     if missing:
         message = f"{where} needs the columns {', '.join(columns)}; {', '.join(missing)} is missing from "
         raise StageError(message + (", ".join(table.columns) or "none"), code="columns")
+
+
+def plain_names(table: DataFrame) -> dict[str, str] | None:
+    """Replacements for the names of columns, with these names; none if no name needs one.
+
+    A name needs one if ``mapInArrow`` would take it for the path of a nested field.
+    """
+    names = {
+        f"column {number}" if set(name) & {".", "`"} else name: name
+        for number, name in enumerate(table.columns)
+    }
+    return None if table.columns == list(names) else names
+
+
+def of_document_types(docs: DataFrame) -> DataFrame:
+    """The documents with ids as text and bodies as bytes; raises ``StageError`` if that cannot be."""
+    body, doc_id = docs.schema["body"].dataType, docs.schema["doc_id"].dataType
+    if not isinstance(body, BinaryType | StringType):
+        raise StageError(f"expected bytes or text as body, found {body.simpleString()}", code="columns")
+    if isinstance(body, StringType):
+        docs = docs.withColumn("body", F.col("body").cast("binary"))
+    if not isinstance(doc_id, StringType):
+        docs = docs.withColumn("doc_id", F.col("doc_id").cast("string"))
+    return docs
+
+
+def positions(found: Any, offset: int) -> pa.Array:
+    """The positions as 32-bit integers, counted from ``offset``."""
+    found = found.cast(pa.list_(pa.int32()))
+    if not offset:
+        return found
+    values = pc.add(found.values, pa.scalar(offset, pa.int32()))
+    mask = found.is_null() if found.null_count else None
+    return pa.ListArray.from_arrays(found.offsets, values, mask=mask)
+
+
+def united(before: pa.Array, after: pa.Array) -> pa.Array:
+    """The concatenated lists of two arrays, row by row; null if either is."""
+    rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
+    return pa.array([None if x is None or y is None else x + y for x, y in rows], ARROW_NUMBERS)
 
 
 def error_condition(error: PySparkException) -> str | None:

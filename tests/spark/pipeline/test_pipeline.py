@@ -163,6 +163,18 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         ),
         ({"sink": [{"path": "a"}, {"path": "./a"}]}, "sink[1].path", "but sink[0].path is the same"),
         ({"sink": {"path": "out/metrics"}}, "metrics.path", "but sink[0].path is the same"),
+        ({"match": {"structure": "s"}}, "match.structure", 'of kind "table" or "format", not "directory"'),
+        ({"match": {"structures": "s"}}, "match.structures", "did you mean structure?"),
+        (
+            {"match": {"structure": "body"}, "source": {"kind": "table"}},
+            "match.structure",
+            "expected a column of its own",
+        ),
+        (
+            {"match": {"structure": "s"}, "source": {"kind": "table"}, "mediation": {}},
+            "match.structure",
+            "expected no structures, since there is mediation",
+        ),
         ({"work": "s3a://bucket"}, "work.path", "expected a local or mounted path"),
         ({"work": 3}, "work", "expected a table or a path"),
         ({"spark": {"conf": "x"}}, "spark.conf", "expected a table of options, got 'x'"),

@@ -12,7 +12,7 @@ from twigcast import DocumentLimits, Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
 from twigcast.spark.stages import delivering
-from twigcast.spark.stages.delivering import delivery_id
+from twigcast.spark.stages.delivery_ids import delivery_id
 from twigcast.subscriptions.versions import IndexVersion, Subscription
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 

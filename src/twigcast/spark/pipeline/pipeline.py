@@ -21,6 +21,7 @@ from twigcast.spark.pipeline.sections import (
     DeadLettersSection,
     DeliveriesSection,
     LimitsSection,
+    MatchSection,
     MetricsSection,
     SinkSection,
     SourceSection,
@@ -69,6 +70,7 @@ class Pipeline(ConfigSection):
     sink: Annotated[tuple[SinkSection, ...], BeforeValidator(_as_sinks), Field(min_length=1)] = _default(
         [{"path": "out/deliveries"}]
     )
+    match: MatchSection = _default({})
     deliveries: DeliveriesSection = _default({})
     dead_letters: DeadLettersSection = _default({})
     metrics: MetricsSection = _default({})
@@ -77,6 +79,27 @@ class Pipeline(ConfigSection):
     spark: SparkSection = _default({})
     limits: Limits = _default({})
     archives: ArchivesSection = _default({})
+
+    @model_validator(mode="after")
+    def _with_structures(self) -> Self:
+        if self.match.structure is None:
+            return self
+        if self.source.kind not in ("table", "format"):
+            raise wrong(
+                "match.structure",
+                f'expected a source with columns, of kind "table" or "format", not "{self.source.kind}"',
+            )
+        if self.match.structure in (self.source.doc_id, self.source.body):
+            raise wrong(
+                "match.structure", "expected a column of its own, neither source.doc_id nor source.body"
+            )
+        if self.mediation is not None:
+            raise wrong(
+                "match.structure",
+                "expected no structures, since there is mediation: documents are matched by what mappings"
+                " make of them",
+            )
+        return self
 
     @model_validator(mode="after")
     def _without_folder_conflicts(self) -> Self:

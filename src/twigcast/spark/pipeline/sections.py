@@ -146,6 +146,12 @@ class SinkSection(ConfigSection):
         return self
 
 
+class MatchSection(ConfigSection):
+    """How documents are matched: ``structure`` names a column with structures, which saves most parsing."""
+
+    structure: Name | None = None
+
+
 class DeliveriesSection(ConfigSection):
     """What is delivered to a subscription that asks for parts.
 

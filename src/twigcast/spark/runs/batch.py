@@ -107,7 +107,16 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     network = state.network
     links = network.links if network is not None else ()
     limits = pipeline.limits
-    hits = match(documents, index, ship=ship, limits=limits, seconds=SECONDS, mediation=mediation)
+    structure = pipeline.match.structure if batch >= 0 else None  # dead letters, which are retried, have none
+    hits = match(
+        documents,
+        index,
+        ship=ship,
+        limits=limits,
+        seconds=SECONDS,
+        mediation=mediation,
+        structure=structure,
+    )
     figures = [*measures(SECONDS), *hop_measures(links)]
     if mediation is not None:
         figures += mapping_measures(references)

@@ -8,6 +8,9 @@ documents themselves, ``match`` lets them read and match in one stage.
 
 Invariant: both ways give the same rows.
 Cost: reading 50,000 documents of Parquet takes 35 µs each instead of 70.
+
+Workers can also read the other columns first and then the bodies of chosen rows only, if the source has its
+bodies apart (``WorkerReading.choosing``).
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ from pyspark.sql import DataFrame
 
 ArrowStage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
+BodyChoice: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, pa.Array]]
+"""Takes documents without bodies; returns them, perhaps with more columns, and whose bodies are needed."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerReading:
@@ -30,10 +36,18 @@ class WorkerReading:
 
     places: DataFrame
     stage: ArrowStage
+    selective: Callable[[Callable[[], BodyChoice]], WorkerReading] | None = None
 
     def followed_by(self, stage: ArrowStage) -> ArrowStage:
         """Both stages as one, to be run over ``places``."""
-        return partial(_one_after_the_other, first=self.stage, second=stage)
+        return one_after_the_other(self.stage, stage)
+
+    def choosing(self, choice: Callable[[], BodyChoice]) -> WorkerReading | None:
+        """The reading of the bodies that are chosen only; a body that is not read is null.
+
+        ``choice`` is called once in each task.  None if the source cannot read other columns without bodies.
+        """
+        return None if self.selective is None else self.selective(choice)
 
 
 class Documents:
@@ -73,6 +87,11 @@ class Documents:
 def as_dataframe(documents: DataFrame | Documents) -> DataFrame:
     """The documents as a plain DataFrame."""
     return documents.dataframe if isinstance(documents, Documents) else documents
+
+
+def one_after_the_other(first: ArrowStage, second: ArrowStage) -> ArrowStage:
+    """Two stages as one."""
+    return partial(_one_after_the_other, first=first, second=second)
 
 
 def _one_after_the_other(

@@ -5,18 +5,22 @@
 This is done only if it gives the rows that Spark would read: the files are local, their columns are of plain
 types and the same in each file, no column comes from the names of folders, and no option or setting is used
 that this module does not know.  Spark reads everything else.
+
+If only some bodies are needed, the other columns are read first, and the column of the bodies only in row
+groups in which one is needed, up to the last one that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     BinaryType,
@@ -31,12 +35,14 @@ from pyspark.sql.types import (
 
 from twigcast.errors import StageError
 from twigcast.spark.columns import DOCUMENT_BATCH_BYTES, DOCUMENT_BATCH_ROWS
-from twigcast.spark.sources.documents import WorkerReading
+from twigcast.spark.sources.documents import BodyChoice, WorkerReading
 
 MOST_FILES = 1000  # the driver reads the footer of each file, which takes 0.3 ms
 _LEAST_BYTES = 4 << 20  # of a piece; the task alone costs 30 ms
 _MOST_PARTS = 4  # of a row group: each part reads the group from its start, at 1/15 of the cost of matching
 _BUFFER_BYTES = 1 << 20
+_ROW_BYTES = 1000  # a row whose body stays unread takes as long as this many bytes that are read
+_UNREAD = 16  # of this many bytes of bodies that may stay unread, one counts as read
 _ROWS = 64  # rows read at a time; with dictionary encoding their size is not known beforehand
 _HARMLESS = frozenset({"recursivefilelookup", "pathglobfilter", "modifiedbefore", "modifiedafter"})
 _PLAIN: Mapping[type[DataType], pa.DataType] = {
@@ -69,12 +75,18 @@ class Extent:
     first: int
     rows: int
     bytes: int
+    body_bytes: int = 0
+
+    @property
+    def weight_without_bodies(self) -> int:
+        """The size by which tasks are packed if bodies may stay unread."""
+        return self.rows * _ROW_BYTES + self.body_bytes // _UNREAD
 
     def cut(self, parts: int) -> list[Extent]:
         """Divide the rows into ``parts`` of about the same size."""
         edges = [self.rows * number // parts for number in range(parts + 1)]
         return [
-            Extent(self.path, self.group, self.first + start, stop - start, self.bytes // parts)
+            replace(self, first=self.first + start, rows=stop - start, bytes=self.bytes // parts)
             for start, stop in pairwise(edges)
             if stop > start
         ]
@@ -97,11 +109,21 @@ def parquet_reading(
             return None
         extents += found
     most = _bytes(str(spark.conf.get("spark.sql.files.maxPartitionBytes")))
-    pieces = _packed(extents, spark.sparkContext.defaultParallelism, most)
+    cores = spark.sparkContext.defaultParallelism
+    pieces = _packed(extents, cores, most)
     if not pieces:
         return None
+
+    def selective(choice: Callable[[], BodyChoice]) -> WorkerReading:
+        lighter = [replace(extent, bytes=extent.weight_without_bodies) for extent in extents]
+        pieces = _packed(lighter, cores, most)
+        places = spark.range(0, len(pieces), 1, len(pieces))
+        return WorkerReading(
+            places, partial(_read_selected, pieces=pieces, columns=tuple(columns), choice=choice)
+        )
+
     places = spark.range(0, len(pieces), 1, len(pieces))
-    return WorkerReading(places, partial(_read, pieces=pieces, columns=tuple(columns)))
+    return WorkerReading(places, partial(_read, pieces=pieces, columns=tuple(columns)), selective)
 
 
 def _has_only_known_options(spark: SparkSession, options: Mapping[str, str]) -> bool:
@@ -126,11 +148,14 @@ def _extents(path: str, columns: Sequence[ParquetColumn]) -> list[Extent] | None
         if schema.field(column.source).type != _PLAIN[column.kind]:
             return None
     extents = []
+    body = next(column.source for column in columns if column.name == "body")
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         if group.num_rows:
-            stored = sum(group.column(each).total_compressed_size for each in range(group.num_columns))
-            extents.append(Extent(path, number, 0, group.num_rows, stored))
+            parts = [group.column(each) for each in range(group.num_columns)]
+            stored = sum(part.total_compressed_size for part in parts)
+            bodies = sum(part.total_compressed_size for part in parts if part.path_in_schema == body)
+            extents.append(Extent(path, number, 0, group.num_rows, stored, bodies))
     return extents
 
 
@@ -172,14 +197,82 @@ def _read(
 
 
 def _documents(extent: Extent, columns: tuple[ParquetColumn, ...]) -> Iterator[pa.RecordBatch]:
-    names = [column.name for column in columns]
     for batch in _gathered(_rows_of(extent, _batches(extent, columns))):
-        arrays = [batch.column(column.source) for column in columns]
-        arrays = [
-            array.cast(pa.binary()) if name == "body" else array
-            for name, array in zip(names, arrays, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(arrays, names)
+        yield _named(batch, columns)
+
+
+def _named(batch: pa.RecordBatch, columns: tuple[ParquetColumn, ...]) -> pa.RecordBatch:
+    """The columns of documents, in their order and under their names."""
+    arrays = [batch.column(column.source) for column in columns]
+    arrays = [
+        array.cast(pa.binary()) if column.name == "body" else array
+        for column, array in zip(columns, arrays, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, [column.name for column in columns])
+
+
+def _read_selected(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    pieces: list[list[Extent]],
+    columns: tuple[ParquetColumn, ...],
+    choice: Callable[[], BodyChoice],
+) -> Iterator[pa.RecordBatch]:
+    """The stage that workers run if not all bodies are needed."""
+    choose = choice()
+    for batch in batches:
+        for number in batch.column("id").to_pylist():
+            for extent in pieces[number]:
+                yield from _gathered(_selected(extent, columns, choose))
+
+
+def _selected(
+    extent: Extent, columns: tuple[ParquetColumn, ...], choose: BodyChoice
+) -> Iterator[pa.RecordBatch]:
+    """The documents of an extent, with null for the bodies that are not needed."""
+    apart = tuple(column for column in columns if column.name == "body")
+    others = tuple(column for column in columns if column.name != "body")
+    bodies = _ColumnReader(extent, apart)
+    for batch in _gathered(_rows_of(extent, _batches(extent, others))):
+        documents, needed = choose(_named(batch, others))
+        if not pc.any(needed).as_py():
+            bodies.skip(documents.num_rows)
+            yield documents.append_column("body", pa.nulls(documents.num_rows, pa.binary()))
+            continue
+        start = 0
+        for part in bodies.take(documents.num_rows):
+            rows = documents.slice(start, part.num_rows)
+            wanted = needed.slice(start, part.num_rows)
+            kept = pc.if_else(wanted, part.column("body"), pa.scalar(None, pa.binary()))
+            yield rows.append_column("body", kept)
+            start += part.num_rows
+
+
+class _ColumnReader:
+    """Reads a column of an extent forwards; nothing is read before the first rows are taken."""
+
+    def __init__(self, extent: Extent, columns: tuple[ParquetColumn, ...]) -> None:
+        self._batches = _rows_of(extent, _batches(extent, columns))
+        self._columns = columns
+        self._to_skip = 0
+        self._rest: pa.RecordBatch | None = None
+
+    def skip(self, rows: int) -> None:
+        """Leave out the next rows."""
+        self._to_skip += rows
+
+    def take(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """The next rows, a few at a time."""
+        while rows:
+            batch = self._rest if self._rest is not None else next(self._batches)
+            skipped = min(self._to_skip, batch.num_rows)
+            self._to_skip -= skipped
+            part = batch.slice(skipped, rows)
+            rows -= part.num_rows
+            used = skipped + part.num_rows
+            self._rest = batch.slice(used) if used < batch.num_rows else None
+            if part.num_rows:
+                yield _named(part, self._columns)
 
 
 def _batches(extent: Extent, columns: tuple[ParquetColumn, ...]) -> Iterator[pa.RecordBatch]:

@@ -7,10 +7,8 @@ batches of a bounded size.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -53,9 +51,17 @@ from twigcast.spark.columns import (
     require,
 )
 from twigcast.spark.jvm.workers import prepare_workers
+from twigcast.spark.stages.delivery_ids import document_key, identify, subscriber_key
 from twigcast.spark.stages.mediating import AnyMediation, MappingRules, Mediation
-from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
-from twigcast.subscriptions import IndexVersion
+from twigcast.spark.stages.shipping import (
+    AnyIndexes,
+    Ship,
+    Shipped,
+    index_limits,
+    several_indexes,
+    shipped,
+    version_text,
+)
 
 ContentMode: TypeAlias = Literal["inline", "reference"]
 
@@ -127,8 +133,7 @@ def attempts(
 
 def delivers_parts(index: AnyIndexes) -> bool:
     """Whether a subscription of the index receives parts; if none does, no delivery can be refused."""
-    several = [index] if isinstance(index, IndexVersion | Index) else list(index)
-    opened = (each if isinstance(each, Index) else each.open_index() for each in several)
+    opened = (each if isinstance(each, Index) else each.open_index() for each in several_indexes(index))
     return any(table.null_count < len(table) for table in (each.rows().column("pattern") for each in opened))
 
 
@@ -167,7 +172,7 @@ def _stage(
             code="unknown-mapping",
         )
     if limits is None:
-        limits = index.limits if isinstance(index, Index) else DocumentLimits()
+        limits = index_limits(index)
     shards = shipped(index, ship, hits.sparkSession.sparkContext)
     version = version_text(shards)
     return partial(
@@ -206,37 +211,6 @@ def dead_letters(hits: DataFrame) -> DataFrame:
     if has(hits, ONLY):
         more.append(F.col(ONLY.name).alias("subscription"))
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
-
-
-def delivery_id(doc_id: str, body: bytes, subscriber: str, subscription: str, part: int | None) -> str:
-    """The id of a delivery: a hash of document id, content, subscriber, subscription and part."""
-    return _id(_document_key(doc_id, body), _subscriber_key(subscriber, subscription), part)
-
-
-def _document_key(doc_id: str, body: bytes) -> Any:
-    key = blake2b(digest_size=16)
-    key.update(_framed(doc_id))
-    key.update(blake2b(body, digest_size=16).digest())
-    return key
-
-
-@lru_cache(maxsize=1 << 16)
-def _subscriber_key(subscriber: str, subscription: str) -> bytes:
-    return _framed(subscriber) + _framed(subscription)
-
-
-def _id(document: Any, subscriber: bytes, part: int | None = None) -> str:
-    key = document.copy()
-    key.update(subscriber)
-    if part is not None:
-        key.update(struct.pack("<q", part))
-    return str(key.hexdigest())
-
-
-def _framed(text: str) -> bytes:
-    """A text with its length before it, so that different pairs of texts never give the same bytes."""
-    encoded = text.encode("utf-8", "surrogatepass")
-    return struct.pack("<q", len(encoded)) + encoded
 
 
 def _deliver(
@@ -285,7 +259,7 @@ class _Wanted:
         self.subscribers = who.column("subscriber").combine_chunks().cast(pa.string())
         self.patterns = who.column("pattern").combine_chunks()
         owners, names = self.subscribers.to_pylist(), self.subscriptions.to_pylist()
-        self.keys = [_subscriber_key(owner, name) for owner, name in zip(owners, names, strict=True)]
+        self.keys = [subscriber_key(owner, name) for owner, name in zip(owners, names, strict=True)]
 
     @classmethod
     def of(cls, batch: pa.RecordBatch, table: pa.Table, wanted: Callable[[Any], Any]) -> _Wanted:
@@ -316,10 +290,10 @@ def _whole(
 ) -> Iterator[pa.RecordBatch]:
     """The deliveries of whole documents."""
     bodies, doc_ids = batch.column("body"), batch.column("doc_id")
-    documents = list(map(_document_key, doc_ids.to_pylist(), bodies.to_pylist()))
+    documents = list(map(document_key, doc_ids.to_pylist(), bodies.to_pylist()))
     rows = wanted.rows
     ids = pa.array(
-        [_id(documents[row], key) for row, key in zip(rows.to_pylist(), wanted.keys, strict=True)],
+        [identify(documents[row], key) for row, key in zip(rows.to_pylist(), wanted.keys, strict=True)],
         pa.string(),
     )
     if content == "reference":
@@ -376,11 +350,11 @@ def _parts(
             mapping = None
             if mediation is not None:
                 mapping = mediation.applied(batch.column("mapping")[row].as_py())
-            key = _document_key(doc_id, body)
+            key = document_key(doc_id, body)
             parts = _Parts(body, _origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
         for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name):
-            id = None if refusal else _id(key, wanted.keys[number], part)
+            id = None if refusal else identify(key, wanted.keys[number], part)
             rows.append((id, owner, name, doc_id, part, content, version, refusal))
             size += len(content)
             if size >= DELIVERY_BATCH_BYTES or len(rows) >= DELIVERY_BATCH_ROWS:

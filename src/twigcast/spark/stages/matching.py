@@ -12,7 +12,7 @@ moves every body once for each shard and cannot be a stream.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate
@@ -22,13 +22,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from twigcast.document import DocumentLimits, joined, relocated
 from twigcast.errors import DocumentError, StageError
 from twigcast.filtering import BatchMatch, Index
 from twigcast.spark.columns import (
     ARROW_ERROR,
+    ARROW_NUMBERS,
     CACHED_BYTES,
     ERRORS,
     FALSE_POSITIVES,
@@ -45,12 +46,35 @@ from twigcast.spark.columns import (
     ErrorRow,
     error_row,
     has,
+    of_document_types,
+    plain_names,
+    positions,
     require,
+    united,
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.documents import Documents, as_dataframe
 from twigcast.spark.stages.mediating import AnyMediation, MappingChoice, Mediation
-from twigcast.spark.stages.shipping import AnyIndexes, Ship, Shipped, shipped, version_text
+from twigcast.spark.stages.shipping import (
+    AnyIndexes,
+    Ship,
+    Shipped,
+    index_limits,
+    several_indexes,
+    shipped,
+    version_text,
+)
+from twigcast.spark.stages.structures import (
+    BODIES_KEPT,
+    FOUND,
+    STRUCTURE_SECONDS,
+    BodiesKept,
+    Keeping,
+    StructureAnswers,
+    StructureChoice,
+    StructureColumn,
+    with_kept_bodies,
+)
 from twigcast.subscriptions import IndexVersion
 
 if TYPE_CHECKING:
@@ -65,6 +89,8 @@ def match(
     limits: DocumentLimits | None = None,
     seconds: str | None = None,
     mediation: AnyMediation | None = None,
+    structure: str | None = None,
+    bodies: BodiesKept = "matching",
 ) -> DataFrame:
     """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
@@ -84,21 +110,46 @@ def match(
     written in the global schema.  The column ``mapping`` has the reference of the mapping that was applied,
     ``strangers`` the number of elements that its source schema does not have, and ``cached_bytes`` what was
     kept back.  A document may name its mapping itself, in a column ``mapping``.
+    ``structure`` names a column that ``structures`` has made.  Documents are matched by their structures, and
+    only those are read that have none, or whose structures leave a subscription open; the answers are the
+    same.  The ``body`` of a document that matches nothing is then null, because it may not have been read;
+    with ``bodies="failed"`` only documents that could not be read have one.
     """
     reading = docs.worker_reading() if isinstance(docs, Documents) else None
     docs = as_dataframe(docs)
     prepare_workers(docs.sparkSession)
     require(docs, ("doc_id", "body"), "match")
-    names = {_plain(name, number): name for number, name in enumerate(docs.columns)}
-    if docs.columns != list(names):
-        plain = docs.toDF(*names)
-        hits = match(plain, index, ship=ship, limits=limits, seconds=seconds, mediation=mediation)
+    if (names := plain_names(docs)) is not None:
+        renamed = {name: plain for plain, name in names.items()}
+        hits = match(
+            docs.toDF(*names),
+            index,
+            ship=ship,
+            limits=limits,
+            seconds=seconds,
+            mediation=mediation,
+            structure=None if structure is None else renamed.get(structure, structure),
+            bodies=bodies,
+        )
         return hits.toDF(*[names.get(name, name) for name in hits.columns])
-    docs = _of_right_types(docs)
+    docs = of_document_types(docs)
     if limits is None:
-        limits = index.limits if isinstance(index, Index) else DocumentLimits()
+        limits = index_limits(index)
     shards = shipped(index, ship, docs.sparkSession.sparkContext)
     version = version_text(shards)
+    structured = None
+    if structure is not None:
+        structured = StructureColumn.of(docs, structure)
+        if mediation is not None:
+            raise StageError(
+                "structures are those of the documents, not of what a mapping makes of them: expected either"
+                " structure or mediation",
+                code="options",
+            )
+        if bodies not in BODIES_KEPT:
+            raise StageError(
+                f"expected bodies to be {' or '.join(BODIES_KEPT)}, got {bodies!r}", code="options"
+            )
     fields = [MATCHES, INDEX_VERSION, ERRORS, UNDECIDED]
     routed = _network(index, ship, docs.sparkSession.sparkContext)
     if routed is not None:
@@ -131,7 +182,13 @@ def match(
             seconds=seconds,
             mediation=mediating,
             naming=NAMED_MAPPING.name if number > 0 and naming is not None else naming,
+            structure=structured,
+            bodies=bodies if structured is not None and number == len(shards) - 1 else None,
         )
+        if structured is not None and reading is not None and len(shards) == 1:
+            keeping = Keeping(bodies, every=routed is not None and routed.schema is not None)
+            choice = partial(_choice, shard=shard, limits=limits, structure=structured, keeping=keeping)
+            reading = reading.choosing(choice) or reading
         if reading is not None and number == 0:
             docs = reading.places.mapInArrow(reading.followed_by(stage), schema)
         else:
@@ -141,7 +198,7 @@ def match(
 
 def _network(index: AnyIndexes, ship: Ship, context: Any) -> ShippedNetwork | None:
     """The network of an index version, prepared for the workers; none if there is no network."""
-    versions = list(index) if isinstance(index, Iterable) else [index]
+    versions = several_indexes(index)
     if not any(isinstance(each, IndexVersion) and each.extension for each in versions):
         return None
     from twigcast.spark.stages.network import ShippedNetwork  # imports the routers
@@ -163,23 +220,6 @@ def _naming_column(docs: DataFrame, mediation: Mediation) -> str | None:
             kind = docs.schema["publisher"].dataType.simpleString()
             raise StageError(f"expected text in the column publisher, found {kind}", code="columns")
     return next((field.name for field in (NAMED_MAPPING, MAPPING) if has(docs, field)), None)
-
-
-def _plain(name: str, number: int) -> str:
-    """A column's name, or a replacement if ``mapInArrow`` would take it for the path of a nested field."""
-    return f"column {number}" if set(name) & {".", "`"} else name
-
-
-def _of_right_types(docs: DataFrame) -> DataFrame:
-    """The documents with ids as text and bodies as bytes."""
-    body, doc_id = docs.schema["body"].dataType, docs.schema["doc_id"].dataType
-    if not isinstance(body, BinaryType | StringType):
-        raise StageError(f"expected bytes or text as body, found {body.simpleString()}", code="columns")
-    if isinstance(body, StringType):
-        docs = docs.withColumn("body", F.col("body").cast("binary"))
-    if not isinstance(doc_id, StringType):
-        docs = docs.withColumn("doc_id", F.col("doc_id").cast("string"))
-    return docs
 
 
 def measures(seconds: str | None = None) -> list[Column]:
@@ -217,13 +257,21 @@ def _match(
     seconds: str | None,
     mediation: Mediation | None,
     naming: str | None,
+    structure: StructureColumn | None,
+    bodies: BodiesKept | None,
 ) -> Iterator[pa.RecordBatch]:
-    """The stage of one shard, which workers run."""
+    """The stage of one shard, which workers run; ``bodies`` says which of them it passes on, None for all."""
     index = shard.open_index(limits)
+    choose = StructureChoice(index, structure, Keeping()) if structure is not None else None
     for batch in batches:
         began = time.perf_counter()
+        earlier = None
+        if FOUND in batch.schema.names:
+            earlier = batch.column(STRUCTURE_SECONDS)
+        elif choose is not None:
+            batch, _ = choose(batch)
         batch = _identified(batch)
-        bodies = batch.column("body")
+        documents = batch.column("body")
         prologs = batch.column("prolog") if inheriting else None
         given = batch.column("error") if failed else None
         known = given if given is not None and given.null_count < len(given) else None
@@ -231,18 +279,21 @@ def _match(
         if mediation is not None:
             publishers = batch.column("publisher") if mediation.by == "publisher" else None
             choice = mediation.choose(publishers, batch.column(naming) if naming is not None else None)
-            known = _with_failures(known, choice.failures, len(bodies))
-        answer, failures = _answer(index, bodies, prologs, known, choice)
+            known = _with_failures(known, choice.failures, len(documents))
+        decided = None if structure is None else StructureAnswers.of(batch, limits, bodies)
+        answer, failures = _answer(index, documents, prologs, known, choice, decided)
         undecided = _undecided(answer, offset)
         ways: list[pa.Array] = []
         if routed is None:
-            matches = _positions(answer.matches, offset)
+            matches = positions(answer.matches, offset)
         else:
             matches, *ways = routed.carry(batch, answer.matches, undecided)
             undecided = routed.of_subscribers(undecided)
         if further:
-            matches = _united(batch.column("matches"), matches)
+            matches = united(batch.column("matches"), matches)
             undecided = _united_or_null(batch.column("undecided"), undecided)
+        if bodies is not None:
+            batch = with_kept_bodies(batch, bodies, matches, failures, undecided, ways)
         took = time.perf_counter() - began
         rows = batch.num_rows
         columns = [batch.column(name) for name in passing]
@@ -266,9 +317,16 @@ def _match(
                 fields.append(NAMED_MAPPING.name)
         if seconds is not None:
             share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
+            share = share if earlier is None else pc.add(share, earlier)
             columns.append(pc.add(share, batch.column(seconds)) if further else share)
             fields.append(seconds)
         yield pa.RecordBatch.from_arrays(columns, fields)
+
+
+def _choice(
+    *, shard: Shipped, limits: DocumentLimits, structure: StructureColumn, keeping: Keeping
+) -> StructureChoice:
+    return StructureChoice(shard.open_index(limits), structure, keeping)
 
 
 def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -300,6 +358,7 @@ def _answer(
     prologs: pa.Array | None,
     known: pa.Array | None,
     choice: MappingChoice | None = None,
+    decided: StructureAnswers | None = None,
 ) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
     """The answer of the index, and the list of errors; none if no row has an error."""
     read_as = bodies
@@ -313,7 +372,10 @@ def _answer(
         )
     if known is not None:
         read_as = pc.if_else(known.is_null(), read_as, pa.scalar(None, read_as.type))
-    answer = index.match_batch(read_as) if choice is None else choice.match(index, read_as)
+    if decided is not None:
+        answer = decided.completed(index, read_as)
+    else:
+        answer = index.match_batch(read_as) if choice is None else choice.match(index, read_as)
     if answer.matches.null_count == 0:
         return answer, None
     failures: list[ErrorRow | None] = []
@@ -329,34 +391,15 @@ def _answer(
     return answer, failures
 
 
-_LISTS = pa.list_(pa.int32())
-
-
 def _undecided(answer: BatchMatch, offset: int) -> pa.Array:
     """The positions that could not be decided, counted from ``offset``; null for rows without any."""
     if not answer.undecided:
-        return pa.nulls(len(answer), _LISTS)
+        return pa.nulls(len(answer), ARROW_NUMBERS)
     found = [
         [offset + each.position for each in answer.undecided[row]] if row in answer.undecided else None
         for row in range(len(answer))
     ]
-    return pa.array(found, _LISTS)
-
-
-def _positions(found: Any, offset: int) -> pa.Array:
-    """The positions as 32-bit integers, counted from ``offset``."""
-    found = found.cast(pa.list_(pa.int32()))
-    if not offset:
-        return found
-    values = pc.add(found.values, pa.scalar(offset, pa.int32()))
-    mask = found.is_null() if found.null_count else None
-    return pa.ListArray.from_arrays(found.offsets, values, mask=mask)
-
-
-def _united(before: pa.Array, after: pa.Array) -> pa.Array:
-    """The concatenated lists of two arrays, row by row; null if either is."""
-    rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
-    return pa.array([None if x is None or y is None else x + y for x, y in rows], _LISTS)
+    return pa.array(found, ARROW_NUMBERS)
 
 
 def _united_or_null(before: pa.Array, after: pa.Array) -> pa.Array:
@@ -364,4 +407,4 @@ def _united_or_null(before: pa.Array, after: pa.Array) -> pa.Array:
     if before.null_count == len(before):
         return after
     rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
-    return pa.array([(x or []) + (y or []) or None for x, y in rows], _LISTS)
+    return pa.array([(x or []) + (y or []) or None for x, y in rows], ARROW_NUMBERS)

@@ -46,7 +46,7 @@ class Shipped:
 
 def shipped(indexes: AnyIndexes, ship: Ship, context: Any) -> tuple[Shipped, ...]:
     """Prepare index versions for the workers of a Spark context."""
-    several = [indexes] if isinstance(indexes, IndexVersion | Index) else list(indexes)
+    several = several_indexes(indexes)
     if not several:
         raise StageError("there is no index to match against", code="index-version")
     versions = [each if isinstance(each, IndexVersion) else temporary_version(each) for each in several]
@@ -59,6 +59,16 @@ def shipped(indexes: AnyIndexes, ship: Ship, context: Any) -> tuple[Shipped, ...
         )
         for version in versions
     )
+
+
+def several_indexes(indexes: AnyIndexes) -> list[Indexes]:
+    """The shards as a list, also if there is only one."""
+    return [indexes] if isinstance(indexes, IndexVersion | Index) else list(indexes)
+
+
+def index_limits(indexes: AnyIndexes) -> DocumentLimits:
+    """The limits of documents if the caller gives none."""
+    return indexes.limits if isinstance(indexes, Index) else DocumentLimits()
 
 
 def version_text(versions: Iterable[Shipped]) -> str:

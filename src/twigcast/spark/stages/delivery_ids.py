@@ -1,0 +1,46 @@
+"""The ids of deliveries: a hash of document id, content, subscriber, subscription and part.
+
+document_key ──┬── identify with the key of a subscriber ──► id
+               └── …                                          the body is hashed once for all of them
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+
+def delivery_id(doc_id: str, body: bytes, subscriber: str, subscription: str, part: int | None) -> str:
+    """The id of a delivery: a hash of document id, content, subscriber, subscription and part."""
+    return identify(document_key(doc_id, body), subscriber_key(subscriber, subscription), part)
+
+
+def document_key(doc_id: str, body: bytes) -> Any:
+    """What the ids of all deliveries of a document begin with, as an unfinished hash."""
+    key = blake2b(digest_size=16)
+    key.update(_framed(doc_id))
+    key.update(blake2b(body, digest_size=16).digest())
+    return key
+
+
+@lru_cache(maxsize=1 << 16)
+def subscriber_key(subscriber: str, subscription: str) -> bytes:
+    """What distinguishes the deliveries of a document to different subscribers and subscriptions."""
+    return _framed(subscriber) + _framed(subscription)
+
+
+def identify(document: Any, subscriber: bytes, part: int | None = None) -> str:
+    """The id of a delivery, from the keys of its document and of its subscriber."""
+    key = document.copy()
+    key.update(subscriber)
+    if part is not None:
+        key.update(struct.pack("<q", part))
+    return str(key.hexdigest())
+
+
+def _framed(text: str) -> bytes:
+    """A text with its length before it, so that different pairs of texts never give the same bytes."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return struct.pack("<q", len(encoded)) + encoded
