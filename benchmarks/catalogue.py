@@ -4,7 +4,9 @@ matching   nitf-linear-10k …     unseen (or repeated) documents, as a ratio to
 language   positions-100k …      positions, counts, functions and arithmetic
 building   building-linear-100k … from text to a file, and what can be done with the file
 threads    two-threads           two threads against one
+structure  structure-nitf-…      matching the structure of a document in its place, and writing it
 routing    receiving-10k …       what a router adds to matching
+piggyback  second-router-…       what annotations save and cost routers
 rivals     rival-lxml …          what one would use instead
 pipeline   pipeline-throughput … the pipeline on Spark: minutes, so only when named
 """
@@ -15,17 +17,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
 from benchmarks.growth import growth
+from benchmarks.lake import lake, large_lake
 from benchmarks.language import SIBLINGS, siblings, thousand, twenty
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
 from benchmarks.mediation import mediation
 from benchmarks.own_session import own_session
+from benchmarks.piggyback import second_router
 from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
 from benchmarks.rewriting import copies, places, renames, seven, sources
 from benchmarks.rewriting import rivals as other_ways
 from benchmarks.rivals import rivals
 from benchmarks.routing import conformance, receiving, restoring
+from benchmarks.structures import measure_structures
 from benchmarks.versions import BULK, one_change
 from benchmarks.workloads import KINDS, MISSING_DATA, SIZES
 from twigcast.errors import SourceError
@@ -36,11 +41,26 @@ GROUPS = {
     "building": "Building, opening, changing and sharing",
     "versions": "Index versions of 100,000 subscriptions",
     "threads": "Threads",
+    "structure": "Structures of documents, in times of matching the documents",
     "routing": "Routers, in times of matching by the index alone",
+    "piggyback": "Annotations between routers, in times of the same router without them",
     "rewriting": "Documents that a mapping rewrites while they are matched",
     "rivals": "Rivals, in times of a bare parse of the same documents",
     "pipeline": "The pipeline on Spark, on two cores",
 }
+SECOND_ROUTER = (
+    ("L+t", "nitf-branching-5k", "second_ratio", Bar("≤", 0.6)),
+    ("L+t", "nitf-linear-10k", "second_ratio", Bar("≤", 0.45)),
+    ("L+t", "nitf-linear-10k", "second_repeated_ratio", Bar("≤", 0.2)),
+    ("L+t", "dblp-branching-10k", "second_ratio", Bar("≤", 0.02)),
+    ("L+a", "nitf-branching-5k", "second_ratio", Bar("≤", 0.1)),
+    ("L-sd", "nitf-branching-5k", "second_ratio", None),
+    ("L+s-sd", "nitf-branching-5k", "second_ratio", None),
+)
+FIRST_ROUTER = (
+    ("L-sd", "nitf-branching-5k", Bar("≤", 1.05)),
+    ("L+t", "nitf-branching-5k", Bar("≤", 1.12)),
+)
 UNSEEN_BARS = {
     "nitf-linear-10k": Bar("≤", 2.5),
     "nitf-linear-100k": Bar("≤", 6),
@@ -84,9 +104,25 @@ OF_LXML = Bar("≥", 1.27)
 SHARED_PERCENT = Bar("≥", 99)
 SPEEDUP = Bar("≥", 1.5)
 OF_THREADS = Bar("≥", 0.75)
+OF_BODIES = Bar("≥", 2)
+OF_LARGE_BODIES = Bar("≥", 20)
 OF_UNMEDIATED = Bar("≥", 0.85)
 MAPPED_PERCENT = Bar("≤", 105)
 """In per cent of the file, for all workers together: with a copy in each of two it would be 200."""
+FROM_STRUCTURE = {
+    "nitf-branching-5k": Bar("≤", 0.4),
+    "nitf-branching-10k": None,
+    "nitf-linear-10k": Bar("≤", 0.4),
+    "medline-branching-10k": None,
+    "treebank-branching-10k": None,
+}
+FROM_STRUCTURE_REPEATED = {
+    "nitf-linear-10k": Bar("≤", 0.15),
+    "dblp-branching-10k": Bar("≤", 0.01),
+    "xmark-branching-10k": None,
+}
+WITH_STRUCTURE = Bar("≤", 1.12)
+STRUCTURE_PERCENT = Bar("≤", 3)
 GROWTH = ("10k", "100k", "1m")
 RECEIVING = Bar("≤", 1.3)
 ROUTED = {"1k": 1_000, "10k": 10_000, "50k": 50_000}
@@ -145,7 +181,9 @@ def _catalogue() -> Iterator[Benchmark]:
         "two-threads", "threads", "match_batch on two threads against one", _of(two_threads, CHANGED),
         "speedup", "×", SPEEDUP, ("documents_per_second_on_one", "documents_per_second_on_two", "cpu_ratio"),
     )  # fmt: skip
+    yield from _structure()
     yield from _routing()
+    yield from _piggyback()
     yield from _rewriting()
     for name, description in RIVALS.items():
         yield Benchmark(
@@ -208,6 +246,35 @@ def _building() -> Iterator[Benchmark]:
     )  # fmt: skip
 
 
+def _structure() -> Iterator[Benchmark]:
+    beside = (
+        "of_repeated_match",
+        "writing_ratio",
+        "repeated_writing_ratio",
+        "match_microseconds",
+        "bytes_per_structure",
+        "percent_of_body",
+        "percent_with_names",
+    )
+    instead, again = "match_structure in place of match", "the same, on documents that were seen before"
+    for name, bar in FROM_STRUCTURE.items():
+        told = _of(measure_structures, name)
+        yield Benchmark(f"structure-{name}", "structure", instead, told, "of_match", "×", bar, beside)
+    for name, bar in FROM_STRUCTURE_REPEATED.items():
+        told = _of(measure_structures, name)
+        full = f"structure-{name}" + ("-repeat" if name in FROM_STRUCTURE else "")
+        yield Benchmark(full, "structure", again, told, "of_repeated_match", "×", bar, beside)
+    for name in ("nitf-branching-5k", "nitf-linear-10k", "dblp-branching-10k"):
+        yield Benchmark(
+            f"structure-writing-{name}", "structure", "match_with_structure in place of match",
+            _of(measure_structures, name), "repeated_writing_ratio", "×", WITH_STRUCTURE, beside,
+        )  # fmt: skip
+    yield Benchmark(
+        "structure-size-nitf", "structure", "the structure, of the document, if both ends know the names",
+        _of(measure_structures, "nitf-branching-5k"), "percent_of_body", "%", STRUCTURE_PERCENT, beside,
+    )  # fmt: skip
+
+
 def _routing() -> Iterator[Benchmark]:
     for size, count in ROUTED.items():
         yield Benchmark(
@@ -227,6 +294,32 @@ def _routing() -> Iterator[Benchmark]:
         "restoring-50k", "routing", "Router.restore with two neighbours and covering",
         _sized(restoring, ROUTED["50k"]), "seconds", "s", None, ("subscribing_seconds",), optional=True,
     )  # fmt: skip
+
+
+def _piggyback() -> Iterator[Benchmark]:
+    beside = (
+        "second_microseconds",
+        "second_plain_microseconds",
+        "first_ratio",
+        "annotation_bytes",
+        "annotation_percent",
+        "unread_percent",
+    )
+    for strategy, name, figure, bar in SECOND_ROUTER:
+        again = "-repeat" if figure == "second_repeated_ratio" else ""
+        yield Benchmark(
+            f"second-router-{strategy}-{name}{again}", "piggyback", "a router that reads annotations",
+            _annotated(strategy, name), figure, "×", bar, beside,
+        )  # fmt: skip
+    for strategy, name, bar in FIRST_ROUTER:
+        yield Benchmark(
+            f"first-router-{strategy}-{name}", "piggyback", "a router that writes annotations",
+            _annotated(strategy, name), "first_repeated_ratio", "×", bar, ("first_microseconds",),
+        )  # fmt: skip
+
+
+def _annotated(strategy: str, name: str) -> Callable[[Progress], Outcome]:
+    return lambda progress: second_router(strategy, name, progress)
 
 
 def _rewriting() -> Iterator[Benchmark]:
@@ -332,6 +425,20 @@ def _pipeline() -> Iterator[Benchmark]:
         ),
         optional=True,
     )  # fmt: skip
+    for name, function, described, bar in (
+        ("lake", lake, "5,000 branching subscriptions on an archive of 20,000 documents", OF_BODIES),
+        ("lake-large", large_lake, "the same on documents of 1 MB with a regular structure", OF_LARGE_BODIES),
+    ):
+        yield Benchmark(
+            name, "pipeline", f"{described}: matched by structures, to matched by bodies",
+            function, "of_bodies", "×", bar,
+            (
+                "delivering_of_bodies", "alone_of_bodies", "documents_per_second",
+                "documents_per_second_from_bodies", "structure_percent", "stored_structure_percent",
+                "matches_per_document",
+            ),
+            optional=True,
+        )  # fmt: skip
     for size in GROWTH:
         yield Benchmark(
             f"pipeline-growth-{size}", "pipeline", f"5,000 documents, {SIZES[size]:,} linear subscriptions",

@@ -1,9 +1,9 @@
 """The workloads: documents and subscriptions that never change, so that results can be compared over time.
 
     nitf-branching-10k
-     │       │      └── how many subscriptions: 1k, 10k, 100k, 1m
+     │       │      └── how many subscriptions: 1k, 5k, 10k, 100k, 1m
      │       └── what they look like: linear, branching, values
-     └── where documents and subscriptions come from: nitf, medline, news
+     └── where documents and subscriptions come from: nitf, medline, news, dblp, xmark, treebank
 
 A document is *unseen* if the index was not warmed on it.  Unseen documents cost more only if they have label
 paths that no earlier document had, so every run counts new label paths:
@@ -13,6 +13,8 @@ paths that no earlier document had, so every run counts new label paths:
 | nitf | 400 | the next 400 | 2.4 |
 | medline | 125 records, 4 times | the other 125 | 0.04 |
 | news | 400 | the next 400 | 0.45 |
+| treebank | 15 | the other 15 | 563 |
+| dblp, xmark | one large document, twice | the same | 0 |
 
 The seeds are part of the workload.  A change of a generator changes the workload, which then needs a new
 name.
@@ -56,7 +58,7 @@ KINDS: dict[str, SubscriptionOptions] = {
     "branching": presets.BRANCHING,
     "values": presets.VALUES,
 }
-SIZES: dict[str, int] = {"1k": 1_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
+SIZES: dict[str, int] = {"1k": 1_000, "5k": 5_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def workload(name: str) -> Workload:
 
 @cache
 def feed(source: str) -> Feed:
-    """The documents of ``nitf``, ``medline`` or ``news``."""
+    """The documents of a source such as ``nitf``."""
     return FEEDS[source]()
 
 
@@ -160,8 +162,24 @@ def _medline() -> Feed:
     return Feed(tuple(records[:half] * PASSES), tuple(records[half:]), infer(records[:half]))
 
 
+def _treebank() -> Feed:
+    documents = [path.read_bytes() for path in sorted(data("treebank").glob("*.xml"))]
+    half = len(documents) // 2
+    graph = read_dtd(data("treebank/treebank.dtd"), "FILE")
+    return Feed(tuple(documents[:half]), tuple(documents[half:]), graph)
+
+
+def _one_large(name: str, graph: ElementGraph | None = None) -> Feed:
+    """One large document, which is never unseen; the graph of its subscriptions, or else its own."""
+    body = data(name).read_bytes()
+    return Feed((body, body), (body,), graph or infer([body]))
+
+
 FEEDS: dict[str, Callable[[], Feed]] = {
     "nitf": lambda: _generated("nitf"),
     "medline": _medline,
     "news": lambda: _generated("news"),
+    "dblp": lambda: _one_large("dblp/dblp.xml"),
+    "xmark": lambda: _one_large("xmark/auction.xml", read_dtd(data("xmark/auction.dtd"), "site")),
+    "treebank": _treebank,
 }

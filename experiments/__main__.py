@@ -46,9 +46,14 @@ def command(
     ] = None,
     list_names: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
     scale: Annotated[
-        float,
-        typer.Option("--scale", min=0.0001, max=1.0, help="A fraction of the paper's size, for a quick run."),
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            "--scale",
+            min=0.0001,
+            max=1.0,
+            help="A fraction of the paper's size; by default the experiment's usual scale, mostly 1.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FOLDER", help="Also write Markdown, JSON and pictures there."),
@@ -57,7 +62,7 @@ def command(
 ) -> None:
     """Repeat a table or figure of the papers: the paper's figures beside ours, and why they differ.
 
-    The bars at the end say which required figures were met; a run below full scale judges none of them.
+    The bars at the end say which required figures were met; a run below the usual scale judges none.
     The exit code is 1 if an answer was wrong, such as a delivery that flooding does not make.
     """
     if list_names:
@@ -71,15 +76,16 @@ def command(
     reports, wrong = [], []
     for experiment in chosen:
         start = time.perf_counter()
-        findings = experiment.run(scale, _watched)
+        size = experiment.usual if scale is None else scale
+        findings = experiment.run(size, _watched)
         wall = time.perf_counter() - start
         complain(f"{experiment.name}: {wall:.1f} s")
-        fields = {"name": experiment.name, "title": experiment.title, "scale": scale, "wall": wall}
+        fields = {"name": experiment.name, "title": experiment.title, "scale": size, "wall": wall}
         reports.append(fields | findings.to_json())
         if out is not None:
-            _write(experiment, findings, reports[-1], scale, out)
+            _write(experiment, findings, reports[-1], size, out)
         if not json:
-            _show(experiment, findings, scale)
+            _show(experiment, findings, size)
         wrong += [f"{experiment.name}: {sentence}" for sentence in findings.wrong]
     if json:
         typer.echo(json_text.dumps({"results": reports}, ensure_ascii=False, indent=2))
@@ -99,7 +105,8 @@ def _named(name: str) -> Experiment:
 
 def _list() -> None:
     for experiment in EXPERIMENTS.values():
-        typer.echo(f"{experiment.name}\t{experiment.title}\tabout {experiment.minutes:g} min")
+        scale = "" if experiment.usual == 1 else f" at scale {experiment.usual:g}"
+        typer.echo(f"{experiment.name}\t{experiment.title}\tabout {experiment.minutes:g} min{scale}")
 
 
 def _watched(what: str, items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
@@ -128,12 +135,12 @@ def _show(experiment: Experiment, findings: Findings, scale: float) -> None:
     console = stdout() if sys.stdout.isatty() else Console(highlight=False, width=WIDTH)
     console.print(f"{experiment.name}: {experiment.title}", style="bold", markup=False)
     if scale != 1:
-        console.print(smaller(scale), markup=False)
+        console.print(smaller(experiment, scale), markup=False)
     for table in findings.tables:
         _print_table(console, table.title, table.columns, [list(map(text, row)) for row in table.rows])
         for sentence in table.why:
             console.print(sentence, style="dim", markup=False)
-    if scale == 1 and findings.bars:
+    if experiment.judges(scale) and findings.bars:
         bars = [
             [
                 bar.what,

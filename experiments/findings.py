@@ -1,7 +1,7 @@
 """Experiments and their findings: tables beside the paper's figures, charts, and bars.
 
 A cell is a number, a text, or None.  The field ``why`` of a table explains why its figures differ from the
-paper's.  A bar, the required value of a figure, is judged only in a run at full scale.
+paper's.  A bar, the required value of a figure, is judged only in a run at the usual scale or above.
 """
 
 from __future__ import annotations
@@ -108,11 +108,17 @@ class Experiment:
     title: str
     measurement: Measurement
     minutes: float
-    """About how many minutes a run at full scale takes."""
+    """About how many minutes a run at the usual scale takes."""
+    usual: float = 1.0
+    """The scale of a run for which no other is asked; 1 is the paper's size."""
 
-    def run(self, scale: float = 1.0, watch: Watch = unwatched) -> Findings:
-        """Run the experiment, at full scale or smaller."""
-        return self.measurement(scale, watch)
+    def run(self, scale: float | None = None, watch: Watch = unwatched) -> Findings:
+        """Run the experiment, at its usual scale or another."""
+        return self.measurement(self.usual if scale is None else scale, watch)
+
+    def judges(self, scale: float) -> bool:
+        """Whether a run at this scale is large enough for bars to be judged."""
+        return scale >= self.usual
 
 
 def scaled(size: int, scale: float) -> int:

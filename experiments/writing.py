@@ -23,20 +23,21 @@ def markdown(experiment: Experiment, findings: Findings, scale: float) -> str:
     return "\n".join(_lines(experiment, findings, scale)) + "\n"
 
 
-def smaller(scale: float) -> str:
+def smaller(experiment: Experiment, scale: float) -> str:
     """The remark on a run below full scale."""
-    return f"A run at {scale:g} of the paper's size: its figures are not the paper's, and no bar is judged."
+    remark = f"A run at {scale:g} of the paper's size: its figures are not the paper's"
+    return f"{remark}." if experiment.judges(scale) else f"{remark}, and no bar is judged."
 
 
 def _lines(experiment: Experiment, findings: Findings, scale: float) -> Iterator[str]:
     yield f"# {experiment.title}"
     if scale != 1:
-        yield from ("", smaller(scale))
+        yield from ("", smaller(experiment, scale))
     for table in findings.tables:
         yield from ("", f"## {table.title}", "", *_rows(table))
         if table.why:
             yield from ("", *table.why)
-    if scale == 1 and findings.bars:
+    if experiment.judges(scale) and findings.bars:
         yield from ("", "## Asked for", "")
         rows = tuple(
             (bar.what, bar.value, f"{bar.relation} {bar.limit:g}", "met" if bar.met else "MISSED")

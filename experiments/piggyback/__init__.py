@@ -1,0 +1,1 @@
+"""Repeats the experiments of the thesis's chapter 4 and of the paper on piggybacking."""
