@@ -11,17 +11,27 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.document import DocumentLimits
+    from twigcast.document import DocumentLimits, NameTable
     from twigcast.errors import (
         DocumentError,
         EvaluationError,
         IndexFileError,
         MappingError,
         PatternError,
+        StructureError,
         SubscriptionError,
         TwigcastError,
     )
-    from twigcast.filtering import BatchMatch, Index, Match, Selected, Stats, Tuning
+    from twigcast.filtering import (
+        BatchMatch,
+        Index,
+        Match,
+        Selected,
+        Stats,
+        StructureBatch,
+        StructureMatch,
+        Tuning,
+    )
     from twigcast.pattern import Pattern, PatternLimits, Subscription, parse, render
     from twigcast.rewriting import Mapping, Mappings, rewrite
 
@@ -38,11 +48,15 @@ __all__ = [
     "MappingError",
     "Mappings",
     "Match",
+    "NameTable",
     "Pattern",
     "PatternError",
     "PatternLimits",
     "Selected",
     "Stats",
+    "StructureBatch",
+    "StructureError",
+    "StructureMatch",
     "Subscription",
     "SubscriptionError",
     "Tuning",
@@ -56,17 +70,27 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "twigcast.document": ("DocumentLimits",),
+        "twigcast.document": ("DocumentLimits", "NameTable"),
         "twigcast.errors": (
             "DocumentError",
             "EvaluationError",
             "IndexFileError",
             "MappingError",
             "PatternError",
+            "StructureError",
             "SubscriptionError",
             "TwigcastError",
         ),
-        "twigcast.filtering": ("BatchMatch", "Index", "Match", "Selected", "Stats", "Tuning"),
+        "twigcast.filtering": (
+            "BatchMatch",
+            "Index",
+            "Match",
+            "Selected",
+            "Stats",
+            "StructureBatch",
+            "StructureMatch",
+            "Tuning",
+        ),
         "twigcast.pattern": ("Pattern", "PatternLimits", "Subscription", "parse", "render"),
         "twigcast.rewriting": ("Mapping", "Mappings", "rewrite"),
     },

@@ -30,7 +30,7 @@ def test_help_tells_the_defaults_of_the_generators(name: str, options: Any) -> N
     """Each option of a generator is an option of its command, with the same default."""
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
     told = {parameter.name: str(parameter.show_default) for parameter in command.params}
-    told |= {"seed": "0", "distinct": "True"}
+    told |= {"seed": "0", "distinct": "True", "test_element": "None", "test_condition": "False"}
     assert {field.name: str(field.default) for field in fields(options)}.items() <= told.items()
 
 
@@ -129,3 +129,13 @@ def test_plain_lines_begin_with_the_bindings_of_their_prefixes(
     assert done.exit_code == 0
     assert path.read_text().splitlines()[0] == "# namespace p=urn:p"
     assert run("check", path).exit_code == 0
+
+
+def test_the_element_of_the_papers_is_in_documents_and_subscriptions(run: RunCommand, write: Write) -> None:
+    """Both commands have an option for it."""
+    document = run("generate", "documents", "--test-element", 0.5).stdout
+    assert "<test/>" in document
+    texts = run("generate", "subscriptions", "--preset", "thesis-4.2", "--test-condition", "-c", 20).stdout
+    assert all(line.startswith("/self::node()[.//test]/") for line in texts.splitlines())
+    done = run("generate", "documents", "--test-element", 2)
+    assert (done.exit_code, done.stdout) == (2, "")

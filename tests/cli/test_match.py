@@ -77,6 +77,30 @@ def test_select_gives_the_parts(run: RunCommand, names: Path, ada: Path) -> None
     assert columns == [str(ada), *(str(part[key]) for key in ("id", "start", "end", "kind", "text"))]
 
 
+def test_structure_says_what_is_certain_and_what_is_open(
+    run: RunCommand, names: Path, ada: Path, write: Write
+) -> None:
+    """A value is not in the structure, so only its place is decided; a bad document is reported."""
+    none, bad = write("none.xml", "<n/>"), write("bad.xml", "<n><p></n>")
+    done = run("match", "-s", names, "--structure", ada, none, bad)
+    assert done.lines == [f"{ada}\tany\tcertain", f"{ada}\tada\topen"]
+    assert done.exit_code == 1
+    assert "mismatched tag" in done.stderr
+    first, second, third = map(
+        json.loads, run("match", "-s", names, "--structure", "--json", ada, none, bad).lines
+    )
+    assert first == {
+        "document": str(ada),
+        "ids": ["any"],
+        "open": ["ada"],
+        "structure_bytes": 29,
+        "body_bytes": 37,
+        "error": None,
+    }
+    assert (second["ids"], second["open"]) == ([], [])
+    assert third["error"]["code"] == "malformed"
+
+
 def test_a_selected_element_declares_its_namespaces(run: RunCommand, write: Write) -> None:
     """As a document of its own, or as the bare range; the text is that of the document's encoding."""
     body = "<?xml version='1.0' encoding='utf-16'?><p:a xmlns:p='urn:p'><p:b>é</p:b></p:a>".encode("utf-16")
@@ -185,6 +209,9 @@ def test_on_a_terminal_the_answer_is_a_table(
     assert "2 ada, … 1 more" in text
     for option in ("--count", "--select"):
         assert "document" in run("match", "-s", names, option, ada, bad).stdout
+    shown = " ".join(run("match", "-s", names, "--structure", ada, bad).stdout.split())
+    assert "document matches open structure ids" in shown
+    assert "1 1 29 of 37 bytes any; open: ada" in shown
 
 
 @pytest.mark.parametrize(
@@ -193,6 +220,8 @@ def test_on_a_terminal_the_answer_is_a_table(
         [],
         ["--subscriptions", "s.txt", "--index", "s.tci"],
         ["--subscriptions", "s.txt", "--count", "--select"],
+        ["--subscriptions", "s.txt", "--count", "--structure"],
+        ["--subscriptions", "s.txt", "--select", "--structure"],
         ["--subscriptions", "s.txt", "--id", "a"],
         ["--subscriptions", "s.txt", "--parts", "range"],
     ],

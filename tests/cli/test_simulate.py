@@ -74,6 +74,7 @@ def test_scenarios_are_listed(run: Any) -> None:
         "hundred-and-twenty-seven",
         "line",
         "star",
+        "fifteen",
     ]
 
 
@@ -82,6 +83,8 @@ def test_scenarios_are_listed(run: Any) -> None:
     [
         (["eight"], "there is no scenario 'eight'"),
         (["seven", "--strategy", "none"], "choose one of no-Adv-no-Cov"),
+        (["line", "--strategy", "ES-s"], "ES has no negative kinds"),
+        (["seven", "--strategy", "L+t"], "publication must be 'documents'"),
         ([], "give a scenario"),
     ],
 )
@@ -100,3 +103,27 @@ def test_mediation_has_a_table_of_its_own(run: Any, write: Any) -> None:
     assert done.exit_code == 0
     assert "documents/user" in done.stdout
     assert "1.000" in done.stdout
+
+
+def test_annotations_have_a_table_of_their_own(run: Any, write: Any) -> None:
+    """It fits into 80 columns; the strategy of another name is the first one of the scenario with it."""
+    path = write("small.toml", SMALL + "[strategies]\nnames = ['no-Adv-with-Cov']\npiggyback = ['ES', 'L+t']")
+    done = run("simulate", path, "--strategy", "ES", "--strategy", "L+s-sd")
+    assert done.exit_code == 0
+    start = next(number for number, line in enumerate(done.lines) if "refuted" in line)
+    header, *rows = done.lines[start : start + 3]
+    assert header.split() == [
+        "strategy", "notes", "B", "%", "plan", "B", "parsed", "proven", "refuted", "open", "µs/hop", "saved",
+    ]  # fmt: skip
+    assert [row.split()[0] for row in rows] == ["ES", "L+s-sd"]
+    assert max(len(line.rstrip()) for line in (header, *rows)) <= 80
+    plain = run("simulate", path, "--strategy", "ES", "--json")
+    (result,) = json.loads(plain.stdout)["results"]
+    assert result["strategy"]["piggyback"] == "ES"
+    assert set(result["work"]) == {"total", "downstream", "by_router", "by_level"}
+    assert result["work"]["by_level"]["0"]["documents"] == 2
+
+
+def test_without_annotations_there_is_one_table(run: Any, write: Any) -> None:
+    """The columns of annotations are not shown."""
+    assert "refuted" not in run("simulate", write("small.toml", SMALL)).stdout

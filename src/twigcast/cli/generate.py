@@ -79,6 +79,9 @@ def documents_command(
     attributes: Annotated[float | None, drawn("0.25", "Probability of an optional attribute.")] = None,
     words: Annotated[float | None, drawn("8.0", "Words in a piece of text, on average.")] = None,
     single: Annotated[float | None, drawn("0.3", "Fraction of the texts that are one word.")] = None,
+    test_element: Annotated[
+        float | None, drawn("none", "Insert <test/> after this part of the document.")
+    ] = None,
 ) -> None:
     """Generate random documents that are valid against a DTD.
 
@@ -104,6 +107,7 @@ def documents_command(
         attributes=attributes,
         words=words,
         single=single,
+        test_element=test_element,
     )
     bodies = generate_documents(_graph(dtd, root), count, options, first=first - 1)
     if output is None:
@@ -141,7 +145,7 @@ def subscriptions_command(
             "--preset",
             metavar="NAME",
             help="linear, branching or values; or that of a paper: piggybacking, piggybacking-skewed, "
-            "routing, rewriting or chunking.",
+            "thesis-4.2, routing, rewriting or chunking.",
         ),
     ] = "linear",
     max_steps: Annotated[int | None, drawn("8", "Maximal number of steps of a path.")] = None,
@@ -163,6 +167,10 @@ def subscriptions_command(
             help="Without or with duplicate subscriptions.",
             show_default="distinct",
         ),
+    ] = None,
+    test_condition: Annotated[
+        bool | None,
+        typer.Option("--test-condition", help="Demand <test/> in each document.", show_default="off"),
     ] = None,
 ) -> None:
     """Generate random subscriptions that documents of a DTD can match.
@@ -188,6 +196,7 @@ def subscriptions_command(
         skew=skew,
         max_depth=max_depth,
         distinct=distinct,
+        test_condition=test_condition,
     )
     graph = _graph(dtd, root)
     texts = generate_subscriptions(graph, count, options)

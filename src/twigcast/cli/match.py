@@ -29,7 +29,7 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.terminal import as_json, complain_of, escaped, json_line, progress, stdout
-from twigcast.errors import DocumentError, EvaluationError, SourceError, TwigcastError
+from twigcast.errors import DocumentError, EvaluationError, SourceError, StructureError, TwigcastError
 
 if TYPE_CHECKING:
     from twigcast.filtering import Index
@@ -42,6 +42,7 @@ EXAMPLES = examples(
     "twigcast match -s news.txt --select --id 12 article.xml",
     "twigcast match -s g2.txt -n n=http://iptc.org/std/nar/2006-10-01/ feed/",
     "twigcast match -s s.txt --mappings mappings/ feed/",
+    "twigcast match -s news.txt --structure article.xml",
 )
 
 
@@ -51,6 +52,7 @@ class Wanted(Enum):
     IDS = "ids"
     COUNT = "count"
     PARTS = "parts"
+    STRUCTURE = "structure"
 
 
 class Form(Enum):
@@ -91,6 +93,10 @@ class Outcome:
     refused: list[DocumentRefusal] = field(default_factory=list)
     mapping: str | None = None
     """The mapping that was applied, as ``name@version#hash``."""
+    open: list[Hashable] = field(default_factory=list)
+    """With --structure: the ids that the structure leaves open."""
+    structure_bytes: int = 0
+    body_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,14 @@ def command(
     select: Annotated[
         bool, typer.Option("--select", help="Print the selected parts: byte range, kind and text.")
     ] = False,
+    structure: Annotated[
+        bool,
+        typer.Option(
+            "--structure",
+            help="Match only the structure of each document, as a router does that has not got the document, "
+            "and print which subscriptions match for certain and which are left open.",
+        ),
+    ] = False,
     id: Annotated[
         list[str] | None,
         typer.Option("--id", metavar="ID", help="With --select, only this subscription; repeatable."),
@@ -146,7 +160,7 @@ def command(
 
     On a terminal the answer is a table.
     Piped, it is one line for each match: document, tab, id (with --count: document, tab, number;
-    with --select: document, id, start, end, kind, text).
+    with --select: document, id, start, end, kind, text; with --structure: document, id, certain or open).
     With --json it is one object for each document.
 
     With --mappings, subscriptions are written against the global schema, and parts are those of the original.
@@ -156,7 +170,7 @@ def command(
     The same is true of a subscription that takes too much work to decide on a document (limit work), or whose
     selected parts are too large together (limit part_amplification); --limit raises a limit.
     """
-    wanted = _wanted(count, select, id, parts)
+    wanted = _wanted(count, select, structure, id, parts)
     if (subscriptions is None) == (index is None):
         raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
     limits = document_limits(max_bytes, max_depth, limit)
@@ -193,14 +207,18 @@ def command(
         raise typer.Exit(1)
 
 
-def _wanted(count: bool, select: bool, id: list[str] | None, parts: Form | None) -> Wanted:
-    if count and select:
-        raise typer.BadParameter("--count and --select exclude each other", param_hint="--count")
+def _wanted(count: bool, select: bool, structure: bool, id: list[str] | None, parts: Form | None) -> Wanted:
+    given = [option for option, is_given in (("--count", count), ("--select", select)) if is_given]
+    given += ["--structure"] if structure else []
+    if len(given) > 1:
+        raise typer.BadParameter(f"{given[0]} and {given[1]} exclude each other", param_hint=given[0])
     if id and not select:
         raise typer.BadParameter("--id goes with --select", param_hint="--id")
     if parts and not select:
         raise typer.BadParameter("--parts goes with --select", param_hint="--parts")
-    return Wanted.COUNT if count else Wanted.PARTS if select else Wanted.IDS
+    return {"--count": Wanted.COUNT, "--select": Wanted.PARTS, "--structure": Wanted.STRUCTURE}.get(
+        "".join(given), Wanted.IDS
+    )
 
 
 def _streams(json: bool) -> bool:
@@ -227,6 +245,8 @@ def _outcome(
     mapping: str | None = None
     try:
         body = source.read(index.limits.bytes)
+        if wanted is Wanted.STRUCTURE:
+            return _told(index, source.text, body, mediation)
         match = index.match(body, rewriting=mediation.mappings, unknown=mediation.unknown.value)
         mapping = match.mapping
         ids = [id for id in match.ids if only is None or str(id) in only]
@@ -234,9 +254,24 @@ def _outcome(
         parts: list[MatchedPart] = []
         if wanted is Wanted.PARTS:
             parts = list(_parts(index, body, ids, form, refused, mediation.mappings, mapping))
-    except (DocumentError, SourceError) as error:
+    except (DocumentError, SourceError, StructureError) as error:
         return Outcome(source.text, [], 0, [], error, mapping=mapping)
     return Outcome(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
+
+
+def _told(index: Index, name: str, body: bytes, mediation: MappingOptions) -> Outcome:
+    """What the structure of a document tells; raises ``DocumentError`` or ``StructureError``."""
+    structure = index.structure(body, rewriting=mediation.mappings, unknown=mediation.unknown.value)
+    told = index.match_structure(structure)
+    return Outcome(
+        name,
+        told.ids,
+        len(told),
+        [],
+        open=told.open_ids,
+        structure_bytes=len(structure),
+        body_bytes=len(body),
+    )
 
 
 def _parts(
@@ -283,6 +318,9 @@ def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
             {"id": part.id, "start": part.start, "end": part.end, "kind": part.kind, "text": part.text}
             for part in outcome.parts
         ]
+    if wanted is Wanted.STRUCTURE:
+        answer["open"] = outcome.open
+        answer |= {"structure_bytes": outcome.structure_bytes, "body_bytes": outcome.body_bytes}
     if wanted is Wanted.PARTS or outcome.refused:
         answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
     if outcome.mapping is not None:
@@ -299,6 +337,10 @@ def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
     elif wanted is Wanted.IDS:
         document = escaped(outcome.document)
         yield from (f"{document}\t{escaped(id)}" for id in outcome.ids)
+    elif wanted is Wanted.STRUCTURE:
+        document = escaped(outcome.document)
+        yield from (f"{document}\t{escaped(id)}\tcertain" for id in outcome.ids)
+        yield from (f"{document}\t{escaped(id)}\topen" for id in outcome.open)
     else:
         for part in outcome.parts:
             columns = (outcome.document, part.id, part.start, part.end, part.kind)
@@ -315,6 +357,12 @@ def _write(lines: Iterable[str]) -> None:
         sys.stdout.write(line + "\n")
 
 
+def _some(ids: list[Hashable], show: int) -> str:
+    """The first of these ids, and how many more there are."""
+    shown = ", ".join(escaped(id) for id in ids[:show])
+    return f"{shown}, … {len(ids) - show:,} more" if len(ids) > show else shown
+
+
 def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -328,19 +376,26 @@ def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
         table.add_column("text", overflow="ellipsis", no_wrap=True)
     else:
         table.add_column("matches", justify="right")
-        if wanted is Wanted.IDS:
+        if wanted is Wanted.STRUCTURE:
+            table.add_column("open", justify="right")
+            table.add_column("structure", justify="right")
+        if wanted is not Wanted.COUNT:
             table.add_column("ids", overflow="fold")
     for outcome in outcomes:
         name = Text(escaped(outcome.document))
         if outcome.error is not None:
             failed = Text(escaped(outcome.error), style="red")
-            table.add_row(name, *([""] if wanted is not Wanted.COUNT else []), failed)
+            table.add_row(name, *[""] * (len(table.columns) - 2), failed)
         elif wanted is Wanted.COUNT:
             table.add_row(name, f"{outcome.count:,}")
         elif wanted is Wanted.IDS:
-            shown = ", ".join(escaped(id) for id in outcome.ids[:show])
-            rest = f", … {outcome.count - show:,} more" if outcome.count > show else ""
-            table.add_row(name, f"{outcome.count:,}", Text(shown + rest))
+            table.add_row(name, f"{outcome.count:,}", Text(_some(outcome.ids, show)))
+        elif wanted is Wanted.STRUCTURE:
+            size = f"{outcome.structure_bytes:,} of {outcome.body_bytes:,} bytes"
+            ids = Text(_some(outcome.ids, show))
+            if outcome.open:
+                ids.append(f"{'; ' if ids else ''}open: {_some(outcome.open, show)}", style="dim")
+            table.add_row(name, f"{outcome.count:,}", f"{len(outcome.open):,}", size, ids)
         else:
             for part in outcome.parts:
                 extent = f"{part.start:,}–{part.end:,}"
