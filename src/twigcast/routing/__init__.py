@@ -4,6 +4,7 @@ Everything here is pure: there is no clock, no socket, no file and no randomness
 """
 
 from twigcast.routing.advertising import Advertisement, advertisement
+from twigcast.routing.border import SiteAnnotator, SiteBorder, SitePlan, SiteReader
 from twigcast.routing.delivery_table import DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Carried, Demand, ForwardingTable, Link, carry
 from twigcast.routing.mediation import (
@@ -38,12 +39,14 @@ from twigcast.routing.path_publication import LeafPath, branches, leaf_paths, re
 from twigcast.routing.piggyback import (
     PAPER_PROTOCOLS,
     PIGGYBACK,
+    AnnotationKind,
     AnnotationPlan,
     Annotations,
     DocumentWork,
     RoutingExplanation,
     Timing,
     Work,
+    accepted,
     protocol,
 )
 from twigcast.routing.pool import Pool
@@ -67,6 +70,7 @@ __all__ = [
     "Advertise",
     "Advertisement",
     "Aggregating",
+    "AnnotationKind",
     "AnnotationPlan",
     "Annotations",
     "Announce",
@@ -98,6 +102,10 @@ __all__ = [
     "Router",
     "RoutingExplanation",
     "Send",
+    "SiteAnnotator",
+    "SiteBorder",
+    "SitePlan",
+    "SiteReader",
     "Strategy",
     "Subscribe",
     "SubscriptionTree",
@@ -105,6 +113,7 @@ __all__ = [
     "Unadvertise",
     "Unsubscribe",
     "Work",
+    "accepted",
     "advertisement",
     "branches",
     "carry",

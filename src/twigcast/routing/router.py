@@ -52,7 +52,7 @@ from twigcast.routing.messages import (
     flooded,
 )
 from twigcast.routing.path_publication import by_branch, leaf_paths
-from twigcast.routing.piggyback import DocumentFinding, DocumentWork, RoutingExplanation, Work
+from twigcast.routing.piggyback import ClaimReader, DocumentFinding, DocumentWork, RoutingExplanation, Work
 from twigcast.routing.piggyback.router_piggyback import RouterPiggyback
 from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.state import RouterState
@@ -276,6 +276,15 @@ class Router:
         """Return the subscriptions of a link, by id."""
         table = self._own(link)
         return {id: self.pool.pattern(number) for id, number in table.numbers.items()}
+
+    def numbers(self, link: str) -> dict[str, int]:
+        """Return the numbers of a link's subscriptions in the pool, by id."""
+        return dict(self._own(link).numbers)
+
+    def claim_reader(self, neighbour: str) -> ClaimReader:
+        """Return what reads the annotations of a neighbour; the router must have a piggyback strategy."""
+        assert self._piggyback is not None
+        return self._piggyback.readers[neighbour]
 
     @property
     def table_size(self) -> int:

@@ -4,7 +4,7 @@ A router attaches ``Annotations`` to a document that it sends on; the neighbour 
 ``AnnotationPlan``, and reads them with a ``ClaimReader``.  Annotations change the cost, never a delivery.
 """
 
-from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures
+from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures, accepted
 from twigcast.routing.piggyback.explanation import RoutingExplanation, Statement
 from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
 from twigcast.routing.piggyback.plan import AnnotationPlan, Wish
@@ -35,5 +35,6 @@ __all__ = [
     "ToldSet",
     "Wish",
     "Work",
+    "accepted",
     "protocol",
 ]

@@ -124,6 +124,19 @@ class Annotations:
         )
 
 
+def accepted(envelope: Envelope, limits: DocumentLimits, secret: bytes = b"") -> Annotations | None:
+    """Return the annotations of a document; None if they cannot be used, so that it must be parsed."""
+    if not envelope.annotations:
+        return None
+    try:
+        annotations = Annotations.decode(envelope.annotations, envelope, secret)
+    except RoutingError:
+        return None
+    if len(envelope.body) > limits.bytes or not annotations.figures.are_within(limits):
+        return None  # parsing it gives the error
+    return annotations
+
+
 def _digest(content: bytes | bytearray, envelope: Envelope, secret: bytes) -> bytes:
     digest = blake2b(content, digest_size=DIGEST, key=secret[:64])
     mapping = ""

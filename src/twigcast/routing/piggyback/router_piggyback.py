@@ -29,7 +29,7 @@ from twigcast.routing.forwarding import wanted_links
 from twigcast.routing.interests import Interests
 from twigcast.routing.messages import Envelope, Message, Publish, RequestAnnotations, is_flooded
 from twigcast.routing.piggyback.annotating import Annotator
-from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations
+from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, accepted
 from twigcast.routing.piggyback.choice.plan_making import Chooser, make_plan
 from twigcast.routing.piggyback.explanation import RoutingExplanation, RowVerdict, Statement
 from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
@@ -85,7 +85,7 @@ class RouterPiggyback:
         self._pool, self._asked, self._announced, self._interests = pool, asked, announced, interests
         self._secret = secret
         self._annotators: dict[str, Annotator] = {}
-        self._readers: dict[str, ClaimReader] = {}
+        self.readers: dict[str, ClaimReader] = {}
         self._planned: dict[str, _Planned] = {}
         self._sample: deque[frozenset[Chain]] = deque(maxlen=SAMPLE)
         self._parsed_count = 0
@@ -108,13 +108,13 @@ class RouterPiggyback:
         """Add a neighbour, given what was forwarded to it, what it forwarded, and the plan that it sent."""
         self._annotators[neighbour] = Annotator(self._pool, ToldSet(heard))
         self._annotators[neighbour].use(plan)
-        self._readers[neighbour] = ClaimReader(ToldSet(told))
+        self.readers[neighbour] = ClaimReader(ToldSet(told))
         self._planned[neighbour] = _Planned()
 
     def disconnect(self, neighbour: str) -> None:
         """Remove a neighbour."""
         self._annotators.pop(neighbour).use(None)
-        del self._readers[neighbour], self._planned[neighbour]
+        del self.readers[neighbour], self._planned[neighbour]
         self._rows.pop(neighbour, None)
 
     def exchanged(
@@ -150,8 +150,8 @@ class RouterPiggyback:
     def sent(self, outgoing: Mapping[str, Iterable[Message]]) -> None:
         """Take note of the subscriptions that are sent to neighbours."""
         for link, messages in outgoing.items():
-            if link in self._readers:
-                self._readers[link].told.apply(messages)
+            if link in self.readers:
+                self.readers[link].told.apply(messages)
 
     def rows_changed(self, count: int) -> None:
         """Take note that rows of the router's table have changed."""
@@ -287,7 +287,7 @@ class RouterPiggyback:
 
     def _claims(self, annotations: Annotations, link: str) -> Iterator[Claim]:
         """Yield all statements, also that of the structure as a whole; raises ``ValueError``."""
-        yield from self._readers[link].claims(annotations)
+        yield from self.readers[link].claims(annotations)
         structure = annotations.sections.get(AnnotationKind.STRUCTURE)
         found = None if structure is None else self._match_structure(structure)
         if found is not None:
@@ -302,7 +302,7 @@ class RouterPiggyback:
         """Make new plans for these neighbours, or for all of them, and return them."""
         if not self._has_plan:
             return {}
-        links = self._readers if neighbours is None else neighbours
+        links = self.readers if neighbours is None else neighbours
         return {link: [RequestAnnotations(self._plan(link, work))] for link in links}
 
     def _is_outdated(self, link: str) -> bool:
@@ -327,7 +327,7 @@ class RouterPiggyback:
         rows = {number: pattern(number) for number in numbers.values()}
         others = [each for other, each in self._annotators.items() if other != link]
         rows |= {number: pattern(number) for each in others for number in each.questions}
-        told = self._readers[link].told.patterns
+        told = self.readers[link].told.patterns
         interest = self._interests[link]
         behind = {id: [id] for id in told}
         if interest.stages:  # of a restored router, the neighbour may still know something else
@@ -340,7 +340,7 @@ class RouterPiggyback:
         saving = (work.saving if work else 0.0) + max((each.saving for each in plans), default=0.0)
         plan = make_plan(self.protocol, chooser, plans, saving)
         table = ClaimTable(plan, rows, covered, self._pool.serials.copy(), self._pool.entered)
-        self._readers[link].add(table)
+        self.readers[link].add(table)
         self._planned[link] = _Planned(self._row_changes, len(self._sample))
         return plan
 
@@ -357,7 +357,7 @@ class RouterPiggyback:
         origin = self._asked[link]
         rows = self._rows_for(link)
         flooded = is_flooded(envelope)
-        reader = self._readers[link]
+        reader = self.readers[link]
         answer = left = None
         structure = annotations.sections.get(AnnotationKind.STRUCTURE)
         found = None if structure is None else self._match_structure(structure)
@@ -397,21 +397,11 @@ class RouterPiggyback:
         )
 
     def _accepted(self, envelope: Envelope) -> Annotations | None:
-        """The annotations of a document; None if they cannot be used, so that the document is parsed."""
-        if not envelope.annotations:
-            return None
-        try:
-            annotations = Annotations.decode(envelope.annotations, envelope, self._secret)
-        except RoutingError:
-            return None
-        limits = self._pool.limits
-        if len(envelope.body) > limits.bytes or not annotations.figures.are_within(limits):
-            return None  # parsing it gives the error
-        return annotations
+        return accepted(envelope, self._pool.limits, self._secret)
 
     def _take_note(self, annotations: Annotations | None, link: str) -> None:
         """Count the documents that were not annotated by the last plan, although it is always answered."""
-        planned, reader = self._planned[link], self._readers[link]
+        planned, reader = self._planned[link], self.readers[link]
         newest = reader.newest
         if newest is None:
             return

@@ -181,9 +181,7 @@ class ClaimTable:
     def _decided(self, patterns: Sequence[Pattern], refuted: Iterable[tuple[int, int]]) -> Decided:
         proven = [(at, self.number_of[each]) for at, each in enumerate(patterns) if each in self.number_of]
         count = len(patterns)
-        return Decided(
-            count, Relation(refuted, count), Relation(proven, count), lambda at: render(patterns[at])
-        )
+        return Decided(count, Relation(refuted, count), Relation(proven, count), tuple(patterns))
 
 
 class Relation:
@@ -222,7 +220,7 @@ class Decided:
     count: int
     refuted: Relation
     proven: Relation
-    text: Callable[[int], str]
+    patterns: tuple[Pattern, ...]
 
     def answers(self, payload: bytes, annotations: Annotations) -> tuple[Bits, Bits]:
         """Return which questions have the answer no, and which yes; raises ``ValueError``."""
@@ -314,7 +312,7 @@ class ClaimReader:
             for at in np.flatnonzero(no | yes).tolist():
                 only = np.zeros(decided.count, dtype=np.bool_)
                 only[at] = True
-                text = f"{'does not match' if no[at] else 'matches'} {decided.text(at)}"
+                text = f"{'does not match' if no[at] else 'matches'} {render(decided.patterns[at])}"
                 yield Claim(
                     kind, text, decided.proven.numbers(only & yes), decided.refuted.numbers(only & no)
                 )
