@@ -307,13 +307,20 @@ def test_a_damaged_version_is_rebuilt(
 
 
 class Marks:
-    """An extension that writes one file."""
+    """An extension that writes one file, and depends on something that may change."""
+
+    def __init__(self, state: bytes = b"") -> None:
+        self.state = state
+        self.followed: list[bytes] = []
+
+    def freeze(self) -> bytes:
+        return self.state
 
     def fits(self, extension: Mapping[str, object]) -> bool:
         return "files" in extension
 
-    def follow(self, index: object, gone: object, came: object, *, anew: bool) -> None:
-        pass
+    def follow(self, index: object, gone: object, came: object, *, anew: bool, frozen: bytes) -> None:
+        self.followed.append(frozen)
 
     def save(self, folder: Path, index: object) -> dict[str, object]:
         name = blake2b(b"mark", digest_size=16).hexdigest() + ".mark"
@@ -333,3 +340,27 @@ def test_a_damaged_extension_is_rebuilt(
     file.unlink() if content is None else file.write_bytes(content)
     VersionBuilder(table, root, extension=Marks()).at("1")
     assert file.read_bytes() == b"mark"
+
+
+def test_what_an_extension_depends_on_is_a_part_of_the_version(
+    table: SubscriptionStore, tmp_path: Path
+) -> None:
+    """A version that is made again has the state that it was named after, whatever the state is by then."""
+    table.subscribe("a", "//x")
+    marks = Marks(b"one")
+    builder = VersionBuilder(table, tmp_path, extension=marks)
+    first = builder.newest()
+    assert builder.newest() == first
+    marks.state = b"two"
+    second = builder.newest()
+    assert [name.partition("@")[0] for name in (first, second)] == ["1", "1"]
+    assert first != second
+    assert marks.followed == [b"one", b"two"]
+    (tmp_path / f"{first}.json").unlink()
+    again = Marks(b"three")
+    (version,) = VersionBuilder(table, tmp_path, extension=again).at(first)
+    assert (version.version, again.followed) == (first, [b"one"])
+    (tmp_path / f"{first}.json").unlink()
+    version.extension_paths[-1].write_bytes(b"onf")
+    with pytest.raises(StageError, match="was altered"):
+        VersionBuilder(table, tmp_path, extension=Marks()).at(first)

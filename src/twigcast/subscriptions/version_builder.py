@@ -35,11 +35,16 @@ from twigcast.subscriptions.versions import (
     open_version,
     save_version,
 )
+from twigcast.system import write_atomically
 
 GRACE_SECONDS = 60.0
 """Younger files are never deleted, because another process may be about to use them."""
 
 SWEEP_EVERY = 16  # versions
+
+MARK = "@"
+"""Separates the version of the subscriptions from the frozen state of an extension: ``36@4f2a…``."""
+FROZEN_SUFFIX = ".json"
 
 _log = logging.getLogger("twigcast")
 
@@ -47,12 +52,24 @@ _log = logging.getLogger("twigcast")
 class Extension(Protocol):
     """Extra data that is saved with each version of the index, such as the tables of a network."""
 
+    def freeze(self) -> bytes:
+        """Return what else the extension depends on now, beside the subscriptions; empty if nothing.
+
+        Its hash is a part of the version's name, and the version keeps the content.
+        """
+        ...
+
     def fits(self, extension: Mapping[str, Any]) -> bool:
         """Whether a version with this saved extension can be used again, or must be rebuilt."""
         ...
 
-    def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
-        """Apply subscriptions that were removed and added; ``anew`` says that the index was empty before."""
+    def follow(
+        self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool, frozen: bytes
+    ) -> None:
+        """Apply subscriptions that were removed and added; ``anew`` says that the index was empty before.
+
+        ``frozen`` is what ``freeze`` returned for this version.
+        """
         ...
 
     def save(self, folder: Path, index: Index) -> Mapping[str, Any]:
@@ -85,11 +102,14 @@ class VersionBuilder:
     def newest(self) -> str:
         """Build the current version, if need be, and return its name; its manifest is then on disk."""
         while True:
-            version = str(self._source.version())
+            rows = str(self._source.version())
+            version = rows
+            if self._extension is not None and (frozen := self._extension.freeze()):
+                version = f"{rows}{MARK}{self._freeze(frozen)}"
             try:
                 self.at(version)
             except (StageError, SourceError):
-                if str(self._source.version()) == version:  # else the source changed meanwhile
+                if str(self._source.version()) == rows:  # else the source changed meanwhile
                     raise
             else:
                 return version
@@ -108,7 +128,7 @@ class VersionBuilder:
             return
         kept = {*needed(), *([self._built] if self._built is not None else [])}
         self._sweep(kept)
-        numbers = [int(version) for version in kept if version.isdecimal()]
+        numbers = [int(rows) for rows in map(_rows, kept) if rows.isdecimal()]
         if isinstance(self._source, SubscriptionStore) and numbers:
             self._source.hold(str(self._root.absolute()), min(numbers))
 
@@ -132,13 +152,14 @@ class VersionBuilder:
             )
         self.refused = tuple(refused)
         extension: Mapping[str, Any] = {}
-        folder = self._root / SEGMENTS
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = self._folder()
         if self._extension is not None:
             outside = {each.id for each in refused}
             added = [each for each in came if each.id not in outside]
-            self._extension.follow(self._indexes[0], gone, added, anew=anew)
+            self._extension.follow(self._indexes[0], gone, added, anew=anew, frozen=_frozen(folder, version))
             extension = self._extension.save(folder, self._indexes[0])
+            if name := version.partition(MARK)[2]:
+                extension = {**extension, "files": [*extension.get("files", ()), f"{name}{FROZEN_SUFFIX}"]}
         token = self._token(version)
         saved = save_version(self._root, version, self._indexes, store=token, extension=extension)
         self._built, self._built_token = version, token
@@ -150,14 +171,14 @@ class VersionBuilder:
         if isinstance(source, SubscriptionStore):
             if self._continues(version):
                 try:
-                    changes = source.changes(int(self._built or 0), int(version))
+                    changes = source.changes(int(_rows(self._built or "0")), int(_rows(version)))
                     return changes.gone, changes.came, False
                 except SourceError:  # the previous version was pruned
                     pass
             self._indexes = [Index() for _ in self._indexes]
-            return [], source.subscriptions(int(version)), True
+            return [], source.subscriptions(int(_rows(version))), True
         wanted = {str(each.id): each for each in source.subscriptions()}
-        if str(source.version()) != version:
+        if str(source.version()) != _rows(version):
             raise StageError(
                 f"index version {version} is gone or damaged, and its subscriptions are not listed any more",
                 code="index-version",
@@ -173,10 +194,29 @@ class VersionBuilder:
     def _continues(self, version: str) -> bool:
         """Whether the indexes in memory hold an earlier version of the same store, not restored since."""
         built = self._built
-        return built is not None and int(built) <= int(version) and self._token(built) == self._built_token
+        if built is None or int(_rows(built)) > int(_rows(version)):
+            return False
+        return self._token(built) == self._built_token
 
     def _token(self, version: str) -> str | None:
-        return self._source.token(int(version)) if isinstance(self._source, SubscriptionStore) else None
+        return (
+            self._source.token(int(_rows(version))) if isinstance(self._source, SubscriptionStore) else None
+        )
+
+    def _freeze(self, content: bytes) -> str:
+        """Write the frozen state of the extension, and return its name."""
+        name = blake2b(content, digest_size=16).hexdigest()
+        file = self._folder() / f"{name}{FROZEN_SUFFIX}"
+        if file.exists():
+            file.touch()  # it is in use again: not to be deleted before a manifest names it
+        else:
+            write_atomically(file, content)
+        return name
+
+    def _folder(self) -> Path:
+        folder = self._root / SEGMENTS
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def _home(self, id: str) -> Index:
         return self._indexes[_shard(id, len(self._indexes))]
@@ -276,6 +316,27 @@ class VersionBuilder:
         for file in (self._root / SEGMENTS).iterdir():
             if file.name not in used and _is_older(file, horizon):
                 file.unlink(missing_ok=True)
+
+
+def _rows(version: str) -> str:
+    """Return the version of the subscriptions, without the frozen state of an extension."""
+    return version.partition(MARK)[0]
+
+
+def _frozen(folder: Path, version: str) -> bytes:
+    """Return the content of the frozen file of a version; raises ``StageError`` if it is lost or damaged."""
+    name = version.partition(MARK)[2]
+    if not name:
+        return b""
+    file = folder / f"{name}{FROZEN_SUFFIX}"
+    try:
+        content = file.read_bytes()
+        if blake2b(content, digest_size=16).hexdigest() != name:
+            raise OSError("it was altered after it was written")
+    except OSError as error:
+        message = f"{file}: what index version {version} was made with cannot be read ({error})"
+        raise StageError(message, code="index-version") from None
+    return content
 
 
 def _parse(subscriptions: Iterable[Subscription]) -> None:
