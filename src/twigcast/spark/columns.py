@@ -15,6 +15,8 @@ hits        documents with matches, index_version, error, and
             strangers          how many topmost elements the source schema of the mapping does not have
             cached_bytes       how much of the document the rewriter had to keep back
             twigcast_mapping   the mapping that the document names itself, if the documents had that column
+            with annotations
+            unread             whether the document was not parsed, because its annotations decide it
             with structures
             body               null if the document matches nothing, because it is not read then
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
@@ -35,6 +37,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
+    BooleanType,
     DoubleType,
     IntegerType,
     LongType,
@@ -83,6 +86,7 @@ MATCHES, UNDECIDED, HOPS, FALSE_POSITIVES = (
 )
 OPEN = StructField("open", NUMBERS)
 """The column of the positions that a structure leaves open."""
+UNREAD = StructField("unread", BooleanType())
 INDEX_VERSION = StructField("index_version", StringType())
 SECONDS = DoubleType()
 

@@ -15,13 +15,19 @@ from twigcast.spark.outputs.batch_folders import write_small_batch
 
 @dataclass(frozen=True, slots=True)
 class HopMetrics:
-    """Documents that took a link; ``false_positives`` are those that no subscriber behind it received."""
+    """Documents that took a link; ``false_positives`` are those that no subscriber behind it received.
 
-    source: str
+    ``annotation_bytes`` were sent along to a remote site.  A link without a source is the border over which
+    documents came from another pipeline; ``unread`` are those among them that annotations decided.
+    """
+
+    source: str | None
     target: str
     documents: int
     bytes: int
     false_positives: int
+    annotation_bytes: int = 0
+    unread: int = 0
 
 
 _SCHEMA = pa.schema(
@@ -31,6 +37,8 @@ _SCHEMA = pa.schema(
         ("documents", pa.int64()),
         ("bytes", pa.int64()),
         ("false_positives", pa.int64()),
+        ("annotation_bytes", pa.int64()),
+        ("unread", pa.int64()),
     ]
 )
 
@@ -57,6 +65,21 @@ def hop_metrics(measured: Mapping[str, Any], links: Sequence[tuple[str, str]]) -
         )
         for number, link in enumerate(links)
     ]
+
+
+def border_measures(annotations: str) -> list[Column]:
+    """Aggregates over hits with a column of annotations, to be observed together with ``measures``."""
+    quoted = annotations.replace("`", "``")
+    return [
+        F.sum(F.octet_length(F.col(f"`{quoted}`"))).alias("annotation_bytes"),
+        F.count(F.when(F.col("unread"), 1)).alias("unread"),
+    ]
+
+
+def border_metrics(measured: Mapping[str, Any], target: str) -> HopMetrics:
+    """The metrics of the border over which documents came, from ``measures`` and ``border_measures``."""
+    of_border = (int(measured[name] or 0) for name in ("annotation_bytes", "unread"))
+    return HopMetrics(None, target, measured["documents"], measured["bytes"], 0, *of_border)
 
 
 def write_hops(spark: SparkSession, hops: Sequence[HopMetrics], path: str, batch: int) -> None:

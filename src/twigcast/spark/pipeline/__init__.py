@@ -28,7 +28,7 @@ Nothing in this sub-room imports Spark: a file is validated before a session is 
 """
 
 from twigcast.spark.pipeline.mediation_section import MediationSection
-from twigcast.spark.pipeline.network_section import NetworkSection
+from twigcast.spark.pipeline.network_section import NetworkSection, RemoteSection
 from twigcast.spark.pipeline.pipeline import Pipeline
 from twigcast.spark.pipeline.sections import (
     ArchivesSection,
@@ -56,6 +56,7 @@ __all__ = [
     "MetricsSection",
     "NetworkSection",
     "Pipeline",
+    "RemoteSection",
     "SinkSection",
     "SourceSection",
     "SparkSection",

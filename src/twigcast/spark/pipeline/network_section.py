@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from twigcast.routing import Network, Strategy
 
 
+class RemoteSection(ConfigSection):
+    """A remote site, which has a pipeline of its own, behind the router ``at``, by default the first one.
+
+    That pipeline writes the ``plan``, and reads the documents that are written ``to`` a folder.
+    """
+
+    plan: LocalPath
+    to: LocalPath
+    at: str | None = None
+
+
 class NetworkSection(ConfigSection):
     """A network of routers between publishers and subscribers.
 
@@ -21,6 +32,8 @@ class NetworkSection(ConfigSection):
     ``entry``, and other subscribers are at ``home``; both are the first router by default.  The publisher of
     a document is its column ``publisher``.  ``schema`` is the DTD or XSD that publishers advertise; a
     document that does not conform to it is flooded, unless the publishers are ``trusted``.
+    Each ``remote`` is a site with a pipeline of its own.  To be such a site, a pipeline writes its ``plan``,
+    in which it asks for annotations by the name of a ``piggyback`` strategy.
     """
 
     routers: Annotated[list[str], Field(min_length=1)]
@@ -34,13 +47,23 @@ class NetworkSection(ConfigSection):
     subscribers: dict[str, str] = Field(default_factory=dict)
     trusted: bool = False
     metrics: AnyPath = "out/hops"
+    remote: dict[str, RemoteSection] = Field(default_factory=dict)
+    plan: LocalPath | None = None
+    piggyback: str = "L+t"
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The routers, and after them the remote sites."""
+        return (*self.routers, *self.remote)
 
     @property
     def network(self) -> Network:
-        """The routers and links, without clients."""
+        """The routers, links and remote sites, without clients."""
         from twigcast.routing import Network  # only files with a network need routers
 
-        return Network(tuple(self.routers), tuple((one, other) for one, other in self.links))
+        links = [(one, other) for one, other in self.links]
+        links += [(each.at or self.routers[0], name) for name, each in self.remote.items()]
+        return Network(self.sites, tuple(links))
 
     @property
     def entry_router(self) -> str:
@@ -64,8 +87,17 @@ class NetworkSection(ConfigSection):
         for end in (end for link in self.links for end in link):
             if end not in self.routers:
                 raise wrong("links", f"there is no router {end!r}: expected {', '.join(self.routers)}")
+        for name, remote in self.remote.items():
+            if name in self.routers:
+                raise wrong(
+                    f"remote.{name}", "expected a name of its own, but there is a router of that name"
+                )
+            if remote.at is not None and remote.at not in self.routers:
+                expected = f"expected one of the routers {', '.join(self.routers)}, got {remote.at!r}"
+                raise wrong(f"remote.{name}.at", expected)
+        self._check_piggyback()
         try:
-            known = set(self.network.routers)
+            known = set(self.network.routers) - self.remote.keys()
         except RoutingError as error:
             key = "routers" if error.code == "duplicate-router" else "links"
             raise wrong(key, error.message) from None
@@ -83,3 +115,16 @@ class NetworkSection(ConfigSection):
             if router is not None and router not in known:
                 raise wrong(key, f"expected one of the routers {', '.join(self.routers)}, got {router!r}")
         return self
+
+    def _check_piggyback(self) -> None:
+        from twigcast.routing import Timing, protocol
+
+        if "piggyback" in self.model_fields_set and self.plan is None:
+            raise wrong("piggyback", "expected only with plan, in which the annotations are asked for")
+        try:
+            timing = protocol(self.piggyback).timing
+        except RoutingError as error:
+            raise wrong("piggyback", error.message) from None
+        if timing is not Timing.LAZY:
+            expected = 'expected a strategy that reads documents to their end, such as "L+t"'
+            raise wrong("piggyback", f"{expected}, got {self.piggyback!r}")

@@ -102,12 +102,32 @@ class Pipeline(ConfigSection):
         return self
 
     @model_validator(mode="after")
+    def _with_borders(self) -> Self:
+        named = self.source.annotations
+        plan = self.network.plan if self.network is not None else None
+        if named is not None and plan is None:
+            raise wrong("source.annotations", "expected network.plan, in which annotations are asked for")
+        if named is not None and self.match.structure is not None:
+            raise wrong("source.annotations", "expected either annotations, or match.structure")
+        if named is not None and named in (self.source.doc_id, self.source.body):
+            expected = "expected a column of its own, neither source.doc_id nor source.body"
+            raise wrong("source.annotations", expected)
+        has_border = plan is not None or (self.network is not None and self.network.remote)
+        if has_border and self.mediation is not None:
+            key = "network.remote" if plan is None else "network.plan"
+            expected = "expected no remote site, since there is mediation"
+            raise wrong(key, f"{expected}: documents are matched by what mappings make of them")
+        return self
+
+    @model_validator(mode="after")
     def _without_folder_conflicts(self) -> Self:
         sinks = {f"sink[{number}].path": sink for number, sink in enumerate(self.sink)}
         outputs = [(key, sink.path) for key, sink in sinks.items() if sink.path]
         outputs += [("dead_letters.path", self.dead_letters.path), ("metrics.path", self.metrics.path)]
         if self.network is not None:
             outputs.append(("network.metrics", self.network.metrics))
+            remote = self.network.remote.items()
+            outputs += [(f"network.remote.{name}.to", str(each.to)) for name, each in remote]
             if self.subscriptions.shards > 1:
                 raise wrong("subscriptions.shards", "expected 1, since there is a network")
         if self.mediation is not None:
@@ -121,6 +141,11 @@ class Pipeline(ConfigSection):
         state = [(f"work.{part}", str(getattr(self.work, part))) for part in WorkSection.model_fields]
         if not self.subscriptions.format:
             state.append(("subscriptions.path", str(self.subscriptions.path)))
+        if self.network is not None:
+            remote = self.network.remote.items()
+            state += [(f"network.remote.{name}.plan", str(each.plan)) for name, each in remote]
+            if self.network.plan is not None:
+                state.append(("network.plan", str(self.network.plan)))
         if self.mediation is not None:
             state.append(("mediation.mappings", str(self.mediation.mappings)))
         shareable = [key for key, sink in sinks.items() if sink.kind == "jsonl"]

@@ -48,6 +48,7 @@ class SourceSection(ConfigSection):
     Parquet folder, of a folder in another ``format``, or of the ``table`` of the catalogue; its columns are
     ``doc_id`` and ``body``.  ``format``: each row of any format of Spark with its options.
     ``links`` says which links in a local folder are followed: none, those to something in the folder, or all.
+    ``annotations`` names the column with what another pipeline says about the documents.
     """
 
     kind: SourceKind = "directory"
@@ -59,6 +60,7 @@ class SourceSection(ConfigSection):
     links: Literal["skip", "inside", "follow"] = "skip"
     doc_id: Name = "doc_id"
     body: Name = "body"
+    annotations: Name | None = None
     max_per_batch: PositiveInt = 10_000
 
     @property
@@ -82,7 +84,8 @@ class SourceSection(ConfigSection):
         columns = ("table", "format")
         files = ("directory", "archives", "records")
         kinds = {"format": columns, "table": ("table",), "record": ("records",), "links": files}
-        _refuse_keys_of_other_kinds(self, self.kind, kinds | {"doc_id": columns, "body": columns})
+        kinds |= dict.fromkeys(("doc_id", "body", "annotations"), columns)
+        _refuse_keys_of_other_kinds(self, self.kind, kinds)
         if self.kind == "records" and not self.record:
             raise wrong(
                 "record", 'expected the name of the element that is one document, since kind is "records"'

@@ -23,7 +23,13 @@ from pyspark.sql import functions as F
 
 from twigcast.spark.columns import NUMBERS
 from twigcast.spark.outputs.dead_letters import write_letters
-from twigcast.spark.outputs.link_metrics import hop_measures, hop_metrics, write_hops
+from twigcast.spark.outputs.link_metrics import (
+    border_measures,
+    border_metrics,
+    hop_measures,
+    hop_metrics,
+    write_hops,
+)
 from twigcast.spark.outputs.mapping_metrics import (
     MappingMetrics,
     mapping_measures,
@@ -42,6 +48,7 @@ from twigcast.spark.stages.matching import match, measures
 from twigcast.subscriptions import SubscriptionSource, SubscriptionStore, VersionBuilder
 
 if TYPE_CHECKING:
+    from twigcast.spark.runs.borders import Borders
     from twigcast.spark.stages.network import NetworkTables
 
 SECONDS = "twigcast_seconds"
@@ -59,6 +66,7 @@ class RunState:
     versions: VersionBuilder
     mappings: MappingSets
     network: NetworkTables | None = None
+    borders: Borders | None = None
 
     @classmethod
     def of(cls, spark: SparkSession, pipeline: Pipeline) -> RunState:
@@ -66,11 +74,13 @@ class RunState:
 
         Raises ``SourceError`` if it has no subscription store, ``MappingError`` if its mappings are bad.
         """
-        network = None
+        network = borders = None
         if pipeline.network is not None:
-            from twigcast.spark.stages.network import NetworkTables  # imports the routers
+            from twigcast.spark.runs.borders import Borders  # imports the routers
+            from twigcast.spark.stages.network import NetworkTables
 
             network = NetworkTables(pipeline.network)
+            borders = Borders(spark, network, pipeline.source.annotations)
         versions = VersionBuilder(
             subscriptions_of(spark, pipeline),
             pipeline.work.versions,
@@ -79,12 +89,30 @@ class RunState:
         )
         mappings = MappingSets(pipeline.work.versions, pipeline.mediation)
         mappings.newest()
-        return cls(pipeline, Journal(pipeline.work.journal), versions, mappings, network)
+        state = cls(pipeline, Journal(pipeline.work.journal), versions, mappings, network, borders)
+        state.write_plan()
+        return state
 
     def begin(self, batch: int) -> Entry:
         """The entry of a batch in the journal, with the newest versions if the batch is new."""
         found = self.journal.find(batch)
-        return found or self.journal.begin(batch, self.versions.newest(), self.mappings.newest())
+        return found or self.journal.begin(batch, self.newest_version(), self.mappings.newest())
+
+    def newest_version(self) -> str:
+        """Build the newest index version, and write its plan if the pipeline is a site of another one."""
+        version = self.versions.newest()
+        if self.network is not None and self.network.table.plan is not None:
+            self.network.tell(self.versions.at(version)[0])
+        return version
+
+    def write_plan(self) -> None:
+        """Tell new subscriptions to the pipeline that sends documents.
+
+        A batch does that as well; but without a plan that asks for them, no documents may come.
+        """
+        if self.borders is not None and self.borders.network.table.plan is not None:
+            with self.borders.changing:
+                self.newest_version()
 
 
 def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSource:
@@ -99,8 +127,11 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
     """Run a batch, for the first time or again, until all its outputs are written."""
     began = time.monotonic()
     pipeline = state.pipeline
-    entry = state.begin(batch)
-    index = state.versions.at(entry.version)
+    borders = state.borders
+    with borders.changing if borders is not None else nullcontext():
+        entry = state.begin(batch)
+        index = state.versions.at(entry.version)
+        annotations = borders.annotations(index) if borders is not None and batch >= 0 else None
     mediation = state.mappings.at(entry.mappings) if entry.mappings is not None else None
     references = mediation.references if mediation is not None else ()
     ship = pipeline.subscriptions.ship
@@ -116,10 +147,13 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
         seconds=SECONDS,
         mediation=mediation,
         structure=structure,
+        annotations=annotations,
     )
     figures = [*measures(SECONDS), *hop_measures(links)]
     if mediation is not None:
         figures += mapping_measures(references)
+    if annotations is not None:
+        figures += border_measures(annotations.name)
     with cached(hits):
         observing = reports_observations(pipeline.sink[0])  # then the first write also computes the metrics
         on_hits, on_attempts = Observation(), Observation()
@@ -148,8 +182,12 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
                 more = refused(attempts(costly, index, ship=ship, limits=limits))
                 letters += more.count()
             write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
-    if network is not None:
         hops = hop_metrics(measured, links)
+        if borders is not None:
+            hops = borders.write(hits, index, hops, batch)
+    if network is not None:
+        if annotations is not None:
+            hops.append(border_metrics(measured, network.table.entry_router))
         write_hops(hits.sparkSession, hops, network.table.metrics, batch)
     mapped: tuple[MappingMetrics, ...] = ()
     if mediation is not None and pipeline.mediation is not None:
@@ -170,7 +208,8 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
         mappings=mapped,
     )
     write_metrics(hits.sparkSession, metrics, pipeline.metrics.path)
-    state.versions.release(state.journal.needed_versions)
+    with borders.changing if borders is not None else nullcontext():
+        state.versions.release(state.journal.needed_versions)
     state.mappings.release(state.journal.needed_mappings)
     return metrics
 

@@ -87,7 +87,12 @@ def _started(
     places.look()
     writer = places.frame.writeStream.foreachBatch(run_each)
     writer = writer.option("checkpointLocation", pipeline.work.checkpoint).trigger(**trigger)
-    query = PipelineQuery(writer.start(), failures, places.look)
+
+    def look() -> bool:
+        state.write_plan()
+        return places.look()
+
+    query = PipelineQuery(writer.start(), failures, look)
     if "availableNow" not in trigger:
         query.keep_looking(pipeline.stream.interval_seconds / 2)
     return query
@@ -113,6 +118,8 @@ def _refuse_foreign_batches(spark: SparkSession, state: RunState) -> None:
         return
     pipeline = state.pipeline
     outputs = [sink.path for sink in pipeline.sink if sink.kind in ("format", "jsonl") and sink.path]
+    if pipeline.network is not None:
+        outputs += [str(each.to) for each in pipeline.network.remote.values()]
     for path in [*outputs, pipeline.dead_letters.path, pipeline.metrics.path]:
         if exists(spark, path, "batch=[0-9]*"):
             raise RunError(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate
@@ -43,6 +44,7 @@ from twigcast.spark.columns import (
     SECONDS,
     STRANGERS,
     UNDECIDED,
+    UNREAD,
     ErrorRow,
     error_row,
     has,
@@ -54,6 +56,7 @@ from twigcast.spark.columns import (
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.documents import Documents, as_dataframe
+from twigcast.spark.stages.annotations import AnnotationColumn
 from twigcast.spark.stages.mediating import AnyMediation, MappingChoice, Mediation
 from twigcast.spark.stages.shipping import (
     AnyIndexes,
@@ -91,6 +94,7 @@ def match(
     mediation: AnyMediation | None = None,
     structure: str | None = None,
     bodies: BodiesKept = "matching",
+    annotations: AnnotationColumn | None = None,
 ) -> DataFrame:
     """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
@@ -114,6 +118,8 @@ def match(
     only those are read that have none, or whose structures leave a subscription open; the answers are the
     same.  The ``body`` of a document that matches nothing is then null, because it may not have been read;
     with ``bodies="failed"`` only documents that could not be read have one.
+    ``annotations`` is a column that another pipeline has written; the column ``unread`` then says which
+    documents it decided.
     """
     reading = docs.worker_reading() if isinstance(docs, Documents) else None
     docs = as_dataframe(docs)
@@ -130,6 +136,8 @@ def match(
             mediation=mediation,
             structure=None if structure is None else renamed.get(structure, structure),
             bodies=bodies,
+            annotations=annotations
+            and replace(annotations, name=renamed.get(annotations.name, annotations.name)),
         )
         return hits.toDF(*[names.get(name, name) for name in hits.columns])
     docs = of_document_types(docs)
@@ -150,6 +158,8 @@ def match(
             raise StageError(
                 f"expected bodies to be {' or '.join(BODIES_KEPT)}, got {bodies!r}", code="options"
             )
+    if annotations is not None:
+        annotations.check(docs)
     fields = [MATCHES, INDEX_VERSION, ERRORS, UNDECIDED]
     routed = _network(index, ship, docs.sparkSession.sparkContext)
     if routed is not None:
@@ -161,6 +171,8 @@ def match(
         fields += [MAPPING, STRANGERS, CACHED_BYTES]
         if naming is not None:
             fields.append(NAMED_MAPPING)
+    if annotations is not None:
+        fields.append(UNREAD)
     if seconds is not None:
         fields.append(StructField(seconds, SECONDS))
     made = {field.name.lower() for field in fields}
@@ -182,7 +194,7 @@ def match(
             seconds=seconds,
             mediation=mediating,
             naming=NAMED_MAPPING.name if number > 0 and naming is not None else naming,
-            structure=structured,
+            column=structured or annotations,
             bodies=bodies if structured is not None and number == len(shards) - 1 else None,
         )
         if structured is not None and reading is not None and len(shards) == 1:
@@ -257,12 +269,12 @@ def _match(
     seconds: str | None,
     mediation: Mediation | None,
     naming: str | None,
-    structure: StructureColumn | None,
+    column: StructureColumn | AnnotationColumn | None,
     bodies: BodiesKept | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage of one shard, which workers run; ``bodies`` says which of them it passes on, None for all."""
     index = shard.open_index(limits)
-    choose = StructureChoice(index, structure, Keeping()) if structure is not None else None
+    choose = column.choice(index, Keeping()) if column is not None else None
     for batch in batches:
         began = time.perf_counter()
         earlier = None
@@ -280,7 +292,7 @@ def _match(
             publishers = batch.column("publisher") if mediation.by == "publisher" else None
             choice = mediation.choose(publishers, batch.column(naming) if naming is not None else None)
             known = _with_failures(known, choice.failures, len(documents))
-        decided = None if structure is None else StructureAnswers.of(batch, limits, bodies)
+        decided = None if column is None else StructureAnswers.of(batch, limits, bodies)
         answer, failures = _answer(index, documents, prologs, known, choice, decided)
         undecided = _undecided(answer, offset)
         ways: list[pa.Array] = []
@@ -315,6 +327,10 @@ def _match(
             if naming is not None:
                 columns.append(batch.column(naming))
                 fields.append(NAMED_MAPPING.name)
+        if isinstance(column, AnnotationColumn):
+            assert decided is not None
+            columns.append(decided.rows)
+            fields.append(UNREAD.name)
         if seconds is not None:
             share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
             share = share if earlier is None else pc.add(share, earlier)
@@ -326,7 +342,7 @@ def _match(
 def _choice(
     *, shard: Shipped, limits: DocumentLimits, structure: StructureColumn, keeping: Keeping
 ) -> StructureChoice:
-    return StructureChoice(shard.open_index(limits), structure, keeping)
+    return structure.choice(shard.open_index(limits), keeping)
 
 
 def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:

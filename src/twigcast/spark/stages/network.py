@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -37,6 +37,9 @@ from twigcast.routing import (
     Link,
     Message,
     Overlay,
+    SiteBorder,
+    SitePlan,
+    SiteReader,
     Subscribe,
     Unsubscribe,
     advertisement,
@@ -44,6 +47,12 @@ from twigcast.routing import (
 )
 from twigcast.schema import read_schema
 from twigcast.spark.pipeline import NetworkSection
+from twigcast.spark.stages.remote_plans import (
+    changed_names,
+    freeze_plans,
+    frozen_plans,
+    patterns_by_name,
+)
 from twigcast.spark.stages.shipping import Ship, local_file, sent
 from twigcast.subscriptions import IndexVersion
 from twigcast.system import write_atomically
@@ -61,13 +70,13 @@ class NetworkTables:
     def __init__(self, table: NetworkSection) -> None:
         self.table = table
         self._graph = read_schema(table.schema_path, table.root) if table.schema_path is not None else None
-        self._routers = {name: number for number, name in enumerate(table.routers)}
+        self._routers = {name: number for number, name in enumerate(table.sites)}
         self._begin()
 
     def _begin(self) -> None:
         """Create the routers, without any subscription."""
         table, graph = self.table, self._graph
-        clients = {f"subscribers at {router}": router for router in table.routers}
+        clients = {f"subscribers at {router}": router for router in table.sites}
         entries = {table.entry_router, *table.publishers.values()}
         clients |= {f"publishers at {router}": router for router in entries}
         self._overlay = Overlay(table.network.with_clients(clients), table.chosen_strategy, schema=graph)
@@ -77,25 +86,70 @@ class NetworkTables:
                 self._overlay.send(f"publishers at {router}", Advertise(named))
         self._homes: dict[str, str] = {}  # the router of each subscription
         self._made: dict[str, str] = {}  # ids of patterns that routers made, with their ids in the index
-        self._forwarding = ForwardingTable.of(table.routers, self._overlay.links)
+        self._remote: dict[str, str] = {}  # ids of the patterns that remote sites have told, with the sites
+        self._border: SiteBorder | None = None
+        if table.plan is not None:
+            self._border = SiteBorder(replace(table.chosen_strategy, piggyback=table.piggyback), graph)
+        self._reader = ("", SiteReader())  # under a hash of what it knows
+        self._forwarding = ForwardingTable.of(table.sites, self._overlay.links)
         self._changed: dict[int, Demand] = {}
         self._files: list[tuple[str, Any]] = []  # the name of each file, and the positions in it
 
     @property
     def links(self) -> tuple[tuple[str, str], ...]:
         """The links in the order of their numbers in the column ``hops``: from one router to the next."""
-        names = self.table.routers
+        names = self.table.sites
         return tuple((names[link.source], names[link.target]) for link in self._overlay.links)
 
     def fits(self, extension: Mapping[str, Any]) -> bool:
-        """Whether a version was made for this network, with exactly this section of the pipeline file."""
-        return bool(extension.get("described") == self._described())
+        """Whether a version was made for this network, with exactly this section of the pipeline file.
 
-    def follow(self, index: Index, gone: Sequence[str], came: Sequence[Subscription], *, anew: bool) -> None:
+        A site that writes a plan makes its first version anew in each run, to be able to read annotations.
+        """
+        is_known = self._border is None or bool(self._reader[0])
+        return is_known and bool(extension.get("described") == self._described())
+
+    def freeze(self) -> bytes:
+        """The plans of the remote sites, as they are now."""
+        return freeze_plans(self.table.remote)
+
+    def plan_of(self, site: str, version: IndexVersion) -> SitePlan:
+        """The plan of a remote site by which a version was made."""
+        (frozen,) = (path for path in version.extension_paths if path.suffix == ".json")
+        return frozen_plans(frozen.read_bytes())[site]
+
+    def tell(self, version: IndexVersion) -> None:
+        """Write the plan of a version to where other pipelines read it, if it is not there."""
+        path = self.table.plan
+        if path is None:
+            return
+        (own,) = (each for each in version.extension_paths if each.name == version.extension["plan"])
+        content = own.read_bytes()
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, content)
+
+    def reader_of(self, version: IndexVersion) -> SiteReader:
+        """What reads the annotations of documents that are matched by a version.
+
+        If another version has been made since, it knows no plan, and only structures decide.
+        """
+        name, reader = self._reader
+        return reader if version.extension.get("border") == name else SiteReader()
+
+    def follow(
+        self,
+        index: Index,
+        gone: Sequence[str],
+        came: Sequence[Subscription],
+        *,
+        anew: bool,
+        frozen: bytes = b"",
+    ) -> None:
         """Send changes of subscriptions to the routers, and update the patterns of routers in the index.
 
         ``gone`` has the ids of removed subscriptions, ``came`` the added ones; ``anew`` begins with new
-        routers.
+        routers.  ``frozen`` has the plans of the remote sites.
         """
         if anew:
             self._begin()
@@ -107,6 +161,9 @@ class NetworkTables:
         for each in came:
             self._homes[_id(str(each.id))] = self._home(each.subscriber)
         self._send({str(each.id): Subscribe(_id(str(each.id)), each.pattern) for each in came})
+        if self._border is not None:
+            self._border.change(gone, {str(each.id): each.pattern for each in came})
+        self._tell_remote(frozen)
         changed = dict.fromkeys((*self._overlay.take_changes(), *(_id(str(each.id)) for each in came)))
         self._update(index, changed)
 
@@ -117,6 +174,20 @@ class NetworkTables:
             said.setdefault(self._homes[_id(id)], []).append(message)
         for router, batch in said.items():
             self._overlay.send(f"subscribers at {router}", *batch)
+
+    def _tell_remote(self, frozen: bytes) -> None:
+        """Let each remote site subscribe, at its place in the network, to what its plan says."""
+        for site, plan in frozen_plans(frozen).items():
+            told = {f"r:{site}:{name}": pattern for name, pattern in patterns_by_name(plan).items()}
+            before = [id for id, at in self._remote.items() if at == site]
+            gone, came = changed_names(before, told)
+            for id in gone:
+                del self._remote[id]
+            self._remote |= dict.fromkeys(came, site)
+            said: list[Message] = [Unsubscribe(id) for id in gone]
+            said += [Subscribe(id, told[id]) for id in came]
+            if said:
+                self._overlay.send(f"subscribers at {site}", *said)
 
     def _update(self, index: Index, changed: Iterable[str]) -> None:
         """Add and remove patterns of routers in the index, and record the changed rows of the table."""
@@ -140,7 +211,8 @@ class NetworkTables:
 
     def _demand(self, id: str) -> Demand:
         asked = self._overlay.asked.get(id)
-        home = self._routers[self._homes[id]] if id in self._homes else NOWHERE
+        at = self._homes.get(id) or self._remote.get(id)
+        home = self._routers[at] if at is not None else NOWHERE
         return Demand(tuple(asked.links) if asked is not None else (), home)
 
     def save(self, folder: Path, index: Index) -> Mapping[str, Any]:
@@ -155,24 +227,35 @@ class NetworkTables:
         for name, positions in self._files:
             if not (folder / name).exists():
                 self._write(folder, positions)
+        own = None if self._border is None else self._save_plan(self._border, index, folder)
         return {
-            "files": [name for name, _ in self._files],
+            "files": [*(name for name, _ in self._files), *([own] if own is not None else [])],
+            "plan": own,
             "described": self._described(),
-            "routers": list(self.table.routers),
+            "border": self._reader[0],
+            "routers": list(self.table.sites),
+            "remote": len(self.table.remote),
             "links": [list(link) for link in self._overlay.links],
             "entry": self._routers[self.table.entry_router],
             "publishers": {name: self._routers[router] for name, router in self.table.publishers.items()},
             "schema": index.position(_SCHEMA),
         }
 
+    def _save_plan(self, border: SiteBorder, index: Index, folder: Path) -> str:
+        """Write the plan of this site beside the version, and make what reads annotations by it."""
+        plan = border.plan()
+        others = (index.position(id) for id in (_SCHEMA, *self._made.values()))
+        reader = border.reader(index.position, [at for at in others if at is not None], index.position_count)
+        known = blake2b(reader.numbers.tobytes() + reader.serials.tobytes(), digest_size=16)
+        known.update(plan.epoch.encode())
+        self._reader = known.hexdigest(), reader
+        return _saved(folder, plan.encode(), ".plan")
+
     def _write(self, folder: Path, positions: Any) -> str:
         buffer = io.BytesIO()
         table = self._forwarding
         np.savez(buffer, positions=positions, asked=table.asked[:, positions], home=table.home[positions])
-        name = blake2b(buffer.getvalue(), digest_size=16).hexdigest() + SUFFIX
-        if not (folder / name).exists():
-            write_atomically(folder / name, buffer.getvalue())
-        return name
+        return _saved(folder, buffer.getvalue(), SUFFIX)
 
     def _home(self, subscriber: str) -> str:
         return self.table.subscribers.get(subscriber, self.table.home_router)
@@ -196,6 +279,8 @@ class ShippedNetwork:
     routers: tuple[str, ...]
     links: tuple[Link, ...]
     size: int
+    remote: int
+    """How many of the routers are remote sites; they are the last ones."""
     entry: int
     publishers: tuple[tuple[str, int], ...]
     schema: int | None
@@ -207,11 +292,12 @@ class ShippedNetwork:
         if "routers" not in described:
             return None
         return cls(
-            tuple(sent(path, ship, context) for path in version.extension_paths),
+            tuple(sent(path, ship, context) for path in version.extension_paths if path.suffix == SUFFIX),
             ship,
             tuple(described["routers"]),
             tuple(Link(*link) for link in described["links"]),
             version.size,
+            described["remote"],
             described["entry"],
             tuple(described["publishers"].items()),
             described["schema"],
@@ -247,6 +333,8 @@ class ShippedNetwork:
             flooded[rows[positions == self.schema]] = False
         carried = carry(table, entry, rows, positions, flooded=flooded)
         kept = carried.delivered
+        if self.remote:
+            kept = kept & (table.home[positions] < len(self.routers) - self.remote)
         matches = _lists(rows[kept], positions[kept], readable)
         return matches, _numbers(carried.taken), _numbers(carried.false_positives)
 
@@ -254,9 +342,10 @@ class ShippedNetwork:
         """The positions of subscriptions among those that are undecided; null for rows without any."""
         if undecided.null_count == len(undecided):
             return undecided
-        home = _opened_table(self).home
+        home, here = _opened_table(self).home, len(self.routers) - self.remote
         kept = [
-            [each for each in row or () if home[each] != NOWHERE] or None for row in undecided.to_pylist()
+            [each for each in row or () if NOWHERE < home[each] < here] or None
+            for row in undecided.to_pylist()
         ]
         return pa.array(kept, undecided.type)
 
@@ -270,6 +359,14 @@ def _opened_table(network: ShippedNetwork) -> ForwardingTable:
             table.asked[:, saved["positions"]] = saved["asked"]
             table.home[saved["positions"]] = saved["home"]
     return table
+
+
+def _saved(folder: Path, content: bytes, suffix: str) -> str:
+    """Write a file that is named by the hash of its content, and return its name."""
+    name = blake2b(content, digest_size=16).hexdigest() + suffix
+    if not (folder / name).exists():
+        write_atomically(folder / name, content)
+    return name
 
 
 def _lists(rows: Any, values: Any, present: Any) -> pa.Array:

@@ -187,6 +187,10 @@ class StructureColumn:
             raise StageError(f"expected structures, which are bytes, in {name}, found {kind}", code="columns")
         return cls(name, _table(field.metadata.get(_NAMES)))
 
+    def choice(self, index: Index, keeping: Keeping) -> StructureChoice:
+        """What decides documents by this column; it is made in a worker, once for each task."""
+        return StructureChoice(index, self, keeping)
+
 
 def _table_of(schema: ElementGraph) -> NameTable:
     """The names of the elements of a schema."""
