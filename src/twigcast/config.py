@@ -145,11 +145,11 @@ _EXPECTED = {
 
 def _unknown(location: Sequence[str | int], model: type[BaseModel]) -> str:
     """A sentence about an unknown key, with the known key that is nearest to it."""
-    section: type[BaseModel] | None = model
+    section = model
     for part in location[:-1]:
-        if isinstance(part, str) and section is not None:
-            section = _section(section, part)
-    keys = sorted(field.alias or name for name, field in section.model_fields.items()) if section else []
+        if isinstance(part, str):
+            section = _section(section, part) or section  # in a table of sections, names are no keys
+    keys = sorted(field.alias or name for name, field in section.model_fields.items())
     near = difflib.get_close_matches(str(location[-1]), keys, n=1)
     return f"unknown key; did you mean {near[0]}?" if near else f"unknown key; expected {', '.join(keys)}"
 
