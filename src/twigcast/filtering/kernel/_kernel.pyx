@@ -407,4 +407,5 @@ cdef class SegmentMatcher:
 
 
 include "structures.pxi"
+include "partials.pxi"
 include "bare_parser.pxi"

@@ -34,6 +34,7 @@ enum ErrorCode : int {
     TOO_COSTLY = 1008,
     REWRITING_EXPANSION = 1009,
     NO_MAPPING = 1010,
+    CUT_IN_MARKUP = 1011,
 };
 
 struct Figures {
@@ -73,6 +74,28 @@ class Reader {
         // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
         // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
         if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
+        return error;
+    }
+
+    // Parses a piece of a document through all matchers; afterwards `sinks.recorder` has its partial.  The place of an
+    // error is in the body of the piece.
+    ReadError read_piece(const Piece& piece, u64* result, std::size_t words) {
+        buffer_ = piece.opening;
+        u64 at = 0;
+        for (const PieceHole& hole : piece.holes) {
+            buffer_.append(piece.body + at, hole.offset - at).append(piece.marker);
+            at = hole.offset;
+        }
+        buffer_.append(piece.body + at, piece.length - at);
+        if (!piece.ends && (piece.holes.empty() || at < piece.length)) buffer_.append(piece.marker);
+        sinks.piece = &piece;
+        restart_ = false;
+        ReadError error = parse(false, buffer_.data(), buffer_.size(), result, words);
+        if (restart_ || (error.code && error.code < TOO_LARGE))
+            error = parse(true, buffer_.data(), buffer_.size(), result, words);
+        sinks.piece = nullptr;
+        if (buffer_.size() > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
+        if (error.code) error.offset = offset_in(piece, error.offset);
         return error;
     }
 
@@ -158,13 +181,7 @@ class Reader {
         beside_ = 0;
         if (mediation) mediation->begin();
 
-        // XML_Parse takes an int: larger documents go in pieces.
-        constexpr u64 PIECE = 1u << 30;
-        XML_Status status = XML_STATUS_OK;
-        for (u64 at = 0; at < length && status == XML_STATUS_OK; at += PIECE) {
-            u64 piece = std::min(PIECE, length - at);
-            status = XML_Parse(parser, bytes + at, static_cast<int>(piece), at + piece == length);
-        }
+        XML_Status status = sinks.piece ? feed_piece(*sinks.piece, bytes) : feed(bytes, length, true);
         if (restart_) return ReadError{};
         if (own_error_) return stopped_;
         if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(parser)));
@@ -172,6 +189,61 @@ class Reader {
         if (rewriter_ && rewriter_->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
         sinks.finish();
         return ReadError{};
+    }
+
+    XML_Status feed(const char* bytes, u64 length, bool is_last) {
+        // XML_Parse takes an int: larger documents go in blocks.
+        constexpr u64 BLOCK = 1u << 30;
+        XML_Status status = XML_STATUS_OK;
+        for (u64 at = 0; at < length && status == XML_STATUS_OK; at += BLOCK) {
+            u64 block = std::min(BLOCK, length - at);
+            status = XML_Parse(parser_, bytes + at, static_cast<int>(block), is_last && at + block == length);
+        }
+        return status;
+    }
+
+    // At a hole an instruction is fed, which the parser must report before it goes on: then the text before the hole is
+    // complete, and the hole is between two nodes.
+    XML_Status feed_piece(const Piece& piece, const char* bytes) {
+        XML_Status status = feed(bytes, piece.opening.size(), false);
+        bytes += piece.opening.size();
+        u64 at = 0;
+        auto to = [&](u64 offset, const PieceHole* hole) {
+            if (status != XML_STATUS_OK) return;
+            status = feed(bytes, offset - at, false);
+            bytes += offset - at;
+            at = offset;
+            if (status != XML_STATUS_OK) return;
+            awaiting_ = true;
+            status = feed(bytes, piece.marker.size(), false);
+            bytes += piece.marker.size();
+            if (status != XML_STATUS_OK) return;
+            if (awaiting_) {
+                stop(CUT_IN_MARKUP);
+                status = XML_STATUS_ERROR;
+            } else if (hole) {
+                sinks.hole(*hole);
+            }
+        };
+        for (const PieceHole& hole : piece.holes) to(hole.offset, &hole);
+        if (status == XML_STATUS_OK && piece.ends) {
+            status = feed(bytes, piece.length - at, true);
+            if (piece.length == at) status = XML_Parse(parser_, "", 0, true);
+        } else if (piece.holes.empty() || at < piece.length) {
+            to(piece.length, nullptr);
+        }
+        awaiting_ = false;
+        return status;
+    }
+
+    static u64 offset_in(const Piece& piece, u64 offset) {
+        offset -= std::min<u64>(offset, piece.opening.size());
+        u64 markers = 0;
+        for (const PieceHole& hole : piece.holes) {
+            if (offset < hole.offset + markers + piece.marker.size()) return std::min(offset - std::min(offset, markers), hole.offset);
+            markers += piece.marker.size();
+        }
+        return std::min(offset - markers, piece.length);
     }
 
     ReadError here(int code) const {
@@ -205,7 +277,7 @@ class Reader {
             return reader.restart();
         }
         if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
-        ++reader.figures.elements;
+        reader.figures.elements += !(reader.sinks.piece && reader.sinks.recorder.entering());
         reader.figures.depth = std::max(reader.figures.depth, reader.depth_);
         if (attributes[0]) {
             u32 count = 0;
@@ -266,6 +338,10 @@ class Reader {
 
     static void on_instruction(void* self, const char* target, const char* data) {
         Reader& reader = *static_cast<Reader*>(self);
+        if (reader.awaiting_ && reader.sinks.piece->marker_data == data) {
+            reader.awaiting_ = false;
+            return;
+        }
         if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
         if ((!reader.wants_text_ && !reader.mediation) || reader.is_outside()) return;
         if (reader.rewriter_ && reader.depth_) return reader.rewriter_->instruction(target, data);
@@ -360,6 +436,8 @@ class Reader {
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
     bool in_doctype_ = false, with_prefixes_ = false, counted_text_ = false;
+    bool awaiting_ = false;  // the instruction that stands for a hole
+    std::string buffer_;     // a piece, with what the parser is given before it and at its holes
     Rewriter* rewriter_ = nullptr;  // of this document
     ReadError without_mapping_;
     u64 beside_ = 0;  // the cost of comments and instructions before the root
