@@ -115,6 +115,17 @@ class StructureError(TwigcastError):
     code = "structure"
 
 
+class PartialError(TwigcastError):
+    """What parts of a document show cannot be used or joined.
+
+    Codes: ``partial`` (bytes that are no partial of this index), ``other-version`` (of other subscriptions),
+    ``common-parts`` (a part would be added twice), ``inconsistent-parts`` (parts that contradict each other),
+    ``incomplete`` (parts are missing), ``body`` (the document itself is needed).
+    """
+
+    code = "partial"
+
+
 class EvaluationError(TwigcastError):
     """A subscription could not be decided on a document within the limit ``work``."""
 

@@ -45,7 +45,7 @@ class PieceRecorder {
     void start(const char* name, std::size_t length) {
         ++depth_;
         if (entering()) open(piece_->context[entered_++], name, length, true);
-        else open(next_++, name, length, false);
+        else open(in_entity ? 0 : next_++, name, length, false);
     }
 
     // To be called before the matchers end the element.
@@ -76,6 +76,7 @@ class PieceRecorder {
     u64 elements() const { return next_ - piece_->first; }
 
     u32 least_depth = 0, last_depth = 0;  // of elements open in the piece, and at its end
+    bool in_entity = false;               // the next element has no start tag in the piece, so no number
     bool consistent = true;               // whether no two elements have the same id
 
   private:

@@ -77,27 +77,7 @@ class Reader {
         return error;
     }
 
-    // Parses a piece of a document through all matchers; afterwards `sinks.recorder` has its partial.  The place of an
-    // error is in the body of the piece.
-    ReadError read_piece(const Piece& piece, u64* result, std::size_t words) {
-        buffer_ = piece.opening;
-        u64 at = 0;
-        for (const PieceHole& hole : piece.holes) {
-            buffer_.append(piece.body + at, hole.offset - at).append(piece.marker);
-            at = hole.offset;
-        }
-        buffer_.append(piece.body + at, piece.length - at);
-        if (!piece.ends && (piece.holes.empty() || at < piece.length)) buffer_.append(piece.marker);
-        sinks.piece = &piece;
-        restart_ = false;
-        ReadError error = parse(false, buffer_.data(), buffer_.size(), result, words);
-        if (restart_ || (error.code && error.code < TOO_LARGE))
-            error = parse(true, buffer_.data(), buffer_.size(), result, words);
-        sinks.piece = nullptr;
-        if (buffer_.size() > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
-        if (error.code) error.offset = offset_in(piece, error.offset);
-        return error;
-    }
+    ReadError read_piece(const Piece& piece, u64* result, std::size_t words);  // piece_reader.hpp
 
     // Parses a document that was read before, and records its tree.
     ReadError record(const char* bytes, u64 length) { return read_without_matchers(bytes, length, true, nullptr); }
@@ -202,49 +182,8 @@ class Reader {
         return status;
     }
 
-    // At a hole an instruction is fed, which the parser must report before it goes on: then the text before the hole is
-    // complete, and the hole is between two nodes.
-    XML_Status feed_piece(const Piece& piece, const char* bytes) {
-        XML_Status status = feed(bytes, piece.opening.size(), false);
-        bytes += piece.opening.size();
-        u64 at = 0;
-        auto to = [&](u64 offset, const PieceHole* hole) {
-            if (status != XML_STATUS_OK) return;
-            status = feed(bytes, offset - at, false);
-            bytes += offset - at;
-            at = offset;
-            if (status != XML_STATUS_OK) return;
-            awaiting_ = true;
-            status = feed(bytes, piece.marker.size(), false);
-            bytes += piece.marker.size();
-            if (status != XML_STATUS_OK) return;
-            if (awaiting_) {
-                stop(CUT_IN_MARKUP);
-                status = XML_STATUS_ERROR;
-            } else if (hole) {
-                sinks.hole(*hole);
-            }
-        };
-        for (const PieceHole& hole : piece.holes) to(hole.offset, &hole);
-        if (status == XML_STATUS_OK && piece.ends) {
-            status = feed(bytes, piece.length - at, true);
-            if (piece.length == at) status = XML_Parse(parser_, "", 0, true);
-        } else if (piece.holes.empty() || at < piece.length) {
-            to(piece.length, nullptr);
-        }
-        awaiting_ = false;
-        return status;
-    }
-
-    static u64 offset_in(const Piece& piece, u64 offset) {
-        offset -= std::min<u64>(offset, piece.opening.size());
-        u64 markers = 0;
-        for (const PieceHole& hole : piece.holes) {
-            if (offset < hole.offset + markers + piece.marker.size()) return std::min(offset - std::min(offset, markers), hole.offset);
-            markers += piece.marker.size();
-        }
-        return std::min(offset - markers, piece.length);
-    }
+    XML_Status feed_piece(const Piece& piece, const char* bytes);  // piece_reader.hpp
+    static u64 offset_in(const Piece& piece, u64 offset);
 
     ReadError here(int code) const {
         XML_Index offset = XML_GetCurrentByteIndex(parser_);
@@ -278,6 +217,7 @@ class Reader {
         }
         if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
         reader.figures.elements += !(reader.sinks.piece && reader.sinks.recorder.entering());
+        if (reader.sinks.piece) reader.sinks.recorder.in_entity = reader.is_in_entity();
         reader.figures.depth = std::max(reader.figures.depth, reader.depth_);
         if (attributes[0]) {
             u32 count = 0;
@@ -293,6 +233,12 @@ class Reader {
         if (reader.rewriter_) reader.rewriter_->start(name, length, attributes);
         else reader.sinks.start(name, length, hash_bytes(name, length), attributes);
         if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
+    }
+
+    // Whether the event comes from the text of an entity; then its place is that of the reference.
+    bool is_in_entity() const {
+        const XML_Index at = XML_GetCurrentByteIndex(parser_);
+        return at >= 0 && bytes_ + at + 1 < bytes_end_ && (bytes_[at] == '&' || (bytes_[at] == 0 && bytes_[at + 1] == '&'));
     }
 
     // A document without a mapping is read to its end: if it is malformed, that is the error.
@@ -495,3 +441,5 @@ class BareReader {
 };
 
 }  // namespace twigcast
+
+#include "piece_reader.hpp"
