@@ -112,7 +112,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef cppclass CPiece "twigcast::Piece":
         const char* body
         uint64_t length, place, first
-        string opening, marker, marker_data
+        string opening, closing, marker, marker_data
         vector[uint64_t] context, fills
         vector[CPieceHole] holes
         cbool starts, ends

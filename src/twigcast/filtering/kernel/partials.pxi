@@ -99,10 +99,11 @@ def hole_marker():
 
 
 def evaluate_piece(SegmentMatcher engine, KernelPartial into, const uint8_t[::1] body, uint64_t place, bytes opening,
-                   bytes marker, context, holes, fills, uint64_t first, cbool starts, cbool ends):
+                   bytes closing, bytes marker, context, holes, fills, uint64_t first, cbool starts, cbool ends):
     """Read a piece into a partial: None, or an error; the least depth in it and the depth at its end, and its elements.
 
-    ``context`` has the node ids of the elements around it, whose start tags are in ``opening``; ``holes`` has the
+    ``context`` has the node ids of the elements around it, whose start tags are in ``opening``; the end
+    tags of the elements that it leaves open are in ``closing``; ``holes`` has the
     offset, the id and the place of each hole; ``fills`` is the id of the hole that the piece fills, or None.
     """
     cdef CPiece piece
@@ -112,7 +113,7 @@ def evaluate_piece(SegmentMatcher engine, KernelPartial into, const uint8_t[::1]
     if body.shape[0]:
         piece.body = <const char*>&body[0]
     piece.length, piece.place = body.shape[0], place
-    piece.opening, piece.marker, piece.marker_data = opening, marker, MARKER_DATA
+    piece.opening, piece.closing, piece.marker, piece.marker_data = opening, closing, marker, MARKER_DATA
     piece.context = context
     for hole.offset, hole.id, hole.place in holes:
         if hole.offset > piece.length or (piece.holes.size() and hole.offset < piece.holes.back().offset):

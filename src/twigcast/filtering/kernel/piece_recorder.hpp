@@ -16,8 +16,9 @@ struct Piece {
     const char* body = "";
     u64 length = 0, place = 0;
     std::string opening;            // what the parser needs to read before: declarations, and the tags of the context
-    std::string marker;             // an instruction that is fed at holes, in the encoding of the document
-    std::string marker_data;        // what the parser must then report
+    std::string closing;            // the end tags of the elements that are open at its end
+    std::string marker;             // an instruction that stands for a hole, in the encoding of the document
+    std::string marker_data;        // what the parser then reports
     std::vector<u64> context;       // the node ids of the elements around, the root first
     std::vector<PieceHole> holes;   // by offset
     std::vector<u64> fills;         // the hole that the piece fills, if any

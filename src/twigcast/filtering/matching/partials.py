@@ -41,13 +41,15 @@ class Piece:
 
     ``place`` is the offset of the bytes in the document.  ``context`` has the node ids of the elements that
     are open where they begin, the root first; ``opening`` is what a parser must read before: the declarations
-    of the document, and the start tags of these elements with their namespaces.  ``fills`` is the id of the
+    of the document, and the start tags of these elements with their namespaces; ``closing`` has the end tags
+    of the elements that are open where they end.  ``fills`` is the id of the
     hole to which the piece belongs.  ``first`` is the node id of the first element that begins in the piece.
     """
 
     body: bytes | memoryview
     place: int
     opening: bytes = b""
+    closing: bytes = b""
     context: tuple[int, ...] = ()
     holes: tuple[PieceHole, ...] = ()
     fills: int | None = None
@@ -136,6 +138,7 @@ class PartialMatcher:
                     piece.body,
                     piece.place,
                     piece.opening,
+                    piece.closing,
                     hole_marker().encode(piece.codec),
                     piece.context,
                     piece.holes,
