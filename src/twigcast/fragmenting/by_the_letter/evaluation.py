@@ -13,7 +13,7 @@ branch that holds at it is reported to the joins by itself, for the others may c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
@@ -118,17 +118,20 @@ class _RunParse:
         """The start tags at the beginning that are the context's."""
 
     def parse(self) -> None:
+        """Parse the run, then close what it leaves open and its context."""
         parser = self._parser
+        start, self._close = self._handlers()
         parser.namespace_prefixes = True
         parser.buffer_text = True
-        parser.StartElementHandler = self._start_of_context if self._made_up else self._start
-        parser.EndElementHandler = self._end
+        parser.StartElementHandler = self._start_of_context if self._made_up else start
+        parser.EndElementHandler = self._close
         parser.ProcessingInstructionHandler = self._instruction
         parser.StartNamespaceDeclHandler = self._declare
+        self._start = start
         parser.Parse(self._data, False)
         self._hole()
         while self._states:
-            self._end("")
+            self._close("")
 
     def _start_of_context(self, name: str, attributes: object) -> None:
         self._declared.clear()
@@ -136,41 +139,61 @@ class _RunParse:
         if not self._made_up:
             self._parser.StartElementHandler = self._start
 
-    def _start(self, name: str, attributes: object) -> None:
-        state = self._states[-1]
-        self._states.append(state.by_text.get(name) or self._evaluator.step(state, name))
-        self._here.append(0)
-        self._below.append(0)
-        self._names.append(name)
-        self._elements.append(None)
-        if not self._has_entities or self._data[self._parser.CurrentByteIndex] != ord("&"):
-            self._count += 1
-            self._numbers.append(self._count)
-            if self._declared:
-                self._declarations[self._count] = tuple(self._declared)
-        else:
-            self._numbers.append(0)
-        if self._declared:
-            self._declared.clear()
+    def _handlers(self) -> tuple[Callable[[str, object], None], Callable[[str], None]]:
+        """The functions for start and end tags; as closures they take a third less time than as methods."""
+        states, heres, belows = self._states, self._here, self._below
+        elements, names, numbers = self._elements, self._names, self._numbers
+        step, memo, context = self._evaluator.step, self._evaluator.memo(self._allowed), self._context
+        evaluator, allowed, undecided = self._evaluator, self._allowed, self._undecided
+        numbered = self._numbered if self._has_entities or b"xmlns" in self._data else None
+        count = self._count
 
-    def _end(self, name: str) -> None:
-        state, here, below = self._states.pop(), self._here.pop(), self._below.pop()
-        element = self._elements.pop()
-        self._names.pop()
-        self._numbers.pop()
-        of_context = len(self._states) < self._context
-        allowed = self._undecided if of_context else self._allowed
-        memo = self._evaluator.memo(allowed)
-        matched = memo.get((state, here, below))
-        if matched is None:
-            matched = memo[state, here, below] = self._evaluator.matching(state, here, below, allowed)
-        if element is not None and (here or below):
-            self._evaluator.report(element, here, below, allowed)
-        if self._states:
-            self._here[-1] |= matched
-            self._below[-1] |= matched | below
-        else:
-            self._evaluator.seen |= below
+        def start(name: str, attributes: object) -> None:
+            nonlocal count
+            state = states[-1]
+            states.append(state.by_text.get(name) or step(state, name))
+            heres.append(0)
+            belows.append(0)
+            names.append(name)
+            elements.append(None)
+            if numbered is None:
+                count += 1
+                numbers.append(count)
+            else:
+                numbers.append(numbered())
+
+        def end(name: str) -> None:
+            state, here, below = states.pop(), heres.pop(), belows.pop()
+            names.pop()
+            numbers.pop()
+            element = elements.pop()
+            if element is None:
+                matched = memo.get((state, here, below))
+                if matched is None:
+                    matched = memo[state, here, below] = evaluator.matching(state, here, below, allowed)
+            else:
+                within = undecided if len(states) < context else allowed
+                matched = evaluator.matching(state, here, below, within)
+                if here or below:
+                    evaluator.report(element, here, below, within)
+                if not states:
+                    evaluator.seen |= below
+                    return
+            heres[-1] |= matched
+            belows[-1] |= matched | below
+
+        return start, end
+
+    def _numbered(self) -> int:
+        """The number of the element that begins; 0 if an entity brings it in."""
+        declared = tuple(self._declared)
+        self._declared.clear()
+        if self._has_entities and self._data[self._parser.CurrentByteIndex] == ord("&"):
+            return 0
+        self._count += 1
+        if declared:
+            self._declarations[self._count] = declared
+        return self._count
 
     def _instruction(self, target: str, data: str) -> None:
         if target == self._mark:
