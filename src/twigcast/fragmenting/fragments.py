@@ -211,19 +211,33 @@ class LabelPaths:
 
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
-    """A part of a document with a header that says where it belongs.
+class HeaderRow:
+    """A line of the table in which the thesis shows headers (Fig. 5.3).
 
-    ``number`` counts the fragments of a document from 1; ``is_last`` marks the highest one.  ``body`` has the
-    bytes of the runs, one after the other, and ``elements`` is the number of start tags in it.
-    ``prolog`` is the number of bytes before the start tag of the root element, in the fragment that has it;
-    ``opening`` is what a parser needs of these bytes before it can read any other fragment.
+    ``parent`` is the node id of the parent; ``path`` has the names from the root to the roots of ``count``
+    subtrees, or ``None`` if the header does not say; ``height`` is the height of the highest of them.
+    """
+
+    parent: int
+    path: tuple[str, ...] | None
+    count: int | None
+    height: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """All that is known of a fragment without its body: where it belongs, and what is in it.
+
+    ``number`` counts the fragments of a document from 1; ``is_last`` marks the highest one.  ``size`` is the
+    number of bytes in the body, ``elements`` the number of start tags in it.  ``prolog`` is the number of
+    bytes before the start tag of the root element, in the fragment that has it; ``opening`` is what a parser
+    needs of these bytes before it can read any other fragment.
     ``paths`` is ``None`` unless the header is of the kind ``prefix+paths``.
     """
 
     doc_id: str
     number: int
-    body: bytes
+    size: int
     runs: tuple[Run, ...]
     holes: tuple[Hole, ...]
     opening: Opening
@@ -232,6 +246,50 @@ class Fragment:
     kind: HeaderKind
     paths: LabelPaths | None = None
     prolog: int = 0
+
+    @property
+    def starts_document(self) -> bool:
+        """Whether the fragment has the prolog and the start tag of the root element."""
+        return any(run.fills is None for run in self.runs)
+
+    @property
+    def ends_document(self) -> bool:
+        """Whether the fragment has the end of the document."""
+        return any(run.closes == run.depth and not run.opens for run in self.runs)
+
+    @property
+    def end_hole(self) -> Hole | None:
+        """The hole at the end of a span, which the next span fills; ``None`` in any other fragment."""
+        return self.holes[-1] if self.holes and self.holes[-1].offset == self.size else None
+
+    @property
+    def is_span(self) -> bool:
+        """Whether the fragment is a byte range of the document that may begin and end within elements."""
+        return self.end_hole is not None or any(run.closes for run in self.runs)
+
+    def rows(self) -> list[HeaderRow]:
+        """The table of the thesis: for each run and each name of its roots the parent, path and height."""
+        rows = []
+        for run in self.runs:
+            if run.context is None:
+                rows.append(HeaderRow(run.parent, None, None, None))
+            for root in run.roots if run.context is not None else ():
+                above = (run.context or ())[: root.depth]
+                parent = above[-1].id if above else DOCUMENT_NODE
+                path = (*(element.name for element in above), root.name)
+                rows.append(HeaderRow(parent, path, root.count, root.height))
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A part of a document: a header that says where it belongs, and a body, the bytes of its runs in order.
+
+    All that the header has can be asked of the fragment.
+    """
+
+    header: Header
+    body: bytes
     _digest: str = field(default="", init=False, repr=False, compare=False)
 
     @property
@@ -247,21 +305,57 @@ class Fragment:
         return self._digest
 
     @property
+    def doc_id(self) -> str:
+        return self.header.doc_id
+
+    @property
+    def number(self) -> int:
+        return self.header.number
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        return self.header.runs
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return self.header.holes
+
+    @property
+    def opening(self) -> Opening:
+        return self.header.opening
+
+    @property
+    def elements(self) -> int:
+        return self.header.elements
+
+    @property
+    def is_last(self) -> bool:
+        return self.header.is_last
+
+    @property
+    def kind(self) -> HeaderKind:
+        return self.header.kind
+
+    @property
+    def paths(self) -> LabelPaths | None:
+        return self.header.paths
+
+    @property
+    def prolog(self) -> int:
+        return self.header.prolog
+
+    @property
     def starts_document(self) -> bool:
-        """Whether the fragment has the prolog and the start tag of the root element."""
-        return any(run.fills is None for run in self.runs)
+        return self.header.starts_document
 
     @property
     def ends_document(self) -> bool:
-        """Whether the fragment has the end of the document."""
-        return any(run.closes == run.depth and not run.opens for run in self.runs)
+        return self.header.ends_document
 
     @property
     def end_hole(self) -> Hole | None:
-        """The hole at the end of a span, which the next span fills; ``None`` in any other fragment."""
-        return self.holes[-1] if self.holes and self.holes[-1].offset == len(self.body) else None
+        return self.header.end_hole
 
     @property
     def is_span(self) -> bool:
-        """Whether the fragment is a byte range of the document that may begin and end within elements."""
-        return self.end_hole is not None or any(run.closes for run in self.runs)
+        return self.header.is_span
