@@ -42,10 +42,18 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         size_t cache_bytes
         cbool programs, memo, dead_places, shared_copies
 
+    cdef struct CLabel "twigcast::Label":
+        const char* name
+        size_t length
+        uint64_t hash
+
+    uint64_t hash_bytes(const char*, size_t)
+
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, const CTuning&) except +
         CStats statistics()
         uint64_t candidates(size_t, vector[Candidate]&)
+        uint32_t interest(const vector[CLabel]&, cbool, cbool)
 
     cdef struct CLimits "twigcast::Limits":
         uint64_t bytes

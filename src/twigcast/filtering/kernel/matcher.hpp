@@ -128,12 +128,11 @@ class Matcher {
     void close_complete(u32 depth, const std::string& text);
     void close_waiting(u32 depth);
     void finish_join(bool is_complete, bool decide);
+    u32 interest(const std::vector<Label>& path, bool below, bool any_space);
     template <class Take>
     void for_left(const Take& take) const { conformance_.for_left(take); }
     template <class Take>
-    void for_schemas(const Take& take) const {
-        for (u32 s = 0; s < segment_.schema_count(); ++s) take(segment_.schemas[s].position);
-    }
+    void for_schemas(const Take& take) const;
 
     // copies.hpp
     bool sees(const std::vector<Label>& path);

@@ -93,6 +93,27 @@ cdef class KernelPartial:
         return certain, candidates
 
 
+def interest(SegmentMatcher engine, list path, cbool below, cbool any_space):
+    """How much an element with this label path, or with ``below`` anything in it, can contribute to the answer.
+
+    The names are as the parser spells them: namespace, form feed, local name.  With ``any_space`` the last one is a
+    local name in an unknown namespace.
+    """
+    cdef vector[CLabel] labels
+    cdef CLabel label
+    cdef bytes name
+    cdef _Matcher matcher
+    cdef uint64_t found = 0
+    for name in path:
+        label.name, label.length = PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name)
+        label.hash = hash_bytes(label.name, label.length)
+        labels.push_back(label)
+    for segment in engine.segments:
+        matcher = engine.matchers[segment]
+        found += matcher.matcher.interest(labels, below, any_space)
+    return found
+
+
 def hole_marker():
     """The instruction that stands for a hole while a piece is parsed, as text."""
     return f"<?{MARKER} {MARKER_DATA.decode()}?>"

@@ -84,6 +84,31 @@ inline void Matcher::finish_piece() {
     place_ = 0;
 }
 
+// How much an element with this label path, or with `below` anything in it, can contribute: 0 if it makes no difference.
+// With `any_space`, the last label is a local name in an unknown namespace.
+inline u32 Matcher::interest(const std::vector<Label>& path, bool below, bool any_space) {
+    if (segment_.schema_count()) return 1;
+    u32 node = Automaton::DOCUMENT;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        if (automaton_[node].flags & (NEEDS_TEXT | NEEDS_STRING)) return 1;
+        const Label& label = path[i];
+        const bool is_last = i + 1 == path.size();
+        u32 symbol = is_last && any_space ? automaton_.local_symbol(label.name, label.length)
+                                          : automaton_.symbol(label.name, label.length, label.hash);
+        node = automaton_.child(node, symbol);
+        if (node == 0) return 0;
+    }
+    const Automaton::Node& last = automaton_[node];
+    u32 found = last.push_count + ((last.flags & HAS_ROWS) ? 1 : 0) + (below ? 1 : 0);
+    for (u32 i = 0; i < last.accept_count; ++i) found += automaton_.blocks[automaton_.accepts(last)[i]].size;
+    return found;
+}
+
+template <class Take>
+inline void Matcher::for_schemas(const Take& take) const {
+    for (u32 s = 0; s < segment_.schema_count(); ++s) take(segment_.schemas[s].position);
+}
+
 // Joining.  The elements of entries are reopened, each after its parent, and closed, each before its parent.
 
 inline void Matcher::reopen(const char* name, std::size_t length, u64 hash, u32 depth) {

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from twigcast.document import document_error
 from twigcast.errors import DocumentError, PartialError
-from twigcast.filtering.kernel._kernel import KernelPartial, evaluate_piece, hole_marker
+from twigcast.filtering.kernel._kernel import KernelPartial, evaluate_piece, hole_marker, interest
 from twigcast.filtering.results import Match, Undecided
 from twigcast.pattern import too_costly
 
@@ -152,6 +152,17 @@ class PartialMatcher:
                 shapes.append(PieceShape(*shape))
             partial.add_member(number)
         return Partial(partial, tuple(shapes))
+
+    def interest(self, path: Sequence[str], *, below: bool, any_namespace: bool = False) -> int:
+        """How much an element with this label path can contribute; 0 if the element makes no difference.
+
+        Names are expanded: ``{namespace}local``, or ``local`` without a namespace.  With ``below`` the
+        question is about the element and all that it contains, and with ``any_namespace`` the last name is a
+        local name whose namespace is unknown.
+        """
+        names = [name[1:].replace("}", "\f", 1) if name[:1] == "{" else name for name in path]
+        with self._engine() as engine:
+            return int(interest(engine.kernel, [name.encode() for name in names], below, any_namespace))
 
     def decode(self, data: bytes) -> Partial:
         """The partial that was encoded; raises ``PartialError`` if it is none, or of another index version."""
