@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from twigcast.fragmenting.by_the_letter.joins import Joins, candidates
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.contexts import ContextElement
+from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.fragments import fragment_number
-from twigcast.fragmenting.relevance import EntryPoint
+from twigcast.fragmenting.scheduling.relevance import EntryPoint
 
 
 class Elimination:

@@ -20,9 +20,9 @@ from xml.sax.saxutils import quoteattr
 
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.contexts import ContextElement, Contexts, expanded
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
-from twigcast.fragmenting.prefix_tree import PathState, PrefixTree, bits
+from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 
 _SEPARATOR = "\x01"
 
@@ -44,7 +44,7 @@ class Evaluator:
     ) -> None:
         """Parse a run below ``inner`` and evaluate the query nodes ``active`` in it."""
         data = b"".join(_pieces(fragment, run, inner, opening))
-        namespaces = b"xmlns" in data or bool(run.inherited)
+        namespaces = "xmlns".encode(fragment.opening.codec) in data
         parser = expat.ParserCreate(None, _SEPARATOR if namespaces else None)
         if not active:
             parser.Parse(data, False)
@@ -111,7 +111,9 @@ class _RunParse:
         self._here = [0] * self._context
         self._below = [0] * self._context
         self._count = run.first
-        self._has_entities = b"<!ENTITY" in data
+        self._reference = "&".encode(fragment.opening.codec)
+        self._has_entities = "<!ENTITY".encode(fragment.opening.codec) in data
+        self._has_namespaces = "xmlns".encode(fragment.opening.codec) in data
         self._declared: list[tuple[str, str]] = []
         self._declarations: dict[int, tuple[tuple[str, str], ...]] = {}
         self._made_up = self._context - 1
@@ -145,7 +147,7 @@ class _RunParse:
         elements, names, numbers = self._elements, self._names, self._numbers
         step, memo, context = self._evaluator.step, self._evaluator.memo(self._allowed), self._context
         evaluator, allowed, undecided = self._evaluator, self._allowed, self._undecided
-        numbered = self._numbered if self._has_entities or b"xmlns" in self._data else None
+        numbered = self._numbered if self._has_entities or self._has_namespaces else None
         count = self._count
 
         def start(name: str, attributes: object) -> None:
@@ -188,7 +190,7 @@ class _RunParse:
         """The number of the element that begins; 0 if an entity brings it in."""
         declared = tuple(self._declared)
         self._declared.clear()
-        if self._has_entities and self._data[self._parser.CurrentByteIndex] == ord("&"):
+        if self._has_entities and self._data.startswith(self._reference, self._parser.CurrentByteIndex):
             return 0
         self._count += 1
         if declared:

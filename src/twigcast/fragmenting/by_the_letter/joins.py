@@ -11,7 +11,7 @@ branch node above it can be, not only at one: with ``//`` and recursion there ar
 from __future__ import annotations
 
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.contexts import ContextElement
+from twigcast.fragmenting.scheduling.contexts import ContextElement
 
 
 class Joins:

@@ -21,13 +21,13 @@ from twigcast.fragmenting.by_the_letter.elimination import Elimination
 from twigcast.fragmenting.by_the_letter.evaluation import Evaluator
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.contexts import ContextElement
+from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.fragments import Fragment, Header, fragment_number
-from twigcast.fragmenting.prefix_tree import PrefixTree, bits
-from twigcast.fragmenting.queries import Query
-from twigcast.fragmenting.relevance import EntryPoint, Relevance
-from twigcast.fragmenting.scheduling import POLICIES, Agenda, Outlook, PolicyName
-from twigcast.fragmenting.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
+from twigcast.fragmenting.scheduling.queries import Query
+from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements
+from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
 from twigcast.pattern import Pattern
 
 Eliminate: TypeAlias = Literal["", "+", "-", "+-"]
@@ -148,8 +148,8 @@ class LetterMatching:
         """By entry point: the unevaluated fragments that have it."""
         self._by_header: dict[int, int] = {}
         """By fragment, of kinds that say more or less than entry points: the relevant query nodes."""
-        self._edges: set[int] = set()
-        """The fragments whose headers are of the kind ``edge``."""
+        self._unlisted: set[int] = set()
+        """The fragments whose headers do not list their elements."""
         self._openings: dict[str, bytes] = {}
         self._arrived: dict[int, Fragment] = {}
         self._waiting: dict[int, Fragment] = {}
@@ -248,7 +248,7 @@ class LetterMatching:
             inner = self._relevance.contexts.of(run)
             assert inner is not None
             entering = outlook.relevant[number]
-            if fragment.kind != "edge":
+            if number not in self._unlisted:
                 entering = self._entering(points)
             active = outlook.below(entering)
             self._evaluator.evaluate(fragment, run, inner, active, outlook.undecided, opening)
@@ -277,10 +277,10 @@ class LetterMatching:
                 points[point] = points.get(point, 0) + count
                 self._useful[self._table.query[node]].setdefault(point, element)
                 self._carriers.setdefault(point, set()).add(number)
-        if header.kind in ("edge", "prefix+paths"):
+        if not lists_elements(header):
+            self._unlisted.add(number)
+        if number in self._unlisted or header.kind == "prefix+paths":
             self._by_header[number] = self._relevance.nodes(header)
-        if header.kind == "edge":
-            self._edges.add(number)
         if header.kind == "prefix+paths":
             self._outlook.paths[number] = self._by_header[number]
         self._note(number)
@@ -303,7 +303,7 @@ class LetterMatching:
             for point, count in points.items():
                 subtrees[point.node] = subtrees.get(point.node, 0) + count
         if (by_header := self._by_header.get(number)) is not None:
-            relevant = by_header & self._outlook.below(relevant) if number not in self._edges else by_header
+            relevant = by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
         self._outlook.note(number, relevant, subtrees)
 
     def _settle(self, touched: Iterable[int]) -> None:
@@ -335,7 +335,7 @@ class LetterMatching:
             kept = self._elimination.useful(
                 useful,
                 lambda number: bool(outlook.relevant.get(number, 0) & nodes),
-                all_headers=self._known.complete and not self._edges,
+                all_headers=self._known.complete and not self._unlisted,
             )
             dropped = [point for point in useful if point not in kept]
             if not dropped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twigcast.fragmenting.prefix_tree import PrefixTree
+from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree
 from twigcast.pattern import Axis
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from twigcast.document import Name
-from twigcast.fragmenting.queries import Query, QueryNode
+from twigcast.fragmenting.scheduling.queries import Query, QueryNode
 from twigcast.pattern import ANY, Axis, NameTest
 
 @dataclass(eq=False, slots=True)

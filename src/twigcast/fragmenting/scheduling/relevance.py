@@ -12,6 +12,9 @@ that lies above r to a node q that lies at r (``/``) or at or below r (``//``). 
 The last line is for patterns that ask for text: ``/a[.='xy']`` needs all text below ``a``, and ``/a[text()]``
 needs a run of several children of ``a``, for the text between them comes with it.
 
+Elements that an entity brings in are in no header: where the document type declares entities, headers are taken
+as those of the kind ``edge``.
+
 ``relevant_nodes`` is the definition, for one query; ``Relevance`` gives the same for many queries at once.
 """
 
@@ -21,10 +24,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from twigcast.document import Name
-from twigcast.fragmenting.contexts import ContextElement, Contexts, expanded
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.fragments import Header, PathEntry, Run
-from twigcast.fragmenting.prefix_tree import PathState, PrefixTree, bits
-from twigcast.fragmenting.queries import Query, QueryNode, TextUse
+from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
+from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.pattern import Axis
 
 
@@ -38,7 +41,7 @@ def relevant_nodes(
     nodes = query.nodes[1:]
     if query.opaque:
         return frozenset(node.number for node in nodes)
-    if header.kind == "edge":
+    if not lists_elements(header):
         root = header.starts_document
         return frozenset(
             node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root
@@ -92,7 +95,7 @@ class Relevance:
 
     def nodes(self, header: Header) -> int:
         """The query nodes that a fragment is relevant for, as a bit set."""
-        if header.kind == "edge":
+        if not lists_elements(header):
             return self._all & ~(0 if header.starts_document else self._child_roots) | self._opaque
         found = self._opaque
         for run in header.runs:
@@ -107,15 +110,16 @@ class Relevance:
     def entering(self, header: Header) -> Iterator[tuple[int, ContextElement, int, int]]:
         """For each root name of a run: the place of the run, the element above, the query nodes, and how many roots.
 
-        The query nodes are those of which a match may cross into such a subtree.  Yields nothing for
-        fragments of the kind ``edge``.
+        The query nodes are those of which a match may cross into such a subtree.  Yields nothing if the
+        header does not list its elements.
         """
+        if not lists_elements(header):
+            return
         present = self._present(header)
         allowed = -1 if present is None else self._with_evidence(present)
         for place, run in enumerate(header.runs):
-            inner = None if header.kind == "edge" else self.contexts.of(run)
-            if inner is None:
-                continue
+            inner = self.contexts.of(run)
+            assert inner is not None
             path = list(inner.path())[::-1]
             for root in run.roots:
                 element = path[root.depth]
@@ -160,6 +164,13 @@ class Relevance:
 
     def _with_evidence(self, present: int) -> int:
         return sum(1 << node for node in bits(present) if self._evidence[node] & present)
+
+
+def lists_elements(header: Header) -> bool:
+    """Whether a header names the roots of its subtrees, and no entity can bring in other elements."""
+    if header.kind == "edge" or header.opening.text is None:
+        return False
+    return "<!ENTITY".encode(header.opening.codec) not in header.opening.text
 
 
 def _is_relevant(

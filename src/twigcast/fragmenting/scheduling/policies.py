@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from twigcast.fragmenting.prefix_tree import PrefixTree, bits
+from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
 
 PolicyName: TypeAlias = Literal["T", "R", "S", "M", "C", "N"]
 Score: TypeAlias = tuple[float, ...]

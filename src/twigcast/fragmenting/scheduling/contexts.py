@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from twigcast.document import Name
 from twigcast.fragmenting.fragments import DOCUMENT_NODE, OpenElement, Run
-from twigcast.fragmenting.prefix_tree import PathState, PrefixTree
+from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree
 
 
 @dataclass(eq=False, slots=True)
