@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 
@@ -54,6 +55,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         CStats statistics()
         uint64_t candidates(size_t, vector[Candidate]&)
         uint32_t interest(const vector[CLabel]&, cbool, cbool)
+        cbool reads_text(const vector[CLabel]&)
 
     cdef struct CLimits "twigcast::Limits":
         uint64_t bytes
@@ -142,6 +144,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint32_t depth, attributes
         cbool decided
         cbool merge(const CPartial&) except +
+        cbool path(uint64_t, vector[pair[uint64_t, string]]&) except +
         void encode(string&) except +
         @staticmethod
         CPartial decode(const char*, size_t, const vector[uint32_t]&, uint32_t) except +ValueError

@@ -85,6 +85,17 @@ class Partial {
     // False if the partials contradict each other; this one is then of no use any more.
     bool merge(const Partial& other);
 
+    // Appends the ids and names of the elements from the root to one that has an entry; false if it has none.
+    bool path(u64 id, std::vector<std::pair<u64, std::string>>& out) const {
+        for (; id != DOCUMENT; id = entries.at(id).parent) {
+            auto found = entries.find(id);
+            if (found == entries.end()) return false;
+            out.emplace_back(id, found->second.name);
+        }
+        std::reverse(out.begin(), out.end());
+        return true;
+    }
+
     void encode(std::string& out) const;
     // Throws std::invalid_argument if the bytes are no partial for segments with this many literals and positions.
     static Partial decode(const char* bytes, std::size_t length, const std::vector<u32>& literals, u32 positions);

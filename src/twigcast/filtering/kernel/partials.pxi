@@ -74,6 +74,13 @@ cdef class KernelPartial:
             raise ValueError("the partials have fragments in common")
         return self.partial.merge(other.partial)
 
+    def path(self, uint64_t id):
+        """The ids and names from the root to an element that is not finished, or None if it is not known."""
+        cdef vector[pair[uint64_t, string]] found
+        if not self.partial.path(id, found):
+            return None
+        return [(each.first, each.second.decode()) for each in found]
+
     def derive(self, SegmentMatcher engine, cbool early):
         """Close the elements that are complete; if ``early``, complete also what holds in any case."""
         with nogil:
@@ -93,25 +100,40 @@ cdef class KernelPartial:
         return certain, candidates
 
 
+cdef vector[CLabel] labels_of(list path):
+    """Labels that point into the names of the path."""
+    cdef vector[CLabel] labels
+    cdef CLabel label
+    cdef bytes name
+    for name in path:
+        label.name, label.length = PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name)
+        label.hash = hash_bytes(label.name, label.length)
+        labels.push_back(label)
+    return labels
+
+
 def interest(SegmentMatcher engine, list path, cbool below, cbool any_space):
     """How much an element with this label path, or with ``below`` anything in it, can contribute to the answer.
 
     The names are as the parser spells them: namespace, form feed, local name.  With ``any_space`` the last one is a
     local name in an unknown namespace.
     """
-    cdef vector[CLabel] labels
-    cdef CLabel label
-    cdef bytes name
     cdef _Matcher matcher
     cdef uint64_t found = 0
-    for name in path:
-        label.name, label.length = PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name)
-        label.hash = hash_bytes(label.name, label.length)
-        labels.push_back(label)
     for segment in engine.segments:
         matcher = engine.matchers[segment]
-        found += matcher.matcher.interest(labels, below, any_space)
+        found += matcher.matcher.interest(labels_of(path), below, any_space)
     return found
+
+
+def reads_text(SegmentMatcher engine, list path):
+    """Whether the text of an element with this label path, or of one above it, is needed."""
+    cdef _Matcher matcher
+    for segment in engine.segments:
+        matcher = engine.matchers[segment]
+        if matcher.matcher.reads_text(labels_of(path)):
+            return True
+    return False
 
 
 def hole_marker():

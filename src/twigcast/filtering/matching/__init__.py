@@ -2,7 +2,7 @@
 
 from twigcast.filtering.matching.documents import match_document, match_documents, reading_fault
 from twigcast.filtering.matching.engine_pool import EnginePool, LentEngine
-from twigcast.filtering.matching.partials import Partial, PartialMatcher, Piece
+from twigcast.filtering.matching.partials import Partial, PartialMatcher, Piece, PieceHole
 from twigcast.filtering.matching.structures import (
     match_structure,
     match_structures,
@@ -16,6 +16,7 @@ __all__ = [
     "Partial",
     "PartialMatcher",
     "Piece",
+    "PieceHole",
     "match_document",
     "match_documents",
     "match_structure",

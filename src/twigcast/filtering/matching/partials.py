@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from twigcast.document import document_error
 from twigcast.errors import DocumentError, PartialError
-from twigcast.filtering.kernel._kernel import KernelPartial, evaluate_piece, hole_marker, interest
+from twigcast.filtering.kernel._kernel import KernelPartial, evaluate_piece, hole_marker, interest, reads_text
 from twigcast.filtering.results import Match, Undecided
 from twigcast.pattern import too_costly
 
@@ -86,6 +86,18 @@ class Partial:
     def members(self) -> list[tuple[int, int]]:
         """The numbers of the parts in it, as ranges: the first number, and one more than the last."""
         return list(self.kernel.members)
+
+    def __len__(self) -> int:
+        """The number of parts in it."""
+        return sum(end - start for start, end in self.kernel.members)
+
+    def path(self, id: int) -> list[tuple[int, str]] | None:
+        """The ids and names from the root to an element that its parts do not finish; ``None`` if unknown.
+
+        Names are spelled as the parser does: namespace, form feed, local name.
+        """
+        found: list[tuple[int, str]] | None = self.kernel.path(id)
+        return found
 
     def __contains__(self, number: int) -> bool:
         return bool(self.kernel.has(number))
@@ -160,9 +172,13 @@ class PartialMatcher:
         question is about the element and all that it contains, and with ``any_namespace`` the last name is a
         local name whose namespace is unknown.
         """
-        names = [name[1:].replace("}", "\f", 1) if name[:1] == "{" else name for name in path]
         with self._engine() as engine:
-            return int(interest(engine.kernel, [name.encode() for name in names], below, any_namespace))
+            return int(interest(engine.kernel, _spelled(path), below, any_namespace))
+
+    def reads_text(self, path: Sequence[str]) -> bool:
+        """Whether text in an element with this label path counts; names are expanded as in ``interest``."""
+        with self._engine() as engine:
+            return bool(reads_text(engine.kernel, _spelled(path)))
 
     def decode(self, data: bytes) -> Partial:
         """The partial that was encoded; raises ``PartialError`` if it is none, or of another index version."""
@@ -236,6 +252,12 @@ class PartialMatcher:
     def _ids(self, positions: Sequence[int]) -> list[Hashable]:
         roster = self._snapshot.roster
         return [roster[position] for position in positions]
+
+
+def _spelled(path: Sequence[str]) -> list[bytes]:
+    """Expanded names as the parser spells them."""
+    names = [name[1:].replace("}", "\f", 1) if name[:1] == "{" else name for name in path]
+    return [name.encode() for name in names]
 
 
 def _piece_error(engine: LentEngine, piece: Piece, number: int, offset: int) -> DocumentError:

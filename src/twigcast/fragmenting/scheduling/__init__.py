@@ -7,7 +7,7 @@ are scheduled together.
 
 from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, Policy, PolicyName
-from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree
+from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, relevant_nodes
 from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
@@ -30,5 +30,6 @@ __all__ = [
     "Relevance",
     "TextUse",
     "Window",
+    "bits",
     "relevant_nodes",
 ]
