@@ -30,7 +30,6 @@ class PrologReader:
         self.codec = "utf_8"
         self._encoding = encoding
         self._read = bytearray()
-        self._told = 0
         self._declared: str | None = None
         self._declaration = 0
         self._doctype_end: int | None = None
@@ -41,20 +40,19 @@ class PrologReader:
 
     def feed(self, data: bytes | memoryview, *, final: bool = False) -> bool:
         """Whether the root element has begun; raises ``DocumentError`` if the prolog cannot be read."""
-        self._read += data
-        if final and not self._read:
+        if final and not self._read and not data:
             raise document_error(EMPTY, 1, 0, 0)
-        while self.root is None and (self._told < len(self._read) or final):
-            block = bytes(self._read[self._told : self._told + _BLOCK])
-            self._told += len(block)
-            is_end = final and self._told == len(self._read)
+        at = 0
+        while self.root is None and (at < len(data) or final):
+            block = bytes(data[at : at + _BLOCK])
+            at += len(block)
+            self._read += block
             try:
-                self._parser.Parse(block, is_end)
+                self._parser.Parse(block, final and at == len(data))
             except expat.ExpatError as error:
                 if self.root is None:
-                    at = max(self._parser.ErrorByteIndex, 0)
-                    known = bytes(self._read)
-                    raise document_error(error.code, error.lineno, error.offset, at, known) from None
+                    known, place = bytes(self._read), max(self._parser.ErrorByteIndex, 0)
+                    raise document_error(error.code, error.lineno, error.offset, place, known) from None
             except (LookupError, ValueError):
                 raise document_error(UNKNOWN_ENCODING, 1, 0, 0) from None
         return self.root is not None

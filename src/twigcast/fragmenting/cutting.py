@@ -32,7 +32,7 @@ from twigcast.fragmenting.subtrees import SubtreeMaker
 
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
-_BLOCK = 4 << 20  # bytes of a whole document that are scanned at once
+_BLOCK = 1 << 20  # bytes of a whole document that are scanned at once
 _WIDE = {b"\xff\xfe": "utf_16_le", b"<\x00": "utf_16_le", b"\xfe\xff": "utf_16_be", b"\x00<": "utf_16_be"}
 
 

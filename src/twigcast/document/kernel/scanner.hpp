@@ -86,8 +86,8 @@ public:
         base_ = base;
         end_ = data + size;
         if (!final && base + size < resume_) return ScanResult::more;
-        const ScanResult result = run(data + (at_ - base), final);
-        return result;
+        sign_ = nullptr;
+        return run(data + (at_ - base), final);
     }
 
     // After a stop: what comes next belongs to the next piece.
@@ -107,7 +107,6 @@ public:
 
     std::uint64_t at() const { return at_; }
     std::uint64_t elements() const { return elements_; }
-    std::uint64_t fault_at() const { return at_; }
     int fault() const { return fault_; }
     std::size_t closes() const { return start_depth_ - low_; }
     std::size_t low() const { return low_; }
@@ -131,7 +130,8 @@ private:
                 if (step == Step::error) return ScanResult::error;
                 if (step == Step::more) return suspended(p, p, final);
             }
-            const char* q = next_sign(p);
+            const char* const q = sign_ ? sign_ : next_sign(p);
+            sign_ = nullptr;
             if (stack_.empty() && !rule_.content) {
                 const char* stop = q ? q : end_;
                 for (const char* c = p; c < stop; ++c)
@@ -261,19 +261,29 @@ private:
         const char* c = name_end(name);
         const std::string_view name_view(name, c - name);
         declared_.clear();
+        if (stack_.size() >= rule_.depth) return failed(p, too_deep);
         for (;;) {
             if (c == end_) return Step::more;
             if (*c == '>') {
-                if (!open(p, name_view)) return Step::error;
-                p = c + 1;
+                // Most elements have text only: their end tag is the next "<".
+                const char* const sign = sign_ = next_sign(c + 1);
+                const std::size_t size = name_view.size() + 2;  // of the end tag, without its ">"
+                if (sign && static_cast<std::size_t>(end_ - sign) > size && sign[1] == '/' &&
+                    sign[size] == '>' && same(sign + 2, name, name_view.size())) {
+                    p = sign + size + 1;
+                    leaf(name - 1, name_view, p);
+                    sign_ = nullptr;
+                } else {
+                    open(p, name_view);
+                    p = c + 1;
+                }
                 return Step::done;
             }
             if (*c == '/') {
                 if (end_ - c < 2) return Step::more;
                 if (c[1] != '>') return failed(c, invalid_token);
-                if (!open(p, name_view)) return Step::error;
+                leaf(p, name_view, c + 2);
                 p = c + 2;
-                close(offset(p));
                 return Step::done;
             }
             if (!is_space(*c)) return failed(c, invalid_token);
@@ -304,12 +314,9 @@ private:
         }
     }
 
-    bool open(const char* p, std::string_view name) {
+    // Counts an element and returns the number of its label path.
+    std::uint32_t count(std::string_view name) {
         const std::size_t depth = stack_.size();
-        if (depth >= rule_.depth) {
-            fail(p, too_deep);
-            return false;
-        }
         ++elements_;
         ++piece_elements_;
         if (rule_.roots) {
@@ -317,18 +324,29 @@ private:
             RootCount& root = roots_[root_];
             root.height = std::max(root.height, static_cast<std::uint32_t>(depth - low_));
         }
-        std::uint32_t path = 0;
-        if (paths_) {
-            path = paths_->step(depth ? stack_.back().path : path_, name, declared_);
-            if (path >= stamps_.size()) stamps_.resize(std::max<std::size_t>(2 * stamps_.size(), path + 64));
-            if (stamps_[path] != piece_) {
-                stamps_[path] = piece_;
-                used_.push_back(path);
-            }
+        if (!paths_) return 0;
+        const std::uint32_t path = paths_->step(depth ? stack_.back().path : path_, name, declared_);
+        if (path >= stamps_.size()) stamps_.resize(std::max<std::size_t>(2 * stamps_.size(), path + 64));
+        if (stamps_[path] != piece_) {
+            stamps_[path] = piece_;
+            used_.push_back(path);
         }
-        const std::size_t at = depth ? stack_.back().name + stack_.back().size + stack_.back().declared : 0;
-        if (names_.size() < at + name.size() + declared_.size() + 8)
-            names_.resize(2 * (at + name.size() + declared_.size()) + 1024);
+        return path;
+    }
+
+    // An element without child elements, from p to end: it need not be on the stack.
+    void leaf(const char* p, std::string_view name, const char* end) {
+        count(name);
+        if (rule_.subtrees) extend_run(offset(p), elements_, offset(end));
+        ended_ = ended_ || stack_.empty();
+    }
+
+    void open(const char* p, std::string_view name) {
+        const std::uint32_t path = count(name);
+        std::size_t at = 0;
+        if (!stack_.empty()) at = stack_.back().name + stack_.back().size + stack_.back().declared;
+        const std::size_t end = at + name.size() + declared_.size();
+        if (names_.size() < end + 8) names_.resize(2 * end + 1024);
         if (name.size() <= 8 && end_ - name.data() >= 8)
             std::memcpy(names_.data() + at, name.data(), 8);  // one instruction; the arena has room
         else
@@ -338,29 +356,32 @@ private:
         stack_.push_back({at, static_cast<std::uint32_t>(name.size()),
                           static_cast<std::uint32_t>(declared_.size()), path, elements_, offset(p)});
         if (rule_.subtrees) child_runs_.emplace_back();
-        return true;
     }
 
     void close(std::uint64_t end) {
+        const std::uint64_t start = stack_.back().start, number = stack_.back().number;
+        stack_.pop_back();
         if (rule_.subtrees) {
-            const OpenTag& tag = stack_.back();
             runs_ -= child_runs_.back().exists;
             child_runs_.pop_back();
-            if (!child_runs_.empty()) {
-                ChildRun& run = child_runs_.back();
-                if (!run.exists) {
-                    run.start = tag.start;
-                    run.first = tag.number;
-                    run.exists = true;
-                    ++runs_;
-                }
-                run.end = end;
-                run.last = elements_ + 1;
-            }
+            extend_run(start, number, end);
         }
-        stack_.pop_back();
         low_ = std::min(low_, stack_.size());
         ended_ = ended_ || stack_.empty();
+    }
+
+    // The innermost open element has one more child that has ended.
+    void extend_run(std::uint64_t start, std::uint64_t number, std::uint64_t end) {
+        if (child_runs_.empty()) return;
+        ChildRun& run = child_runs_.back();
+        if (!run.exists) {
+            run.start = start;
+            run.first = number;
+            run.exists = true;
+            ++runs_;
+        }
+        run.end = end;
+        run.last = elements_ + 1;
     }
 
     bool stops(const char* p) {
@@ -386,11 +407,12 @@ private:
         return found->second;
     }
 
-    // Whether the bytes at `here`, as far as they are there, are those of a name in the arena, which has eight
-    // bytes to spare.
+    // Whether the bytes at `here`, as far as they are there, are those of a name that has eight bytes: in the
+    // arena, or before `here`.
     bool same(const char* here, const char* name, std::size_t size) const {
         const auto there = static_cast<std::size_t>(end_ - here);
-        if (size > 8 || there < 8) return std::memcmp(here, name, std::min(size, there)) == 0;
+        if (!is_little_endian || size > 8 || there < 8)
+            return std::memcmp(here, name, std::min(size, there)) == 0;
         std::uint64_t left, right;
         std::memcpy(&left, here, 8);
         std::memcpy(&right, name, 8);
@@ -413,7 +435,9 @@ private:
     // The first byte at or after p that is in no name.
     const char* name_end(const char* p) const {
 #ifdef __SSE4_2__
-        const __m128i others = _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
+        // Ranges of the characters that are in no name.
+        const __m128i others =
+            _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
         while (end_ - p >= 16) {
             const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
             const int found = _mm_cmpestri(others, 12, block, 16, _SIDD_UBYTE_OPS | _SIDD_CMP_RANGES);
@@ -442,6 +466,8 @@ private:
         return table[static_cast<unsigned char>(c)];
     }
 
+    static constexpr bool is_little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
     static bool is_no_name_start(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '.'; }
     static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
     std::uint64_t offset(const char* p) const { return base_ + (p - data_); }
@@ -454,6 +480,7 @@ private:
     std::uint64_t resume_ = 0;
     const char* data_ = nullptr;
     const char* end_ = nullptr;
+    const char* sign_ = nullptr;  // the next "<", where it is known
     std::uint64_t base_ = 0;
     Hiding hiding_ = Hiding::none;
     bool ended_ = false;  // the root element
