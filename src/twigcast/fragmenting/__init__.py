@@ -33,6 +33,7 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
 
 __all__ = [
     "DOCUMENT_NODE",
@@ -50,6 +51,7 @@ __all__ = [
     "LabelPaths",
     "Manifest",
     "OpenElement",
+    "OpenHole",
     "Opening",
     "PathDictionary",
     "PathEntry",
@@ -60,6 +62,7 @@ __all__ = [
     "assemble",
     "decode",
     "decode_manifest",
+    "elements_at_holes",
     "encode",
     "encode_manifest",
     "expanded_names",
@@ -70,5 +73,6 @@ __all__ = [
     "node_id",
     "number_in_fragment",
     "opening_of",
+    "outline",
     "reduced",
 ]
