@@ -19,8 +19,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-KERNEL := src/twigcast/filtering/kernel
-KERNEL_SOURCES := $(filter-out $(KERNEL)/_kernel.cpp,$(wildcard $(addprefix $(KERNEL)/*.,pyx pxd pxi cpp hpp h c)))
+KERNELS := src/twigcast/document/kernel src/twigcast/filtering/kernel
+KERNEL_SOURCES := $(wildcard $(foreach kernel,$(KERNELS),$(addprefix $(kernel)/*.,pyx pxd pxi hpp)))
+BUILT_KERNELS := $(foreach kernel,$(KERNELS),$(kernel)/_*.so $(kernel)/_*.cpp)
 CXX ?= g++
 ARGS ?=
 JOBS ?= 2
@@ -90,7 +91,7 @@ asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer an
 
 clean: ## Remove .venv, the built kernel and all caches
 	@rm -rf $(VENV) .venv-spark-* build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
+	@rm -f $(BUILT_KERNELS)
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The built kernel is removed first: an old one must never survive a changed source.
@@ -117,6 +118,6 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	  "$$found" -m venv --clear $(VENV); \
 	fi
 	@echo 'Installing twigcast and building its kernel …'
-	@rm -f $(KERNEL)/_kernel*.so $(KERNEL)/_kernel.cpp
+	@rm -f $(BUILT_KERNELS)
 	@$(BIN)/python -m pip install -qq --editable '.[dev,schemas,simulator,spark,xsd]'
 	@touch $@

@@ -1,4 +1,4 @@
-"""Builds the compiled kernel; everything else is in pyproject.toml."""
+"""Builds the compiled kernels; everything else is in pyproject.toml."""
 
 import os
 import platform
@@ -11,7 +11,11 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
-KERNEL = "src/twigcast/filtering/kernel"
+# Each compiled module, and the libraries that it is linked with.
+MODULES = {
+    "twigcast.document.kernel._scanner": [],
+    "twigcast.filtering.kernel._kernel": ["expat"],
+}
 SOURCES = (".hpp", ".pxi")
 # Every x86-64 processor since 2009 counts bits in one instruction; the compiler's default does not.
 MACHINE = ["-march=x86-64-v2"] if platform.machine() == "x86_64" else []
@@ -44,20 +48,22 @@ class BuildKernel(build_ext):
         return True
 
 
+def extension(module, libraries):
+    """The extension of a module, which is compiled again if any source in its folder changes."""
+    folder = Path("src", *module.split(".")[:-1])
+    return Extension(
+        module,
+        [str(folder / f"{module.rpartition('.')[2]}.pyx")],
+        depends=sorted(str(each) for each in folder.iterdir() if each.suffix in SOURCES),
+        include_dirs=[str(folder)],
+        libraries=libraries,
+        language="c++",
+        extra_compile_args=FLAGS,
+        extra_link_args=shlex.split(os.environ.get("TWIGCAST_LDFLAGS", "")),
+    )
+
+
 setup(
     cmdclass={"build_ext": BuildKernel},
-    ext_modules=cythonize(
-        [
-            Extension(
-                "twigcast.filtering.kernel._kernel",
-                [f"{KERNEL}/_kernel.pyx"],
-                depends=[f"{KERNEL}/{each}" for each in sorted(os.listdir(KERNEL)) if each.endswith(SOURCES)],
-                include_dirs=[KERNEL],
-                libraries=["expat"],
-                language="c++",
-                extra_compile_args=FLAGS,
-                extra_link_args=shlex.split(os.environ.get("TWIGCAST_LDFLAGS", "")),
-            )
-        ]
-    ),
+    ext_modules=cythonize([extension(module, libraries) for module, libraries in MODULES.items()]),
 )

@@ -11,6 +11,7 @@ happened.  A batch never stops at one of them: it collects them and goes on.
     ├── IndexFileError    an index file that is truncated, altered, or of another version
     ├── SubscriptionError an id that is unknown, or already there
     ├── SchemaError       a schema that cannot be read, or used for what was asked
+    ├── FragmentError     fragments that do not fit together, or a file that holds none: document, number
     ├── RoutingError      a router, a network or a scenario asked for what it cannot do: the name at fault
     ├── SourceError       a file of subscriptions or documents that cannot be read: path, line
     ├── PipelineError     a pipeline file that cannot be used: path, key, what was expected there
@@ -115,6 +116,17 @@ class StructureError(TwigcastError):
     code = "structure"
 
 
+class PartialError(TwigcastError):
+    """What parts of a document show cannot be used or joined.
+
+    Codes: ``partial`` (bytes that are no partial of this index), ``other-version`` (of other subscriptions),
+    ``common-parts`` (a part would be added twice), ``inconsistent-parts`` (parts that contradict each other),
+    ``incomplete`` (parts are missing), ``body`` (the document itself is needed).
+    """
+
+    code = "partial"
+
+
 class EvaluationError(TwigcastError):
     """A subscription could not be decided on a document within the limit ``work``."""
 
@@ -168,6 +180,31 @@ class MappingError(TwigcastError):
     def __init__(self, message: str, *, code: str, name: str = "") -> None:
         super().__init__(message, code=code)
         self.name = name
+
+
+class FragmentError(TwigcastError):
+    """A fragment, or a set of fragments, that cannot be used.
+
+    ``doc_id`` is the document, ``number`` the fragment at fault (0 if it is none in particular), and
+    ``missing`` has the numbers of the fragments that are not there, as far as they are known.
+
+    Codes: ``fragment-file`` (bytes that are no fragment, truncated, or of another format version),
+    ``fragment-corrupt`` (the digest is wrong), ``fragment-conflict`` (two fragments of one number that
+    differ), ``fragment-inconsistent`` (headers contradict each other or the bodies), ``fragments-overlap``
+    (two runs for one hole), ``fragments-missing`` (some have not come), ``fragment-late`` (it comes after the
+    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for).
+    """
+
+    def __init__(
+        self, message: str, *, code: str, doc_id: str = "", number: int = 0, missing: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message, code=code)
+        self.doc_id = doc_id
+        self.number = number
+        self.missing = missing
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _fragment_error, (self.code, self.message, self.doc_id, self.number, self.missing)
 
 
 class RoutingError(TwigcastError):
@@ -250,3 +287,9 @@ class ExtraError(TwigcastError):
 
 def _document_error(code: str, message: str, line: int, column: int, offset: int) -> DocumentError:
     return DocumentError(message, code=code, line=line, column=column, offset=offset)
+
+
+def _fragment_error(
+    code: str, message: str, doc_id: str, number: int, missing: tuple[int, ...]
+) -> FragmentError:
+    return FragmentError(message, code=code, doc_id=doc_id, number=number, missing=missing)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from twigcast.document.encodings import code_points, codec_name
+from twigcast.document.encodings import code_points, codec_name, wide_codec
 from twigcast.document.faults import document_error
+from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
 from twigcast.document.prolog import Shift, joined, relocated
+from twigcast.document.prolog_reader import PrologReader, TagReader
 from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
@@ -39,11 +41,15 @@ __all__ = [
     "Node",
     "PartCutter",
     "PartForm",
+    "PathNumbers",
+    "PrologReader",
     "Record",
     "RecordSplitter",
     "Shape",
     "Shift",
     "Structure",
+    "TagReader",
+    "TagScanner",
     "Text",
     "code_points",
     "codec_name",
@@ -51,9 +57,11 @@ __all__ = [
     "document_error",
     "elements",
     "joined",
+    "line_breaks",
     "node_path",
     "read",
     "relocated",
     "string_value",
     "structure_table",
+    "wide_codec",
 ]

@@ -42,6 +42,8 @@ _OWN = {
     1008: ("too-costly", "matching the document takes too many steps per byte", "matching_work"),
     1009: ("rewriting-expansion", "the mapping copies too much of the document", "amplification"),
     1010: ("no-mapping", "there is no mapping for the root element", None),
+    1011: ("cut-in-markup", "the document was cut inside markup", None),
+    1012: ("inconsistent-parts", "two parts of the document give one number to different elements", None),
 }
 _NO_ELEMENTS = 3
 _INVALID_TOKEN = 4

@@ -7,6 +7,7 @@ and teaching.
 from twigcast.filtering.engine import Engine, Rewriting, duplicate_id, unknown_id
 from twigcast.filtering.index import Index, SubscriptionWarning
 from twigcast.filtering.kernel._kernel import expat_version
+from twigcast.filtering.matching import Partial, PartialMatcher, Piece, PieceHole
 from twigcast.filtering.reference import OneByOne, XTrie, YFilter
 from twigcast.filtering.results import (
     BatchMatch,
@@ -31,6 +32,10 @@ __all__ = [
     "Index",
     "Match",
     "OneByOne",
+    "Partial",
+    "PartialMatcher",
+    "Piece",
+    "PieceHole",
     "RefusedSubscription",
     "Rewriting",
     "Selected",

@@ -35,6 +35,7 @@ from twigcast.filtering.engine import Rewritings, unknown_id
 from twigcast.filtering.matching import (
     EnginePool,
     LentEngine,
+    PartialMatcher,
     match_document,
     match_documents,
     match_structure,
@@ -205,6 +206,16 @@ class Index:
         """Match each structure of an Arrow array, as ``match_structure`` does."""
         with self._engine(None, "dead-letter") as engine:
             return match_structures(engine, structures, names)
+
+    # Parts of documents
+
+    def partials(self) -> PartialMatcher:
+        """A matcher for parts of documents, for the subscriptions of this moment; later changes do not count.
+
+        It matches each part by itself, in any order, and joins what the parts show to the answer of the whole
+        document.  ``FragmentIndex`` does this for documents that arrive in fragments.
+        """
+        return PartialMatcher(self._pool, self._collection.snapshot)
 
     # Nodes
 

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 
@@ -28,6 +29,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         const CHeader* header
         const char* open(const char*, size_t)
         uint32_t predicate_count()
+        uint32_t literals()
 
     cdef struct CStats "twigcast::MatcherStats":
         uint64_t documents, elements, closes, memo_tries, memo_hits, flushes, rekeys
@@ -41,10 +43,19 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         size_t cache_bytes
         cbool programs, memo, dead_places, shared_copies
 
+    cdef struct CLabel "twigcast::Label":
+        const char* name
+        size_t length
+        uint64_t hash
+
+    uint64_t hash_bytes(const char*, size_t)
+
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, const CTuning&) except +
         CStats statistics()
         uint64_t candidates(size_t, vector[Candidate]&)
+        uint32_t interest(const vector[CLabel]&, cbool, cbool)
+        cbool reads_text(const vector[CLabel]&)
 
     cdef struct CLimits "twigcast::Limits":
         uint64_t bytes
@@ -105,8 +116,48 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         void use(const CKnownNames*)
         cbool encode(uint64_t, uint32_t, uint32_t, string&)
 
+    cdef struct CPieceHole "twigcast::PieceHole":
+        uint64_t offset, id, place
+
+    cdef cppclass CPiece "twigcast::Piece":
+        const char* body
+        uint64_t length, place, first
+        string opening, closing, marker, marker_data
+        vector[uint64_t] context, fills
+        vector[CPieceHole] holes
+        cbool starts, ends
+
+    cdef struct CRange "twigcast::NumberRanges::Range":
+        uint64_t start "from", end "to"
+
+    cdef cppclass CNumberRanges "twigcast::NumberRanges":
+        vector[CRange] ranges
+        cbool has(uint64_t)
+        cbool intersects(const CNumberRanges&)
+        void add(uint64_t, uint64_t)
+
+    cdef cppclass CPartial "twigcast::Partial":
+        string version
+        CNumberRanges members
+        vector[uint64_t] accepted
+        uint64_t bytes, elements
+        uint32_t depth, attributes
+        cbool decided
+        cbool merge(const CPartial&) except +
+        cbool path(uint64_t, vector[pair[uint64_t, string]]&) except +
+        void encode(string&) except +
+        @staticmethod
+        CPartial decode(const char*, size_t, const vector[uint32_t]&, uint32_t) except +ValueError
+
+    cdef cppclass CPieceRecorder "twigcast::PieceRecorder":
+        CPartial& partial()
+        uint64_t elements()
+        uint32_t least_depth, last_depth
+        cbool consistent
+
     cdef cppclass CSinks "twigcast::Sinks":
         vector[CMatcher*] matchers
+        CPieceRecorder recorder
         CTree* tree
         CStructureBuilder* structure
         cbool recording
@@ -141,6 +192,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         CMediation* mediation
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
         CError record(const char*, uint64_t) except +
+        CError read_piece(const CPiece&, uint64_t*, size_t) except +
         CError read_structure(const char*, uint64_t, CStructureBuilder&) except +
 
     cdef cppclass CBareReader "twigcast::BareReader":
@@ -150,6 +202,10 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     void append_positions(const uint64_t*, const uint64_t*, size_t, vector[uint32_t]&)
     uint64_t count_positions(const uint64_t*, const uint64_t*, size_t)
     cbool intersect(const uint64_t*, const uint64_t*, size_t)
+
+cdef extern from "joiner.hpp" namespace "twigcast" nogil:
+    cdef cppclass CJoiner "twigcast::Joiner":
+        void derive(CPartial&, const vector[CMatcher*]&, cbool) except +
 
 cdef extern from "structural_segment.hpp" namespace "twigcast" nogil:
     cdef cppclass CStructuralSegment "twigcast::StructuralSegment":

@@ -219,15 +219,22 @@ cdef class SegmentMatcher:
     cdef CError read(self, const char* data, uint64_t length, vector[uint32_t]& undecided) except * nogil:
         """Read a document; afterwards ``result`` has the positions that match."""
         cdef CError error
+        error = self.reader.read(data, length, self.result.data(), self.result.size())
+        if error.code or not self.confirming:
+            return error
+        if not intersect(self.result.data(), self.inexact.data(), self.result.size()):
+            self.reader.sinks.recording = False
+            return error
+        error = self.confirm(data, length, undecided)
+        self.reader.sinks.recording = True  # the next document will probably need its tree, too
+        return error
+
+    cdef CError confirm(self, const char* data, uint64_t length, vector[uint32_t]& undecided) except * nogil:
+        """Decide the inexact subscriptions among the positions in ``result`` on the tree of the document."""
+        cdef CError error = CError(0, 0, 0, 0)
         cdef size_t words = self.result.size()
         cdef uint32_t position
         cdef uint64_t steps
-        error = self.reader.read(data, length, self.result.data(), words)
-        if error.code or not self.confirming:
-            return error
-        if not intersect(self.result.data(), self.inexact.data(), words):
-            self.reader.sinks.recording = False
-            return error
         cdef cbool recorded = self.reader.sinks.recording, prefixes = self.confirmation.evaluator.tree.with_prefixes
         if self.confirmation.evaluator.expressions.is_full():
             self.confirmation.forget()
@@ -245,8 +252,27 @@ cdef class SegmentMatcher:
             return CError(1001, 1, 0, 0)
         steps = max(self.work_threshold, <uint64_t>min(self.work * <double>length, <double>1e18))
         self.confirmation.decide(self.result.data(), self.gone.data(), self.inexact.data(), words, steps, undecided)
-        self.reader.sinks.recording = True  # the next document will probably need its tree, too
         return error
+
+    def decide(self, const uint8_t[::1] body, const uint32_t[::1] candidates):
+        """Of these inexact candidates, the positions that match, those that took too much work, None; or an error."""
+        cdef CError error
+        cdef Numbers found = Numbers()
+        cdef vector[uint32_t] undecided
+        cdef const char* data = <const char*>&body[0] if body.shape[0] else NULL
+        cdef uint64_t length = body.shape[0]
+        cdef size_t i
+        self.result.assign(self.result.size(), 0)
+        for i in range(<size_t>candidates.shape[0]):
+            self.result[candidates[i] >> 6] |= <uint64_t>1 << (candidates[i] & 63)
+        self.reader.sinks.recording = False
+        with nogil:
+            error = self.confirm(data, length, undecided)
+            if error.code == 0:
+                append_positions(self.result.data(), self.gone.data(), self.result.size(), found.items)
+        if error.code:
+            return None, (), (error.code, error.line, error.column, error.offset)
+        return found, list(undecided), None
 
     cdef load(self, uint32_t position):
         """Load the expression of an inexact subscription."""
@@ -407,4 +433,5 @@ cdef class SegmentMatcher:
 
 
 include "structures.pxi"
+include "partials.pxi"
 include "bare_parser.pxi"

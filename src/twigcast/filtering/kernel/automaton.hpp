@@ -54,6 +54,18 @@ class Automaton {
         return symbol;
     }
 
+    // The symbol of a local name in an unknown namespace: it has the tests that some name like this passes.
+    u32 local_symbol(const char* name, std::size_t length) {
+        scratch_.clear();
+        for (u32 test = 0; test < segment_.test_count(); ++test) {
+            const NameTest& each = segment_.tests[test];
+            if (each.local == NONE || (each.local_length == length &&
+                                       std::memcmp(segment_.strings + each.local, name, length) == 0))
+                scratch_.push_back(test);
+        }
+        return symbols_.intern(scratch_);
+    }
+
     static constexpr u32 DOCUMENT = 1;  // the path node of the document itself; 0 is the dead one
 
     u32 child(u32 parent, u32 symbol) {

@@ -60,6 +60,13 @@ class Conformance {
             if (!left_[s]) complete(segment_.schemas[s].position);
     }
 
+    // Calls `take` for the position of every schema that the elements so far have left.
+    template <class Take>
+    void for_left(const Take& take) const {
+        for (u32 s = 0; s < left_.size(); ++s)
+            if (left_[s]) take(segment_.schemas[s].position);
+    }
+
     // Empties the caches between two documents; symbols get new numbers.
     void clear() { forget(); }
 

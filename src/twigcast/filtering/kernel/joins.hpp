@@ -70,6 +70,7 @@ inline void Matcher::mark_predicates(Frame& frame) {
     std::size_t before = touched_.size();
     mark_blocks(frame.values);
     mark_literals(frame.predicates);
+    mark_literals(frame.first);
     mark_literals(closing_);
     if (sampling_) sample(before);
 }
@@ -110,7 +111,7 @@ inline void Matcher::sample(std::size_t from) {
 }
 
 // Returns a block of literals as words of a bit set, which are computed when the block is first marked.
-inline Matcher::WordSpan Matcher::words_of(u32 block) {
+inline WordSpan Matcher::words_of(u32 block) {
     if (block >= words_of_.size()) words_of_.resize(automaton_.blocks.count() + 64, WordSpan{0, 0});
     WordSpan& span = words_of_[block];
     if (span.to == 0 && block) {
@@ -128,7 +129,10 @@ inline Matcher::WordSpan Matcher::words_of(u32 block) {
     return span;
 }
 
-inline bool Matcher::holds(u32 literal) const { return marks_.test(literal & LITERAL) == !(literal & NEGATIVE); }
+inline bool Matcher::holds(u32 literal) const {
+    if (literal & NEGATIVE) return !waiting_ && !marks_.test(literal & LITERAL);
+    return marks_.test(literal & LITERAL);
+}
 
 // Appends the payloads of the complete rows of the state to `emitted_`, or puts them into the result at once.
 template <bool TO_RESULT>

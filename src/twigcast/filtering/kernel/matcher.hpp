@@ -11,31 +11,12 @@
 
 #include "conformance.hpp"
 #include "output.hpp"
+#include "partial.hpp"
+#include "row_programs.hpp"
 #include "text.hpp"
+#include "tuning.hpp"
 
 namespace twigcast {
-
-struct MatcherStats {
-    u64 documents = 0, elements = 0, closes = 0, memo_tries = 0, memo_hits = 0, flushes = 0, rekeys = 0;
-    u64 path_nodes = 0, states = 0, components = 0, bytes = 0, work = 0;
-};
-
-struct Tuning {
-    std::size_t cache_bytes = 512u << 20;
-    bool programs = true, memo = true;
-    bool dead_places = true, shared_copies = true;  // of the rewriter
-};
-
-struct Label {  // the name of an element
-    const char* name;
-    std::size_t length;
-    u64 hash;
-};
-
-struct Candidate {
-    u32 position;
-    u64 count;
-};
 
 class Matcher {
   public:
@@ -78,29 +59,9 @@ class Matcher {
     }
 
     void start(const char* name, std::size_t length, u64 hash, const char** attributes, u32 depth) {
-        u32 symbol = NONE;
-        if (conformance_.following()) {  // also inside elements that no pattern looks into
-            symbol = automaton_.symbol(name, length, hash);
-            conformance_.start(symbol, depth, automaton_);
-        }
-        if (skipped_) {
-            ++skipped_;
-            return;
-        }
-        Frame& above = frames_[depth - 1];
-        if (above.needs & NEEDS_TEXT) end_text_node(above);
-        if (symbol == NONE) symbol = automaton_.symbol(name, length, hash);
-        u32 id = automaton_.child(above.node, symbol);
-        if (id == 0) {
-            skipped_ = 1;
-            return;
-        }
-        if (depth >= frames_.size()) frames_.resize(frames_.size() * 2);
-        deepest_ = std::max(deepest_, depth);
-        if (automaton_.path_nodes() + stats.elements > next_check_) id = check_memory(depth, symbol);
+        if (!descend(name, length, hash, depth)) return;
         Frame& frame = frames_[depth];
-        open(frame, id, symbol);
-        Automaton::Node& node = automaton_[id];
+        Automaton::Node& node = automaton_[frame.node];
         if (node.visited != document_) {
             node.again = node.visited != 0;
             node.visited = document_;
@@ -112,16 +73,10 @@ class Matcher {
             const u32* push = automaton_.pushes(node);
             for (u32 i = 0; i < node.push_count; ++i) give(push[i]);
         }
-        frame.needs = node.flags;
         if (node.flags & NEEDS_ATTRIBUTES)
             for (; *attributes; attributes += 2)
                 if (u32 groups = predicates_.groups_of(attributes[0])) on_attribute(frame, groups, attributes[1]);
-        if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) {
-            if (collecting_++ == 0) text_.begin();
-            frame.string_start = text_.here();
-            frame.text_start = text_.size();
-            frame.text_nodes = 0;
-        }
+        if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) collect(frame);
     }
 
     void end(u32 depth) {
@@ -159,6 +114,26 @@ class Matcher {
         conformance_.finish([this](u32 position) { set(position); });
     }
 
+    // pieces.hpp
+    void begin_piece(u64* result, u64 place);
+    void enter(const char* name, std::size_t length, u64 hash, u32 depth);
+    void hole(u32 depth, u64 place);
+    void take(u32 depth, PieceLiterals& out);
+    void take_joined(u32 depth, PieceLiterals& out);
+    void take_text(u32 depth, std::vector<TextItem>& out) const;
+    void finish_piece();
+    void reopen(const char* name, std::size_t length, u64 hash, u32 depth);
+    void inject(u32 depth, const PieceLiterals& literals);
+    bool wants_string(u32 depth) const { return !skipped_ && (frames_[depth].needs & NEEDS_STRING); }
+    void close_complete(u32 depth, const std::string& text);
+    void close_waiting(u32 depth);
+    void finish_join(bool is_complete, bool decide);
+    u32 interest(const std::vector<Label>& path, bool below, bool any_space);
+    template <class Take>
+    void for_left(const Take& take) const { conformance_.for_left(take); }
+    template <class Take>
+    void for_schemas(const Take& take) const;
+
     // copies.hpp
     bool sees(const std::vector<Label>& path);
     bool reads_text(const std::vector<Label>& path);
@@ -190,11 +165,13 @@ class Matcher {
         std::size_t text_start = 0;
         std::vector<u32> blocks, atoms;  // satisfied atoms: shared blocks of them, and single ones
         std::vector<u32> values;         // satisfied predicates, likewise
-        LiteralSet predicates;
+        LiteralSet predicates, first;    // those that hold now or for some text; those that hold for the first text
+        u64 first_place = 0;
         std::size_t most_atoms = 0, most_predicates = 0;  // when duplicates are next removed
 
         std::size_t bytes() const {
-            return bytes_of(blocks) + bytes_of(atoms) + bytes_of(values) + bytes_of(predicates.literals) + bytes_of(predicates.ranges);
+            return bytes_of(blocks) + bytes_of(atoms) + bytes_of(values) + bytes_of(predicates.literals) + bytes_of(predicates.ranges) +
+                   bytes_of(first.literals) + bytes_of(first.ranges);
         }
     };
     // What elements gave to the frame of their parent, to be given to further parents with the same content.
@@ -204,38 +181,6 @@ class Matcher {
         u32 node = NONE;
         bool complete = false;
     };
-    struct MarkWord {
-        u32 word;
-        u64 mask;
-    };
-    struct WordSpan {
-        u32 from, to;
-    };
-    // A program has rows by key; the keys are a sparse bit set over the literals, so that  marks & mask  finds the
-    // marked keys, 64 at a time.  A row with one literal beside its key is a pair; any other is  count, payload,
-    // literals.  Each program is contiguous in `code_`, and its words come first, because most runs read only these.
-    //
-    //   Head | word * words | (mask low, high, number of its first key) * words | Key * keys + 1 | pairs | rows | always
-    //        | (word, mask low, high, given low, high, epoch, offset of its first payload) * alone words | payload * alone
-    //
-    // A program of many rows with one literal only (`@x > 1`, `@x > 2`, …) has these at its end, by themselves: they do
-    // not depend on other literals, so a row that was complete for these origins before is left out the next time.
-    struct Head {
-        u32 words, pairs, rows, always, end;  // offsets from the head, but for `words`, a count
-        u32 alone_words, epoch, origins, instance;
-    };
-    struct Key {
-        u32 pair, row;  // offsets from the head; those of the next key are the ends
-    };
-    struct Alone {
-        u32 word, mask[2], given[2], epoch, payloads;
-    };
-    // For whom a program is run: rows that these origins were given before are left out; without origins none are.
-    struct Receiver {
-        u32 origins = 0, instance = 0;
-    };
-    static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2, ALONE = sizeof(Alone) / sizeof(u32);
-
     static constexpr u32 MOST_INSTANCES = 0xF0000000u;
     static constexpr u32 MEMO_BLOCKS = 32;  // in a set of the memo; with 8, MEDLINE took 6 % longer and NITF 2 % less
     static constexpr u32 ONE_BLOCK = 0x80000000u;
@@ -249,14 +194,52 @@ class Matcher {
         frame.node = node;
         frame.symbol = symbol;
         frame.instance = ++instance_;
-        frame.needs = 0;
+        frame.needs = frame.text_nodes = 0;
         frame.blocks.clear();
         frame.atoms.clear();
         frame.values.clear();
         frame.predicates.clear();
+        frame.first.clear();
         frame.most_atoms = 16 * COMPACTION;
         frame.most_predicates = COMPACTION;
         ++stats.elements;
+    }
+
+    // Opens the frame of an element; false if no pattern looks into it.
+    bool descend(const char* name, std::size_t length, u64 hash, u32 depth) {
+        u32 symbol = NONE;
+        if (conformance_.following()) {  // also inside elements that no pattern looks into
+            symbol = automaton_.symbol(name, length, hash);
+            conformance_.start(symbol, depth, automaton_);
+        }
+        if (skipped_) {
+            ++skipped_;
+            return false;
+        }
+        Frame& above = frames_[depth - 1];
+        if (above.needs & NEEDS_TEXT) end_text_node(above);
+        if (symbol == NONE) symbol = automaton_.symbol(name, length, hash);
+        u32 id = automaton_.child(above.node, symbol);
+        if (id == 0) {
+            skipped_ = 1;
+            return false;
+        }
+        if (depth >= frames_.size()) frames_.resize(frames_.size() * 2);
+        deepest_ = std::max(deepest_, depth);
+        if (automaton_.path_nodes() + stats.elements > next_check_) id = check_memory(depth, symbol);
+        open(frames_[depth], id, symbol);
+        frames_[depth].needs = automaton_[id].flags;
+        return true;
+    }
+
+    // From here on the text is kept, for the text nodes or the string-value of this element.
+    void collect(Frame& frame) {
+        if (collecting_++ == 0) {
+            text_.begin();
+            places_.assign(1, TextPlace{0, place_});
+        }
+        frame.string_start = text_.here();
+        frame.text_start = text_.size();
     }
 
     void on_attribute(Frame& frame, u32 groups, const char* value) {
@@ -287,7 +270,10 @@ class Matcher {
         const char* from = text_.from(frame.text_start);
         std::size_t length = text_.size() - frame.text_start;
         predicates_.on_text(ON_TEXT, from, length, frame.predicates);
-        if (frame.text_nodes++ == 0) predicates_.on_text(ON_FIRST_TEXT, from, length, frame.predicates);
+        if (frame.text_nodes++ == 0) {
+            predicates_.on_text(ON_FIRST_TEXT, from, length, frame.first);
+            frame.first_place = place_;
+        }
         frame.text_start = text_.size();
         limit(frame);
     }
@@ -317,9 +303,15 @@ class Matcher {
             if (needs & NEEDS_STRING) work_ += text_.compare(frame.string_start, closing_);
             --collecting_;
         }
+        join_rows(frame);
+    }
+
+    // Joins the rows of an element with the literals of its frame and with those in `closing_`.
+    void join_rows(Frame& frame) {
+        u32 needs = frame.needs;
         bool any = !frame.blocks.empty() || !frame.atoms.empty();
         bool pure = (needs & HAS_PURE) && (any || (needs & ALWAYS_PURE));
-        bool predicates = !frame.values.empty() || !frame.predicates.empty() || !closing_.empty();
+        bool predicates = !frame.values.empty() || !frame.predicates.empty() || !frame.first.empty() || !closing_.empty();
         bool valued = (needs & HAS_PREDICATE) && (predicates || (needs & ALWAYS_PREDICATE));
         if (!pure && !valued) return;
         ++stats.closes;
@@ -327,7 +319,7 @@ class Matcher {
         if (frame.blocks.size() > 1 && frame.blocks.size() <= 2 * MEMO_BLOCKS) unique(frame.blocks);
         Automaton::Node& node = automaton_[frame.node];
         if (pure) {
-            bool remembered = tuning_.memo && frame.atoms.empty() && frame.blocks.size() <= MEMO_BLOCKS &&
+            bool remembered = tuning_.memo && !waiting_ && frame.atoms.empty() && frame.blocks.size() <= MEMO_BLOCKS &&
                               (node.tries < 64 || node.hits * 2 >= node.tries);
             if (remembered) join_remembered(frame, node);
             else join(frame, node, true);
@@ -479,15 +471,21 @@ class Matcher {
     std::vector<u32> parts_[9];
     Bits marks_, noted_;  // noted_: while duplicates are removed
     std::vector<u32> touched_, accepted_, accepted_in_, completed_in_, seen_, split_;
+    struct TextPlace {
+        std::size_t at;  // in the text
+        u64 place;       // in the document, of the bytes from there to the next hole
+    };
+    std::vector<TextPlace> places_;
     LiteralSet found_, closing_;  // closing_: the predicates on the string-value of the element that ends
     Output emitted_;
     Copy copy_;
     std::vector<MarkWord> block_words_;  // of blocks that were marked, as words
     std::vector<WordSpan> words_of_;     // by block
     u64* result_ = nullptr;
-    u64 next_rekey_ = 16, sampled_ = 0, samples_left_ = 0, work_ = 0;
+    u64 next_rekey_ = 16, sampled_ = 0, samples_left_ = 0, work_ = 0, place_ = 0;
     u32 document_ = 0, instance_ = 0, skipped_ = 0, collecting_ = 0, base_ = 0, single_ = 0, deepest_ = 0, swept_ = 0;
     bool marked_ = false, needs_text_ = false, sampling_ = true;
+    bool waiting_ = false;  // rows with negative literals are not decided yet
 
   public:
     MatcherStats stats;
@@ -498,3 +496,4 @@ class Matcher {
 #include "caches.hpp"
 #include "copies.hpp"
 #include "joins.hpp"
+#include "pieces.hpp"

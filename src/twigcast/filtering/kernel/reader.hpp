@@ -34,6 +34,7 @@ enum ErrorCode : int {
     TOO_COSTLY = 1008,
     REWRITING_EXPANSION = 1009,
     NO_MAPPING = 1010,
+    CUT_IN_MARKUP = 1011,
 };
 
 struct Figures {
@@ -75,6 +76,8 @@ class Reader {
         if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
         return error;
     }
+
+    ReadError read_piece(const Piece& piece, u64* result, std::size_t words);  // piece_reader.hpp
 
     // Parses a document that was read before, and records its tree.
     ReadError record(const char* bytes, u64 length) { return read_without_matchers(bytes, length, true, nullptr); }
@@ -124,6 +127,8 @@ class Reader {
         spaced_mode_ = spaced;
         restart_ = false;
         own_error_ = 0;
+        beyond_piece_ = false;
+        holes_ = 0;
         depth_ = 0;
         figures = Figures{};
         XML_SetHashSalt(parser, salt_);
@@ -138,6 +143,7 @@ class Reader {
         XML_SetDoctypeDeclHandler(parser, on_doctype, on_doctype_end);
         XML_SetXmlDeclHandler(parser, on_declaration);
         has_doctype_ = false;
+        sinks.recorder.in_entity = false;
         bytes_ = bytes;
         bytes_end_ = bytes + length;
         expanded_ = 0;
@@ -158,21 +164,24 @@ class Reader {
         beside_ = 0;
         if (mediation) mediation->begin();
 
-        // XML_Parse takes an int: larger documents go in pieces.
-        constexpr u64 PIECE = 1u << 30;
+        // XML_Parse takes an int: larger documents go in blocks.
+        constexpr u64 BLOCK = 1u << 30;
         XML_Status status = XML_STATUS_OK;
-        for (u64 at = 0; at < length && status == XML_STATUS_OK; at += PIECE) {
-            u64 piece = std::min(PIECE, length - at);
-            status = XML_Parse(parser, bytes + at, static_cast<int>(piece), at + piece == length);
+        for (u64 at = 0; at < length && status == XML_STATUS_OK; at += BLOCK) {
+            u64 block = std::min(BLOCK, length - at);
+            status = XML_Parse(parser, bytes + at, static_cast<int>(block), at + block == length);
         }
         if (restart_) return ReadError{};
         if (own_error_) return stopped_;
         if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(parser)));
         if (without_mapping_.code) return without_mapping_;
         if (rewriter_ && rewriter_->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
-        sinks.finish();
+        if (!beyond_piece_) sinks.finish();
         return ReadError{};
     }
+
+    void at_hole();  // piece_reader.hpp
+    static u64 offset_in(const Piece& piece, u64 offset);
 
     ReadError here(int code) const {
         XML_Index offset = XML_GetCurrentByteIndex(parser_);
@@ -199,13 +208,14 @@ class Reader {
 
     static void on_start(void* self, const char* name, const char** attributes) {
         Reader& reader = *static_cast<Reader*>(self);
-        if (reader.own_error_ || reader.restart_) return;
+        if (reader.is_over()) return;
         std::size_t length = std::strlen(name);
         if (!reader.spaced_mode_ && reader.wants_namespaces(name, length, attributes)) {
             return reader.restart();
         }
         if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
-        ++reader.figures.elements;
+        reader.figures.elements += !(reader.sinks.piece && reader.sinks.recorder.entering());
+        if (reader.sinks.piece && reader.has_doctype_) reader.sinks.recorder.in_entity = reader.is_in_entity();
         reader.figures.depth = std::max(reader.figures.depth, reader.depth_);
         if (attributes[0]) {
             u32 count = 0;
@@ -221,6 +231,12 @@ class Reader {
         if (reader.rewriter_) reader.rewriter_->start(name, length, attributes);
         else reader.sinks.start(name, length, hash_bytes(name, length), attributes);
         if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
+    }
+
+    // Whether the event comes from the text of an entity; then its place is that of the reference.
+    bool is_in_entity() const {
+        const XML_Index at = XML_GetCurrentByteIndex(parser_);
+        return at >= 0 && bytes_ + at + 1 < bytes_end_ && (bytes_[at] == '&' || (bytes_[at] == 0 && bytes_[at + 1] == '&'));
     }
 
     // A document without a mapping is read to its end: if it is malformed, that is the error.
@@ -241,7 +257,7 @@ class Reader {
 
     static void on_end(void* self, const char*) {
         Reader& reader = *static_cast<Reader*>(self);
-        if (reader.own_error_ || reader.restart_) return;
+        if (reader.is_over()) return;
         --reader.depth_;
         if (reader.without_mapping_.code) return;
         if (reader.rewriter_) reader.rewriter_->end();
@@ -251,7 +267,7 @@ class Reader {
 
     static void on_text(void* self, const char* bytes, int length) {
         Reader& reader = *static_cast<Reader*>(self);
-        if (reader.own_error_ || reader.restart_ || reader.without_mapping_.code) return;
+        if (reader.is_over() || reader.without_mapping_.code) return;
         if (reader.rewriter_) reader.rewriter_->text(bytes, static_cast<std::size_t>(length));
         else reader.sinks.text(bytes, static_cast<std::size_t>(length));
     }
@@ -266,6 +282,7 @@ class Reader {
 
     static void on_instruction(void* self, const char* target, const char* data) {
         Reader& reader = *static_cast<Reader*>(self);
+        if (reader.sinks.piece && reader.sinks.piece->marker_data == data) return reader.at_hole();
         if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
         if ((!reader.wants_text_ && !reader.mediation) || reader.is_outside()) return;
         if (reader.rewriter_ && reader.depth_) return reader.rewriter_->instruction(target, data);
@@ -274,7 +291,10 @@ class Reader {
     }
 
     // Whether the event is none of the document's content.
-    bool is_outside() const { return own_error_ || restart_ || in_doctype_ || without_mapping_.code; }
+    bool is_outside() const { return is_over() || in_doctype_ || without_mapping_.code; }
+
+    // Whether nothing that the parser reports counts any more.
+    bool is_over() const { return own_error_ || restart_ || beyond_piece_; }
 
     void note_beside(u64 bytes) {
         if (rewriter_) rewriter_->beside(bytes);
@@ -360,6 +380,9 @@ class Reader {
     ReadError stopped_;
     bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
     bool in_doctype_ = false, with_prefixes_ = false, counted_text_ = false;
+    bool beyond_piece_ = false;  // the piece that is read is over
+    std::size_t holes_ = 0;      // of the piece, so far
+    std::string buffer_;         // a piece, with what the parser is given before it, at its holes and after it
     Rewriter* rewriter_ = nullptr;  // of this document
     ReadError without_mapping_;
     u64 beside_ = 0;  // the cost of comments and instructions before the root
@@ -417,3 +440,5 @@ class BareReader {
 };
 
 }  // namespace twigcast
+
+#include "piece_reader.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "confirmation.hpp"
-#include "matcher.hpp"
+#include "piece_recorder.hpp"
 #include "structure.hpp"
 
 namespace twigcast {
@@ -15,6 +15,8 @@ class Sinks {
     StructureBuilder* structure = nullptr;  // null: not wanted
     bool recording = false;  // also record the tree
     bool too_costly = false;
+    const Piece* piece = nullptr;  // if a piece of a document is read
+    PieceRecorder recorder;        // of the piece
     u64 generation = 0;  // to be increased when there are other matchers
 
     void begin(u64* result, u64 length, bool with_prefixes, u64 most_work) {
@@ -23,7 +25,8 @@ class Sinks {
         with_prefixes_ = with_prefixes;
         if (recording) tree->begin(length);
         if (structure) structure->begin();
-        for (Matcher* matcher : matchers) matcher->begin(result);
+        if (piece) recorder.begin(*piece, matchers);
+        for (Matcher* matcher : matchers) piece ? matcher->begin_piece(result, piece->place) : matcher->begin(result);
         const u64 now = work();
         most_work_ = most_work < NO_LIMIT - now ? now + most_work : NO_LIMIT;
     }
@@ -43,16 +46,31 @@ class Sinks {
             length = stripped_[0].size();
             hash = hash_bytes(name, length);
         }
+        if (piece) {
+            const bool entering = recorder.entering();
+            recorder.start(name, length);
+            if (entering) {
+                for (Matcher* matcher : matchers) matcher->enter(name, length, hash, depth_);
+                return;
+            }
+        }
         for (Matcher* matcher : matchers) matcher->start(name, length, hash, attributes, depth_);
         if (structure) structure->start(name, length, hash, attributes);
     }
 
     void end() {
+        if (piece) recorder.end();
         for (Matcher* matcher : matchers) matcher->end(depth_);
         if (++ended_ % WORK_EVERY == 0 && work() > most_work_) too_costly = true;
         if (recording) tree->end();
         if (structure) structure->end();
         --depth_;
+    }
+
+    // Another part of the document belongs here.
+    void hole(const PieceHole& hole) {
+        recorder.hole(hole);
+        for (Matcher* matcher : matchers) matcher->hole(depth_, hole.place);
     }
 
     // Null is text that nobody needs.
@@ -118,6 +136,7 @@ class Sinks {
     }
 
     void finish() {
+        if (piece) return finish_piece();
         for (Matcher* matcher : matchers) matcher->finish();
         if (recording) tree->finish();
     }
@@ -125,6 +144,17 @@ class Sinks {
   private:
     static constexpr u64 WORK_EVERY = 64;  // elements between two looks at the work
     static constexpr u64 NO_LIMIT = ~0ull;
+
+    void finish_piece() {
+        recorder.finish([this](u32 depth) {
+            for (Matcher* matcher : matchers) matcher->end(depth);
+        });
+        for (Matcher* matcher : matchers) {
+            matcher->finish_piece();
+            matcher->for_left([this](u32 position) { recorder.partial().left.push_back(position); });
+        }
+        sort_unique(recorder.partial().left);
+    }
 
     u64 work() const {
         u64 sum = 0;

@@ -2,6 +2,7 @@
 
 from twigcast.filtering.matching.documents import match_document, match_documents, reading_fault
 from twigcast.filtering.matching.engine_pool import EnginePool, LentEngine
+from twigcast.filtering.matching.partials import Partial, PartialMatcher, Piece, PieceHole
 from twigcast.filtering.matching.structures import (
     match_structure,
     match_structures,
@@ -12,6 +13,10 @@ from twigcast.filtering.matching.structures import (
 __all__ = [
     "EnginePool",
     "LentEngine",
+    "Partial",
+    "PartialMatcher",
+    "Piece",
+    "PieceHole",
     "match_document",
     "match_documents",
     "match_structure",

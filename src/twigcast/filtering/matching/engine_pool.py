@@ -54,9 +54,12 @@ class EnginePool:
         self._idle: list[LentEngine] = []
         self._every: weakref.WeakSet[SegmentMatcher] = weakref.WeakSet()
 
-    def lend(self, rewritings: RewritingSet | None, as_is: bool) -> LentEngine:
-        """An engine for the current snapshot, to be used in a ``with`` statement."""
-        snapshot = self._collection.snapshot
+    def lend(
+        self, rewritings: RewritingSet | None, as_is: bool, snapshot: Snapshot | None = None
+    ) -> LentEngine:
+        """An engine for a snapshot, by default the current one, to be used in a ``with`` statement."""
+        if snapshot is None:
+            snapshot = self._collection.snapshot
         snapshot.roster.check_files()
         try:
             engine = self._idle.pop()

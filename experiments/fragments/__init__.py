@@ -1,0 +1,1 @@
+"""Repeats the experiments of the thesis's chapter 5, on documents in fragments."""

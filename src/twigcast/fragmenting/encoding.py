@@ -1,0 +1,111 @@
+"""Fragments as bytes, for files (``.tcf``) and for the wire.
+
+    "TCF1"   length of the header, 4 bytes, big-endian   header, JSON   body
+    "TCM1"   length of the manifest                      manifest, JSON
+
+The JSON is compact and can be read by people; ids are written as ``"7.2"``, element or hole 2 of fragment 7.
+What is read is not trusted: a fragment is made only if every field has its type and range, the fields agree
+with each other, and the digest is that of the header and the body.  Whether fragments agree with each other,
+and a header with the tags of its body, is not decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+from twigcast.errors import FragmentError
+from twigcast.fragmenting.fragments import Fragment, Header
+from twigcast.fragmenting.header_fields import BadField, header_fields, read_header
+from twigcast.fragmenting.headers import Manifest
+
+SUFFIX = ".tcf"
+MANIFEST_NAME = "manifest.tcm"
+_MAGIC = b"TCF1"
+_MANIFEST_MAGIC = b"TCM1"
+_LENGTH = 4
+_MOST_HEADER_BYTES = 64 << 20
+
+
+def encode(fragment: Fragment) -> bytes:
+    """The fragment as bytes that ``decode`` reads."""
+    header = _json(header_fields(fragment.header) | {"digest": fragment.digest})
+    return b"".join((_MAGIC, len(header).to_bytes(_LENGTH, "big"), header, fragment.body))
+
+
+def decode(data: bytes) -> Fragment:
+    """The fragment that ``encode`` wrote.
+
+    Raises ``FragmentError``: ``fragment-file`` if the bytes are no fragment, ``fragment-corrupt`` if they are
+    one that was altered.
+    """
+    fields, body = _split(data, _MAGIC, "a fragment")
+    stated = fields.pop("digest", None)
+    try:
+        header = read_header(fields)
+    except BadField as error:
+        raise _refused(f"the header of the fragment has a bad field: {error}") from None
+    if header.size != len(body):
+        message = f"the body has {len(body):,} bytes where its header says {header.size:,}"
+        raise _refused(message, header)
+    fragment = Fragment(header, bytes(body))
+    if fragment.digest != stated:
+        message = f"the digest of fragment {header.number} is wrong: header or body was altered"
+        raise FragmentError(message, code="fragment-corrupt", doc_id=header.doc_id, number=header.number)
+    return fragment
+
+
+def digest(fragment: Fragment) -> str:
+    """A hash of the header and the body."""
+    hashed = blake2b(_json(header_fields(fragment.header)), digest_size=16)
+    hashed.update(fragment.body)
+    return hashed.hexdigest()
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """The headers of all fragments of a document, as bytes that ``decode_manifest`` reads."""
+    text = _json({"headers": [header_fields(header) for header in manifest.headers]})
+    return b"".join((_MANIFEST_MAGIC, len(text).to_bytes(_LENGTH, "big"), text))
+
+
+def decode_manifest(data: bytes) -> Manifest:
+    """The manifest that ``encode_manifest`` wrote; raises ``FragmentError``, code ``fragment-file``."""
+    fields, rest = _split(data, _MANIFEST_MAGIC, "a manifest")
+    listed = fields.get("headers")
+    if rest or not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise _refused("this is no manifest of fragments")
+    try:
+        return Manifest(tuple(read_header(each) for each in listed))
+    except BadField as error:
+        raise _refused(f"a header of the manifest has a bad field: {error}") from None
+    except ValueError as error:
+        raise _refused(f"this is no manifest: {error}") from None
+
+
+def _split(data: bytes, magic: bytes, what: str) -> tuple[dict[str, Any], memoryview]:
+    """The JSON, and what follows it."""
+    if data[:3] == magic[:3] and data[:4] != magic:
+        raise _refused(f"{what} of another format version: {data[:4].decode('latin-1')!r}")
+    if data[:4] != magic:
+        raise _refused(f"this is not {what}: it does not begin with {magic.decode()}")
+    start = len(magic) + _LENGTH
+    length = int.from_bytes(data[len(magic) : start], "big")
+    if len(data) < start + length or length > _MOST_HEADER_BYTES:
+        raise _refused(f"{what} is truncated")
+    try:
+        fields = json.loads(bytes(data[start : start + length]).decode())
+    except (ValueError, RecursionError):
+        raise _refused(f"the header of {what} is not JSON in UTF-8") from None
+    if not isinstance(fields, dict):
+        raise _refused(f"the header of {what} is not an object")
+    return fields, memoryview(data)[start + length :]
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def _refused(message: str, header: Header | None = None) -> FragmentError:
+    doc_id, number = (header.doc_id, header.number) if header else ("", 0)
+    return FragmentError(message, code="fragment-file", doc_id=doc_id, number=number)

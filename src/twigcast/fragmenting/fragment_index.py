@@ -1,0 +1,162 @@
+"""Matches documents that arrive in fragments, without putting them together.
+
+    fragments of many documents, in any order
+          │ add
+          ▼
+    OpenDocument ──► Certain, Certain, …, Outcome           one for each document that has begun to arrive
+          └── PartialMatcher: evaluates each fragment once, for all subscriptions, and joins the results
+
+A document keeps the subscriptions of its first fragment: later changes of the index count for documents that
+begin later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+
+from twigcast.errors import FragmentError
+from twigcast.filtering import Index
+from twigcast.fragmenting.fragments import Fragment
+from twigcast.fragmenting.headers import Manifest
+from twigcast.fragmenting.open_document import OpenDocument, Reading
+from twigcast.fragmenting.outcomes import DocumentProgress, News, Outcome
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentLimits:
+    """What a ``FragmentIndex`` holds at most; beyond, the oldest open document is given up as incomplete.
+
+    ``held_bytes`` counts the bodies that are kept: of fragments that wait, and of all fragments if some
+    subscription can be decided only on the whole document.  ``ended`` is the number of documents whose
+    outcome is remembered, so that a fragment that comes late is recognised.
+    """
+
+    documents: int = 1000
+    held_bytes: int = 1 << 30
+    ended: int = 10_000
+
+
+class FragmentIndex:
+    """Documents side by side, each in fragments that come in any order; answers are those of the whole."""
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        schedule: PolicyName | None = None,
+        window: float = 1,
+        early: bool = False,
+        checked: bool = True,
+        limits: FragmentLimits | None = None,
+    ) -> None:
+        """With ``early``, ``add`` reports certain matches before a document is complete.
+
+        With ``checked=False`` fragments are trusted to be parts of well-formed documents: those whose headers
+        show that they make no difference are not parsed.  ``window`` fragments of a document are collected
+        (``math.inf``: all), and evaluated in the order of the ``schedule``, or else as they came.
+        """
+        if schedule is not None and schedule not in POLICIES:
+            raise ValueError(f"schedule: expected one of {', '.join(POLICIES)}, not {schedule!r}")
+        if not window >= 1:
+            raise ValueError(f"a window has at least one fragment, not {window}")
+        self.index = index
+        self.limits = limits or FragmentLimits()
+        self._reading = Reading(schedule, window, early, checked)
+        self._open: dict[str, OpenDocument] = {}
+        self._ended: dict[str, Outcome] = {}
+
+    def __len__(self) -> int:
+        """The number of open documents."""
+        return len(self._open)
+
+    def expect(self, manifest: Manifest) -> None:
+        """Take the headers of all fragments of a document that begins to arrive, or will."""
+        self._document(manifest.doc_id, 0).expect(manifest)
+
+    def add(self, fragment: Fragment) -> list[News]:
+        """Take a fragment; returns what it makes known.
+
+        Raises ``FragmentError`` with the code ``fragment-late`` if its document has its outcome already.
+        """
+        document = self._document(fragment.doc_id, fragment.number)
+        news = document.add(fragment)
+        return news + self._settle(document)
+
+    def flush(self, doc_id: str) -> list[News]:
+        """Evaluate the fragments of a document that wait for their window to be full."""
+        document = self._open[doc_id]
+        return document.flush() + self._settle(document)
+
+    def finish(self, doc_id: str) -> Outcome:
+        """End a document, of which no more fragments will come; returns its outcome."""
+        if doc_id in self._ended:
+            return self._ended[doc_id]
+        document = self._open.get(doc_id)
+        if document is None:
+            raise FragmentError(f"no fragment of {doc_id!r} has come", code="fragments-missing", doc_id=doc_id)
+        document.flush()
+        return self._end(document, document.finish("ended"))
+
+    def expire(self, doc_ids: Iterable[str], reason: str = "expired") -> list[Outcome]:
+        """Give up documents that are still open; returns their outcomes."""
+        found = [self._open[doc_id] for doc_id in doc_ids if doc_id in self._open]
+        outcomes = []
+        for document in found:
+            document.flush()
+            outcomes.append(self._end(document, document.finish(reason)))
+        return outcomes
+
+    def status(self, doc_id: str) -> DocumentProgress | Outcome | None:
+        """How far a document has come, or its outcome; ``None`` if nothing of it has come."""
+        document = self._open.get(doc_id)
+        return self._ended.get(doc_id) if document is None else document.progress
+
+    def certain(self, doc_id: str) -> list[Hashable]:
+        """The ids that are certain for an open document."""
+        return self._open[doc_id].certain()
+
+    def open_documents(self) -> Iterator[str]:
+        """The documents that are open, the oldest first."""
+        return iter(list(self._open))
+
+    def _document(self, doc_id: str, number: int) -> OpenDocument:
+        ended = self._ended.get(doc_id)
+        if ended is not None:
+            raise FragmentError(
+                f"fragment {number} of {doc_id!r} came after the outcome of the document ({ended.status})",
+                code="fragment-late",
+                doc_id=doc_id,
+                number=number,
+            )
+        document = self._open.get(doc_id)
+        if document is None:
+            document = self._open[doc_id] = OpenDocument(doc_id, self.index, self._reading)
+        return document
+
+    def _settle(self, document: OpenDocument) -> list[News]:
+        """End a document that is complete or broken, and give up others if there are too many."""
+        news: list[News] = []
+        outcome = document.outcome()
+        if outcome is not None:
+            news.append(self._end(document, outcome))
+        while len(self._open) > self.limits.documents or self._held() > self.limits.held_bytes:
+            oldest = next(iter(self._open.values()))
+            news.append(self._end(oldest, oldest.finish("limit")))
+        return news
+
+    def _held(self) -> int:
+        return sum(document.held_bytes for document in self._open.values())
+
+    def _end(self, document: OpenDocument, outcome: Outcome) -> Outcome:
+        del self._open[document.doc_id]
+        self._ended[document.doc_id] = outcome
+        while len(self._ended) > self.limits.ended:
+            del self._ended[next(iter(self._ended))]
+        return outcome
+
+
+WHOLE_DOCUMENT = inf
+"""The window of all fragments of a document."""

@@ -1,0 +1,35 @@
+"""Which fragments of a document are worth an evaluation, by their headers, and in which order.
+
+``relevant_nodes`` says which nodes of a query a fragment can match; ``Relevance`` says it for many queries at
+once.  An ``Agenda`` gives fragments in the order of one of the ``POLICIES``, a ``Window`` says which of them
+are scheduled together.
+"""
+
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
+from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, Policy, PolicyName
+from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
+from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
+from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, relevant_nodes
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+
+__all__ = [
+    "POLICIES",
+    "Agenda",
+    "ContextElement",
+    "Contexts",
+    "EntryPoint",
+    "KnownHeaders",
+    "Manifest",
+    "Outlook",
+    "PathState",
+    "Policy",
+    "PolicyName",
+    "PrefixTree",
+    "Query",
+    "QueryNode",
+    "Relevance",
+    "TextUse",
+    "Window",
+    "bits",
+    "relevant_nodes",
+]
