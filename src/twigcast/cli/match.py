@@ -82,7 +82,7 @@ class DocumentRefusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DocumentAnswer:
     """The answer for one document: matched ids, their number, selected parts, refusals; or the error."""
 
     document: str
@@ -186,7 +186,7 @@ def command(
     sources = list(documents.find(document))
     streams = _streams(json)
     readable = True
-    rows: list[Outcome] = []
+    rows: list[DocumentAnswer] = []
     with progress("Matching", sources, total=len(sources)) as counted:
         for source in counted:
             outcome = _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT, mediation)
@@ -241,7 +241,7 @@ def _outcome(
     only: frozenset[str] | None,
     form: Form,
     mediation: MappingOptions,
-) -> Outcome:
+) -> DocumentAnswer:
     mapping: str | None = None
     try:
         body = source.read(index.limits.bytes)
@@ -255,15 +255,15 @@ def _outcome(
         if wanted is Wanted.PARTS:
             parts = list(_parts(index, body, ids, form, refused, mediation.mappings, mapping))
     except (DocumentError, SourceError, StructureError) as error:
-        return Outcome(source.text, [], 0, [], error, mapping=mapping)
-    return Outcome(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
+        return DocumentAnswer(source.text, [], 0, [], error, mapping=mapping)
+    return DocumentAnswer(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
 
 
-def _told(index: Index, name: str, body: bytes, mediation: MappingOptions) -> Outcome:
+def _told(index: Index, name: str, body: bytes, mediation: MappingOptions) -> DocumentAnswer:
     """What the structure of a document tells; raises ``DocumentError`` or ``StructureError``."""
     structure = index.structure(body, rewriting=mediation.mappings, unknown=mediation.unknown.value)
     told = index.match_structure(structure)
-    return Outcome(
+    return DocumentAnswer(
         name,
         told.ids,
         len(told),
@@ -307,7 +307,7 @@ def _parts(
             yield MatchedPart(id, node.start, node.end, type(node).__name__.lower(), text)
 
 
-def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
+def _json_line(outcome: DocumentAnswer, wanted: Wanted) -> Iterator[str]:
     answer: dict[str, object] = {"document": outcome.document}
     if wanted is Wanted.COUNT:
         answer["count"] = outcome.count
@@ -329,7 +329,7 @@ def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
     yield json_line(answer)
 
 
-def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
+def _tab_lines(outcome: DocumentAnswer, wanted: Wanted) -> Iterator[str]:
     if outcome.error is not None:
         return
     if wanted is Wanted.COUNT:
@@ -363,7 +363,7 @@ def _some(ids: list[Hashable], show: int) -> str:
     return f"{shown}, … {len(ids) - show:,} more" if len(ids) > show else shown
 
 
-def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
+def _print_table(outcomes: list[DocumentAnswer], wanted: Wanted, show: int) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -17,7 +17,8 @@ from twigcast.fragmenting import Fragment, HeaderKind
 from twigcast.fragmenting.by_the_letter import ByTheLetter, Eliminate, LetterMatching, LetterOptions
 from twigcast.fragmenting.cut_rules import Cuts, Spans
 from twigcast.fragmenting.cutting import fragment
-from twigcast.fragmenting.scheduling import POLICIES, Manifest, PolicyName, Query
+from twigcast.fragmenting import Manifest
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, Query
 from twigcast.pattern import matches, parse
 
 EXAMPLES = 250

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fragmenting.thesis import fragments
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 
 
 def test_a_window_is_full_with_its_last_fragment() -> None:

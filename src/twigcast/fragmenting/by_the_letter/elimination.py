@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from twigcast.fragmenting.by_the_letter.joins import Joins, candidates
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.fragments import fragment_number
+from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.scheduling.relevance import EntryPoint
 
 
@@ -95,9 +95,9 @@ class _Search:
         key = (node, element.id)
         if key not in self._known:
             parent = self._table.parent[node]
-            if self._redundant and self._joins.holds(parent, element, node):
-                self._known[key] = False
-            elif self._expected is not None and self._refuted(parent, element):
+            if (self._redundant and self._joins.holds(parent, element, node)) or (
+                self._expected is not None and self._refuted(parent, element)
+            ):
                 self._known[key] = False
             else:
                 above = element.above

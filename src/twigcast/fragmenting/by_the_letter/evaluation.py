@@ -20,8 +20,8 @@ from xml.sax.saxutils import quoteattr
 
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 
 _SEPARATOR = "\x01"

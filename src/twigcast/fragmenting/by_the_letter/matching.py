@@ -21,13 +21,14 @@ from twigcast.fragmenting.by_the_letter.elimination import Elimination
 from twigcast.fragmenting.by_the_letter.evaluation import Evaluator
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.fragments import Fragment, Header, fragment_number
+from twigcast.fragmenting.headers import Manifest
+from twigcast.fragmenting.scheduling.contexts import ContextElement
+from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query
 from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements
-from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 from twigcast.pattern import Pattern
 
 Eliminate: TypeAlias = Literal["", "+", "-", "+-"]
@@ -303,7 +304,9 @@ class LetterMatching:
             for point, count in points.items():
                 subtrees[point.node] = subtrees.get(point.node, 0) + count
         if (by_header := self._by_header.get(number)) is not None:
-            relevant = by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
+            relevant = (
+                by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
+            )
         self._outlook.note(number, relevant, subtrees)
 
     def _settle(self, touched: Iterable[int]) -> None:

@@ -24,8 +24,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from twigcast.document import Name
-from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.fragments import Header, PathEntry, Run
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.pattern import Axis
@@ -43,9 +43,7 @@ def relevant_nodes(
         return frozenset(node.number for node in nodes)
     if not lists_elements(header):
         root = header.starts_document
-        return frozenset(
-            node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root
-        )
+        return frozenset(node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root)
     labels = _label_paths(header, dictionary or {})
     found = {node.number for node in nodes if _is_relevant(query, node, header, labels)}
     return frozenset(found | {node.number for node in nodes if _needs_text(query, node, header)})

@@ -8,23 +8,9 @@ matter" is known only when the last fragment has come.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
 
 from twigcast.fragmenting.fragments import Fragment, Header
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The headers of all fragments of a document, in the order of their numbers."""
-
-    headers: tuple[Header, ...]
-
-    @classmethod
-    def of(cls, fragments: Iterable[Fragment]) -> Manifest:
-        headers = (fragment.header for fragment in fragments)
-        return cls(tuple(sorted(headers, key=lambda header: header.number)))
 
 
 class Window:

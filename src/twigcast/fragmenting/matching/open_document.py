@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from twigcast.document import TOO_LARGE, document_error
 from twigcast.errors import DocumentError, FragmentError, PartialError
 from twigcast.filtering import Index, Match
 from twigcast.fragmenting.assembly import assemble
 from twigcast.fragmenting.fragments import Fragment, Run
 from twigcast.fragmenting.headers import Manifest, opening_of
-from twigcast.fragmenting.outcomes import Certain, DocumentProgress, News, Outcome
-from twigcast.fragmenting.pieces import Context, empty_pieces, made_up_context, open_after, pieces
+from twigcast.fragmenting.matching.outcomes import Certain, DocumentProgress, News, Outcome
+from twigcast.fragmenting.matching.pieces import Context, empty_pieces, made_up_context, open_after, pieces
+from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 from twigcast.fragmenting.scheduling import PolicyName
-from twigcast.fragmenting.window_schedule import WindowSchedule
 
 COMPACTED_AFTER = 64
 """Fragments that are merged before their elements are closed, unless early answers are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingOptions:
     """How the fragments of documents are read; see ``FragmentIndex``."""
 
     schedule: PolicyName | None
@@ -37,7 +38,7 @@ class OpenDocument:
     header is of the kind ``edge``).
     """
 
-    def __init__(self, doc_id: str, index: Index, reading: Reading) -> None:
+    def __init__(self, doc_id: str, index: Index, reading: ReadingOptions) -> None:
         self.doc_id = doc_id
         self._reading = reading
         self._matcher = index.partials()
@@ -85,8 +86,7 @@ class OpenDocument:
         self._digests[fragment.number] = fragment.digest
         self._arrived += len(fragment.body)
         if self._arrived > self._limits.bytes:
-            message = f"the document is too large (limit bytes: {self._limits.bytes:,})"
-            self._error = DocumentError(message, code="too-large", line=1, column=1, offset=self._limits.bytes)
+            self._error = document_error(TOO_LARGE, 1, 0, self._limits.bytes, limits=self._limits)
             return []
         if not self._matcher.is_exact:
             self._kept[fragment.number] = fragment
