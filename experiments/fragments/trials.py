@@ -11,9 +11,7 @@ from math import inf
 from experiments.findings import Cell, Chart, Table
 from experiments.fragments.documents import Feed
 from twigcast.filtering import Index
-from twigcast.fragmenting import Fragment
-from twigcast.fragmenting.by_the_letter import ByTheLetter, Eliminate, LetterMatching, LetterOptions
-from twigcast.fragmenting.scheduling import PolicyName
+from twigcast.fragmenting import ByTheLetter, Eliminate, Fragment, LetterMatching, LetterOptions, PolicyName
 from twigcast.pattern import parse
 
 ROUNDS = 3
@@ -38,7 +36,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What matching took: CPU milliseconds in all, for headers, for scheduling; the share of elements parsed."""
+    """What matching took: CPU milliseconds, of these for headers and scheduling; the elements parsed."""
 
     milliseconds: float
     headers: float
@@ -103,7 +101,7 @@ class Trials:
 def by_query(
     title: str, trials: Mapping[str, Mapping[str, Trial]], why: Sequence[str], base: str | None = None
 ) -> Table:
-    """For each query and method the time and the share of elements; with ``base``, also the time against it."""
+    """For each query and method the time and the share of elements; also the time against ``base``."""
     methods = list(trials)
     columns = ["query"]
     for method in methods:

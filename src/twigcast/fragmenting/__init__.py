@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from twigcast.fragmenting.assembly import assemble, holes_of
+from twigcast.fragmenting.by_the_letter import (
+    ByTheLetter,
+    Eliminate,
+    LetterMatching,
+    LetterOptions,
+    LetterWork,
+)
 from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
 from twigcast.fragmenting.encoding import (
@@ -33,26 +40,34 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, relevant_nodes
 
 __all__ = [
     "DOCUMENT_NODE",
     "HEADER_KINDS",
     "MANIFEST_NAME",
+    "POLICIES",
     "SUFFIX",
+    "ByTheLetter",
     "CutRule",
     "Cuts",
     "Cutter",
+    "Eliminate",
     "Fragment",
     "Header",
     "HeaderKind",
     "HeaderRow",
     "Hole",
     "LabelPaths",
+    "LetterMatching",
+    "LetterOptions",
+    "LetterWork",
     "Manifest",
     "OpenElement",
     "Opening",
     "PathDictionary",
     "PathEntry",
+    "PolicyName",
     "Run",
     "Spans",
     "SubtreeRoots",
@@ -71,4 +86,5 @@ __all__ = [
     "number_in_fragment",
     "opening_of",
     "reduced",
+    "relevant_nodes",
 ]

@@ -20,8 +20,8 @@ from xml.sax.saxutils import quoteattr
 
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 
 _SEPARATOR = "\x01"
@@ -52,7 +52,7 @@ class Evaluator:
         _RunParse(self, parser, data, fragment, run, inner, active & undecided, undecided).parse()
 
     def matching(self, state: PathState, here: int, below: int, allowed: int) -> int:
-        """The query nodes that match at an element of a state, given what its children and descendants match."""
+        """The query nodes that match at an element, given what its children and its descendants match."""
         table, found = self._table, 0
         for node in bits(state.fitting & allowed):
             if not (table.children[node] & ~here or table.descendants[node] & ~below):

@@ -10,7 +10,7 @@ from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, 
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, relevant_nodes
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 
 __all__ = [
     "POLICIES",
@@ -19,7 +19,6 @@ __all__ = [
     "Contexts",
     "EntryPoint",
     "KnownHeaders",
-    "Manifest",
     "Outlook",
     "PathState",
     "Policy",
