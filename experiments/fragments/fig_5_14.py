@@ -14,7 +14,7 @@ from statistics import fmean
 
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
 from experiments.fragments.documents import MADE, Feed, xmark
-from experiments.fragments.trials import NF, ROUNDS, Method, Trials
+from experiments.fragments.trials import NF, Method, Trials
 from twigcast.fragmenting import Fragment, PolicyName
 
 WINDOWS = (1, 5, 10, 20, inf)
@@ -37,11 +37,9 @@ def run(scale: float, watch: Watch) -> Findings:
         for policy in POLICIES
         for window in watch(f"windows of {policy}", WINDOWS, len(WINDOWS))
     }
-    tables = (_windows(steps, feed), _delays(steps, feed, fragment_time))
-    at_forty = {
-        window: _mean_end(steps["S", window], window, 0.4 * fragment_time, len(parts)) for window in WINDOWS
-    }
-    at_once = {window: _mean_end(steps["S", window], window, 0.0, len(parts)) for window in WINDOWS}
+    tables = (_windows(steps, feed), _delays(steps, fragment_time))
+    at_forty = {window: _mean_end(steps["S", window], 0.4 * fragment_time) for window in WINDOWS}
+    at_once = {window: _mean_end(steps["S", window], 0.0) for window in WINDOWS}
     bars = (
         Bar("at 40 % delay: time at w = ∞ against w = 1", at_forty[inf] / at_forty[1], "≥", 1),
         Bar("without delay: time at w = ∞ against w = 1", at_once[inf] / at_once[1], "<", 1),
@@ -54,8 +52,7 @@ def run(scale: float, watch: Watch) -> Findings:
             "mean CPU ms",
             {
                 f"PL_{policy}+-": tuple(
-                    (_name(window), _mean_end(steps[policy, window], window, 0.0, len(parts)))
-                    for window in WINDOWS
+                    (_name(window), _mean_end(steps[policy, window], 0.0)) for window in WINDOWS
                 )
                 for policy in POLICIES
             },
@@ -68,7 +65,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 f"w = {_name(window)}": tuple(
                     (
                         float(delay),
-                        _mean_end(steps["S", window], window, delay / 100 * fragment_time, len(parts)),
+                        _mean_end(steps["S", window], delay / 100 * fragment_time),
                     )
                     for delay in DELAYS
                 )
@@ -87,7 +84,7 @@ def _steps(trials: Trials, feed: Feed, parts: list[Fragment], method: Method) ->
     found = {}
     for name, text in feed.queries.items():
         best: tuple[list[float], float] | None = None
-        for _ in range(ROUNDS):
+        for _ in range(trials.rounds):
             matching = method.engine({name: text}).document(clock=time.thread_time)
             spent = []
             for number, part in enumerate(parts, 1):
@@ -106,18 +103,17 @@ def _steps(trials: Trials, feed: Feed, parts: list[Fragment], method: Method) ->
     return found
 
 
-def _end(spent: list[float], window: float, delay: float, count: int) -> float:
+def _end(spent: list[float], delay: float) -> float:
     """When a query is decided, if fragments arrive one delay after the other."""
     end = 0.0
     for number, work in enumerate(spent, 1):
         if work:
-            arrived = min(count, number if window == inf else number)
-            end = max(end, arrived * delay) + work
+            end = max(end, number * delay) + work
     return end
 
 
-def _mean_end(steps: Steps, window: float, delay: float, count: int) -> float:
-    return fmean(_end(spent, window, delay, count) for spent, _ in steps.values())
+def _mean_end(steps: Steps, delay: float) -> float:
+    return fmean(_end(spent, delay) for spent, _ in steps.values())
 
 
 def _name(window: float) -> str:
@@ -143,14 +139,11 @@ def _windows(steps: Mapping[tuple[PolicyName, float], Steps], feed: Feed) -> Tab
     return Table("Size of the window", tuple(columns), tuple(rows), why)
 
 
-def _delays(steps: Mapping[tuple[PolicyName, float], Steps], feed: Feed, fragment_time: float) -> Table:
-    count = len(feed.parts())
+def _delays(steps: Mapping[tuple[PolicyName, float], Steps], fragment_time: float) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for delay in DELAYS:
         row: list[Cell] = [delay]
-        row += [
-            _mean_end(steps["S", window], window, delay / 100 * fragment_time, count) for window in WINDOWS
-        ]
+        row += [_mean_end(steps["S", window], delay / 100 * fragment_time) for window in WINDOWS]
         rows.append(tuple(row))
     columns = ("delay %", *(f"w = {_name(window)}: ms" for window in WINDOWS))
     why = (

@@ -49,13 +49,15 @@ class Trial:
 class Trials:
     """The trials of an experiment, and a sentence for each answer that is not that of the whole document."""
 
+    rounds: int = field(default_factory=lambda: ROUNDS)
+    """How often each method is run; the fastest run counts."""
     wrong: list[str] = field(default_factory=list)
     _truths: dict[tuple[str, int, str], bool] = field(default_factory=dict)
 
     def run(self, feed: Feed, parts: Sequence[Fragment], queries: Mapping[str, str], method: Method) -> Trial:
         """Match the fragments, all of them there from the beginning; the fastest of some rounds."""
         best: LetterMatching | None = None
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             matching = method.engine(queries).document(clock=time.thread_time)
             gc.disable()
             for part in parts:

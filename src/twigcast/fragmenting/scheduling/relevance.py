@@ -21,7 +21,7 @@ taken as those of the kind ``edge``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from twigcast.document import Name
 from twigcast.fragmenting.fragments import Header, Run
@@ -48,8 +48,7 @@ def relevant_nodes(query: Query, header: Header, dictionary: PathDictionary | No
     return frozenset(found | {node.number for node in query.nodes if _needs_text(query, node, header)})
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """A query node that may match in subtrees directly below an element: (f, q) of R, by place.
 
     ``element`` is the id of the innermost element above the subtrees, ``node`` the bit of the query node.
