@@ -9,8 +9,7 @@ from __future__ import annotations
 from experiments.findings import Bar, Experiment, Findings, Watch
 from experiments.fragments.documents import MADE, dblp, xmark
 from experiments.fragments.trials import Method, Trials, by_query, chart
-from twigcast.fragmenting import HeaderKind
-from twigcast.fragmenting.scheduling import PolicyName
+from twigcast.fragmenting import HeaderKind, PolicyName
 
 KINDS: dict[str, HeaderKind] = {"E": "edge", "P": "prefix", "PL": "prefix+level"}
 POLICIES: tuple[PolicyName, ...] = ("T", "R")
@@ -33,7 +32,9 @@ def run(scale: float, watch: Watch) -> Findings:
             edge, prefix, level = found.values()
             if policy == "T":
                 charts.append(chart(f"Header kinds on {feed.name}, schedule T", found))
-                not_worst += sum(edge[query].share < max(prefix[query].share, level[query].share) for query in edge)
+                not_worst += sum(
+                    edge[query].share < max(prefix[query].share, level[query].share) for query in edge
+                )
                 longer += sum(edge[query].milliseconds < level[query].milliseconds for query in edge)
     bars = (
         Bar("queries on which E parses less than P or PL, schedule T", not_worst, "=", 0),

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from twigcast.fragmenting.assembly import assemble, holes_of
+from twigcast.fragmenting.by_the_letter import (
+    ByTheLetter,
+    Eliminate,
+    LetterMatching,
+    LetterOptions,
+    LetterWork,
+)
 from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
 from twigcast.fragmenting.encoding import (
@@ -44,17 +51,21 @@ from twigcast.fragmenting.matching import (
     match_large,
 )
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, relevant_nodes
 
 __all__ = [
     "DOCUMENT_NODE",
     "HEADER_KINDS",
     "MANIFEST_NAME",
+    "POLICIES",
     "SUFFIX",
+    "ByTheLetter",
     "Certain",
     "CutRule",
     "Cuts",
     "Cutter",
     "DocumentProgress",
+    "Eliminate",
     "Fragment",
     "FragmentIndex",
     "FragmentLimits",
@@ -63,6 +74,9 @@ __all__ = [
     "HeaderRow",
     "Hole",
     "LabelPaths",
+    "LetterMatching",
+    "LetterOptions",
+    "LetterWork",
     "Manifest",
     "News",
     "OpenElement",
@@ -71,6 +85,7 @@ __all__ = [
     "Outcome",
     "PathDictionary",
     "PathEntry",
+    "PolicyName",
     "Run",
     "Spans",
     "Status",
@@ -93,4 +108,5 @@ __all__ = [
     "opening_of",
     "outline",
     "reduced",
+    "relevant_nodes",
 ]

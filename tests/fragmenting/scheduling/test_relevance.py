@@ -13,17 +13,19 @@ from tests.fragmenting.thesis import QUERY, fragments
 from tests.pattern import strategies
 from twigcast.document import read
 from twigcast.errors import PatternError
-from twigcast.fragmenting import Fragment, HeaderKind, PathEntry
-from twigcast.fragmenting.cut_rules import Cuts, Spans
-from twigcast.fragmenting.cutting import fragment
+from twigcast.fragmenting import Cuts, Fragment, HeaderKind, PathDictionary, Spans, fragment
 from twigcast.fragmenting.scheduling import PrefixTree, Query, Relevance, relevant_nodes
 from twigcast.pattern import Pattern, matches, parse
 
 EXAMPLES = 150
 
 
-def dictionary(parts: list[Fragment]) -> dict[int, PathEntry]:
-    return {entry.number: entry for part in parts if part.paths for entry in part.paths.entries}
+def dictionary(parts: list[Fragment]) -> PathDictionary:
+    made = PathDictionary()
+    for part in parts:
+        if part.paths is not None:
+            made.add(part.paths)
+    return made
 
 
 def relevant(text: str, parts: list[Fragment]) -> list[set[str]]:
@@ -47,7 +49,15 @@ def test_example_5_5_edges_leave_almost_every_pair() -> None:
 
 def test_figure_5_4_prefix() -> None:
     """//m may lie deep in any subtree below a."""
-    expected = [{"/f", "//m"}, {"/b", "//m"}, {"/k", "//m"}, {"/c", "//m"}, {"/k", "//m"}, {"/c", "//m"}, {"/a"}]
+    expected = [
+        {"/f", "//m"},
+        {"/b", "//m"},
+        {"/k", "//m"},
+        {"/c", "//m"},
+        {"/k", "//m"},
+        {"/c", "//m"},
+        {"/a"},
+    ]
     assert relevant(QUERY, fragments("prefix")) == expected
 
 
@@ -114,7 +124,9 @@ def test_unknown_label_paths_do_not_drop_a_fragment() -> None:
     """The dictionary comes with fragments that may arrive later."""
     parts = fragments("prefix+paths")
     query = Query.of(parse(QUERY))
-    assert relevant_nodes(query, parts[1].header, {}) == relevant_nodes(query, fragments()[1].header)
+    assert relevant_nodes(query, parts[1].header, PathDictionary()) == relevant_nodes(
+        query, fragments()[1].header
+    )
 
 
 def random_patterns(random: Random, count: int) -> list[Pattern]:

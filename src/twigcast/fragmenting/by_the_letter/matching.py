@@ -22,7 +22,7 @@ from twigcast.fragmenting.by_the_letter.evaluation import Evaluator
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
 from twigcast.fragmenting.fragments import Fragment, Header, fragment_number
-from twigcast.fragmenting.headers import Manifest
+from twigcast.fragmenting.headers import Manifest, opening_of
 from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
@@ -190,7 +190,7 @@ class LetterMatching:
             return
         self._arrived[fragment.number] = fragment
         if fragment.starts_document:
-            self._openings[fragment.opening.digest] = fragment.body[: fragment.prolog]
+            self._openings[fragment.opening.digest] = opening_of(fragment).text or b""
         self._evaluate(self._window.add(fragment))
 
     def flush(self) -> None:
@@ -310,7 +310,7 @@ class LetterMatching:
         self._outlook.note(number, relevant, subtrees)
 
     def _settle(self, touched: Iterable[int]) -> None:
-        """Draw the conclusions of what is known: queries that match, pairs to drop, queries that do not match."""
+        """Conclude from what is known: queries that match, pairs to drop, queries that do not match."""
         start = self._clock()
         for query in self._joins.matched:
             self._decide(query, True)
@@ -349,7 +349,7 @@ class LetterMatching:
                 self._note(number)
 
     def _is_refuted(self, query: int) -> bool:
-        """Whether a query cannot match: a leaf has no match and no fragment for it, or no fragment is left."""
+        """Whether a query cannot match: a leaf has no match and no fragment, or no fragment is left."""
         first = self._tree.first[query]
         nodes = self._tree.queries[query].nodes[1:]
         counts = [self._outlook.fragments(first + node.number) for node in nodes]

@@ -208,7 +208,7 @@ def _reverse_topological(outlook: Outlook, numbers: Collection[int]) -> Scores:
 
 
 def _ranks(numbers: Collection[int], before: Mapping[int, Iterable[int]]) -> Scores:
-    """Ranks in an order in which what lies before a fragment comes first; where that is a cycle, one breaks it.
+    """Ranks in an order in which the fragments ``before`` a fragment come first.
 
     Fragments may form a cycle, though their runs are a tree: then the lowest number goes on.
     """

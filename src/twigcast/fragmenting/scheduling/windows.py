@@ -2,8 +2,8 @@
 
 A window of w fragments is scheduled and evaluated when the w-th fragment has come, or when the caller ends
 it; with w = 1 fragments are evaluated as they come, with w = ∞ all together at the end of the document.
-A manifest is the number of fragments and all their headers, sent ahead; without it, "no other fragment can
-matter" is known only when the last fragment has come.
+A manifest has the headers of all fragments and is sent ahead; without it, "no other fragment can matter" is
+known only when the last fragment has come.
 """
 
 from __future__ import annotations
