@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from twigcast.cli import fragment_files
 from twigcast.cli.options import examples
 from twigcast.cli.terminal import complain, plural, progress
-from twigcast.errors import FragmentError, SourceError
-
-if TYPE_CHECKING:
-    from twigcast.fragmenting import Fragment
+from twigcast.errors import FragmentError
 
 EXAMPLES = examples(
     "twigcast assemble parts --output again.xml",
@@ -43,9 +40,9 @@ def command(
     from twigcast.fragmenting import assemble
     from twigcast.system import write_atomically
 
-    files = list(_files(parts))
+    files = list(fragment_files.find(parts))
     with progress("Reading", files, total=len(files)) as counted:
-        found = list(_read(counted))
+        found = [fragment_files.read(path) for path in counted]
     documents = sorted({part.doc_id for part in found})
     if id is None and len(documents) > 1:
         names = ", ".join(documents[:5]) + (", …" if len(documents) > 5 else "")
@@ -59,28 +56,3 @@ def command(
         return
     write_atomically(output, body)
     complain(f"{output}: {len(body):,} bytes of {plural(len(chosen), 'fragment')}")
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    from twigcast.fragmenting import SUFFIX
-
-    for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        found = sorted(path.glob(f"*{SUFFIX}"))
-        if not found:
-            raise SourceError(f"there are no fragments (*{SUFFIX})", code="no-documents", path=str(path))
-        yield from found
-
-
-def _read(files: Iterable[Path]) -> Iterator[Fragment]:
-    from twigcast.fragmenting import decode
-
-    for path in files:
-        try:
-            yield decode(path.read_bytes())
-        except FileNotFoundError:
-            raise SourceError("there is no such file", code="not-found", path=str(path)) from None
-        except FragmentError as error:
-            raise SourceError(error.message, code=error.code, path=str(path)) from None

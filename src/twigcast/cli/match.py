@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import documents
+from twigcast.cli.fragment_matching import FragmentReading, Schedule, arrivals, failure
 from twigcast.cli.index_building import build, document_limits
 from twigcast.cli.options import (
     AsJson,
@@ -43,6 +45,8 @@ EXAMPLES = examples(
     "twigcast match -s g2.txt -n n=http://iptc.org/std/nar/2006-10-01/ feed/",
     "twigcast match -s s.txt --mappings mappings/ feed/",
     "twigcast match -s news.txt --structure article.xml",
+    "twigcast match -s s.txt --cores 0 huge.xml",
+    "twigcast match -s s.txt --fragments --early parts/",
 )
 
 
@@ -97,6 +101,8 @@ class DocumentAnswer:
     """With --structure: the ids that the structure leaves open."""
     structure_bytes: int = 0
     body_bytes: int = 0
+    share: float | None = None
+    """With --early: the share of the bytes that had come when these ids became certain; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +156,39 @@ def command(
     show: Annotated[
         int, typer.Option("--show", min=1, metavar="N", help="Ids shown per document in the table.")
     ] = 5,
+    cores: Annotated[
+        int | None,
+        typer.Option(
+            "--cores",
+            min=0,
+            metavar="N",
+            help="Match each document in parts on N cores (0: all); memory does not depend on its size.",
+        ),
+    ] = None,
+    fragments: Annotated[
+        bool,
+        typer.Option("--fragments", help="The arguments are fragments (.tcf) or folders of them."),
+    ] = False,
+    schedule: Annotated[
+        Schedule | None,
+        typer.Option("--schedule", help="With --fragments, the order in which a window is evaluated."),
+    ] = None,
+    window: Annotated[
+        int,
+        typer.Option(
+            "--window", min=0, metavar="W", help="With --fragments, how many wait together; 0: all."
+        ),
+    ] = 1,
+    early: Annotated[
+        bool,
+        typer.Option("--early", help="With --fragments, print a match as soon as it is certain."),
+    ] = False,
+    trusted: Annotated[
+        bool,
+        typer.Option(
+            "--trusted", help="With --fragments, do not parse those that make no difference by their headers."
+        ),
+    ] = False,
     mappings: MappingFiles = None,
     unknown: UnknownRoots = Unknown.DEAD_LETTER,
     max_bytes: MaximumBytes = None,
@@ -163,6 +202,9 @@ def command(
     with --select: document, id, start, end, kind, text; with --structure: document, id, certain or open).
     With --json it is one object for each document.
 
+    With --fragments, documents are matched in the parts that twigcast fragment has made, in any order and
+    without putting them together; the answers are those of the whole documents.
+
     With --mappings, subscriptions are written against the global schema, and parts are those of the original.
 
     A document that cannot be read is reported on stderr, and the other documents are still matched;
@@ -171,6 +213,8 @@ def command(
     selected parts are too large together (limit part_amplification); --limit raises a limit.
     """
     wanted = _wanted(count, select, structure, id, parts)
+    reading = FragmentReading(schedule, window, early, trusted)
+    _check_parts(wanted, cores, fragments, reading, mappings)
     if (subscriptions is None) == (index is None):
         raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
     limits = document_limits(max_bytes, max_depth, limit)
@@ -183,13 +227,20 @@ def command(
         compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
     mediation = MappingOptions(_loaded(mappings), unknown)
     only = frozenset(id) if id else None
-    sources = list(documents.find(document))
     streams = _streams(json)
     readable = True
     rows: list[DocumentAnswer] = []
-    with progress("Matching", sources, total=len(sources)) as counted:
-        for source in counted:
-            outcome = _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT, mediation)
+    with contextlib.ExitStack() as stack:
+        if fragments:
+            answers = _of_fragments(compiled, [Path(each) for each in document], reading, stack)
+        else:
+            sources = list(documents.find(document))
+            counted = stack.enter_context(progress("Matching", sources, total=len(sources)))
+            answers = (
+                _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT, mediation, cores)
+                for source in counted
+            )
+        for outcome in answers:
             if outcome.error is not None:
                 readable = False
                 if streams:
@@ -221,6 +272,48 @@ def _wanted(count: bool, select: bool, structure: bool, id: list[str] | None, pa
     )
 
 
+def _check_parts(
+    wanted: Wanted, cores: int | None, fragments: bool, reading: FragmentReading, mappings: list[Path] | None
+) -> None:
+    """Refuse options that do not go together with --cores or --fragments, or need them."""
+    name = "--fragments" if fragments else "--cores"
+    if fragments and cores is not None:
+        raise typer.BadParameter("--fragments and --cores exclude each other", param_hint="--cores")
+    if (fragments or cores is not None) and (wanted in (Wanted.PARTS, Wanted.STRUCTURE) or mappings):
+        other = "--mappings" if mappings else "--select" if wanted is Wanted.PARTS else "--structure"
+        raise typer.BadParameter(f"{name} and {other} exclude each other", param_hint=name)
+    if reading != FragmentReading() and not fragments:
+        message = "--schedule, --window, --early and --trusted go with --fragments"
+        raise typer.BadParameter(message, param_hint="--fragments")
+
+
+def _of_fragments(
+    index: Index, paths: list[Path], reading: FragmentReading, stack: contextlib.ExitStack
+) -> Iterator[DocumentAnswer]:
+    """The answers for documents in fragments; with ``early`` also answers of what is certain on the way."""
+    from twigcast.fragmenting import Certain
+
+    def counted(files: list[Path]) -> Iterator[Path]:
+        return stack.enter_context(progress("Matching fragments", files, total=len(files)))
+
+    told: dict[str, set[Hashable]] = {}
+    for arrival in arrivals(index, paths, reading, counted):
+        if arrival.error is not None:
+            name = getattr(arrival.error, "path", "")
+            yield DocumentAnswer(name, [], 0, [], arrival.error)
+        for news in arrival.news:
+            if isinstance(news, Certain):
+                told.setdefault(news.doc_id, set()).update(news.ids)
+                yield DocumentAnswer(news.doc_id, list(news.ids), len(news.ids), [], share=news.share or 0.0)
+            elif news.match is None:
+                yield DocumentAnswer(news.doc_id, [], 0, [], failure(news))
+            else:
+                before = told.pop(news.doc_id, set())
+                ids = [id for id in news.match.ids if id not in before]
+                refused = [DocumentRefusal(each.id, each.error) for each in news.match.undecided]
+                yield DocumentAnswer(news.doc_id, ids, len(ids), [], refused=refused)
+
+
 def _streams(json: bool) -> bool:
     """Whether each answer is written at once; otherwise a table is printed at the end."""
     return json or not sys.stdout.isatty()
@@ -241,9 +334,12 @@ def _outcome(
     only: frozenset[str] | None,
     form: Form,
     mediation: MappingOptions,
+    cores: int | None,
 ) -> DocumentAnswer:
     mapping: str | None = None
     try:
+        if cores is not None and source.name != "-":
+            return _in_parts(index, source, cores)
         body = source.read(index.limits.bytes)
         if wanted is Wanted.STRUCTURE:
             return _told(index, source.text, body, mediation)
@@ -257,6 +353,15 @@ def _outcome(
     except (DocumentError, SourceError, StructureError) as error:
         return DocumentAnswer(source.text, [], 0, [], error, mapping=mapping)
     return DocumentAnswer(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
+
+
+def _in_parts(index: Index, source: documents.DocumentFile, cores: int) -> DocumentAnswer:
+    """The answer for a document that is matched in parts; raises ``DocumentError`` or ``SourceError``."""
+    from twigcast.fragmenting import match_large
+
+    match = match_large(index, source.open, cores=cores)
+    refused = [DocumentRefusal(each.id, each.error) for each in match.undecided]
+    return DocumentAnswer(source.text, match.ids, len(match), [], refused=refused)
 
 
 def _told(index: Index, name: str, body: bytes, mediation: MappingOptions) -> DocumentAnswer:
@@ -323,6 +428,8 @@ def _json_line(outcome: DocumentAnswer, wanted: Wanted) -> Iterator[str]:
         answer |= {"structure_bytes": outcome.structure_bytes, "body_bytes": outcome.body_bytes}
     if wanted is Wanted.PARTS or outcome.refused:
         answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
+    if outcome.share is not None:
+        answer["share"] = round(outcome.share, 4)
     if outcome.mapping is not None:
         answer["mapping"] = outcome.mapping
     answer["error"] = as_json(outcome.error)

@@ -27,9 +27,9 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
-    "TOO_LARGE",
     "PART_FORMS",
     "RECORD_LIMIT",
+    "TOO_LARGE",
     "Attribute",
     "AttributeDetail",
     "Comment",

@@ -13,6 +13,8 @@ import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,7 +35,7 @@ _DERIVED_AFTER = 16
 
 def match_large(
     index: Index,
-    path: Path | str,
+    source: Path | str | Callable[[], AbstractContextManager[BinaryIO]],
     *,
     cores: int = 0,
     fragment_bytes: int = FRAGMENT_BYTES,
@@ -41,13 +43,14 @@ def match_large(
 ) -> Match:
     """Match the document in a file on ``cores`` threads (0: all cores), as ``Index.match`` would.
 
-    ``progress`` is called with the number of bytes of each span that is done.  The limit on the bytes of a
-    document holds only if some subscription can be decided only on the whole document, which is then read
-    into memory.
+    ``source`` is the path of the file, or a function that opens it; ``progress`` is called with the number of
+    bytes of each span that is done.  The limit on the bytes of a document holds only if some subscription can
+    be decided only on the whole document, which is then read into memory.
     """
     threads = cores or os.cpu_count() or 1
     matcher = index.partials()
-    with Path(path).open("rb") as file, ThreadPoolExecutor(threads) as pool:
+    opened = source if callable(source) else partial(Path(source).open, "rb")
+    with opened() as file, ThreadPoolExecutor(threads) as pool:
         reading = _LargeReading(matcher, pool, threads, progress)
         try:
             reading.read(file, Cutter(Spans(bytes=fragment_bytes), header="prefix", limits=index.limits))
@@ -56,7 +59,8 @@ def match_large(
             return Match((), error, ())
     body = None
     if len(matcher.candidates(reading.partial)):
-        body = Path(path).read_bytes()
+        with opened() as file:
+            body = file.read(index.limits.bytes + 1)
     return matcher.match(reading.partial, body)
 
 
