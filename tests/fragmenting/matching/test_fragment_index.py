@@ -108,7 +108,7 @@ def test_answers_are_those_of_the_whole_document(random: Random) -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_a_positive_match_is_certain_as_soon_as_it_can_be(random: Random) -> None:
-    """After each span in order, the certain ids are those of the document so far, with its elements closed."""
+    """After each span, the certain ids are those of the document so far, with its elements closed."""
     patterns = {number: f"//{a}[{b}]/{c}" for number, (a, b, c) in enumerate(TWIGS)}
     index = Index(patterns.items())
     body = any_document(random)

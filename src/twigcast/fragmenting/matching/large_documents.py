@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,7 +48,10 @@ def match_large(
     """
     threads = cores or os.cpu_count() or 1
     matcher = index.partials()
-    opened = source if callable(source) else partial(Path(source).open, "rb")
+
+    def opened() -> AbstractContextManager[BinaryIO]:
+        return source() if callable(source) else Path(source).open("rb")
+
     with opened() as file, ThreadPoolExecutor(threads) as pool:
         reading = _LargeReading(matcher, pool, threads, progress)
         try:

@@ -234,21 +234,20 @@ class OpenDocument:
 
     def outcome(self) -> Outcome | None:
         """The outcome, if the document is complete or broken."""
-        if self._error is not None:
-            return Outcome(self.doc_id, "broken", error=self._error)
-        if self._last is not None and len(self._digests) == self._last and not self._partial.is_decided:
+        whole = self._last is not None and len(self._digests) == self._last
+        if whole and not self._partial.is_decided:
             self._read(self._schedule.flush())
-            if self._error is not None:
-                return Outcome(self.doc_id, "broken", error=self._error)
-        if not self._partial.is_decided:
-            if self._last is not None and len(self._digests) == self._last:
-                error = self._fault("the fragments do not make a whole document", "fragment-inconsistent", 0)
-                return Outcome(self.doc_id, "broken", error=error)
-            return None
-        match = self._match()
-        if match.error is not None:
-            return Outcome(self.doc_id, "broken", error=match.error)
-        return Outcome(self.doc_id, "complete", match=match)
+        error = self._error
+        if error is None and not self._partial.is_decided:
+            if not whole:
+                return None
+            error = self._fault("the fragments do not make a whole document", "fragment-inconsistent", 0)
+        if error is None:
+            match = self._match()
+            if match.error is None:
+                return Outcome(self.doc_id, "complete", match=match)
+            error = match.error
+        return Outcome(self.doc_id, "broken", error=error)
 
     def finish(self, reason: str) -> Outcome:
         """The outcome of a document of which no more fragments will come."""
@@ -261,12 +260,7 @@ class OpenDocument:
     def _match(self) -> Match:
         if not len(self._matcher.candidates(self._partial)):
             return self._matcher.match(self._partial)
-        try:
-            body = assemble(self._kept.values())
-        except FragmentError as error:
-            self._error = error
-            raise
-        return self._matcher.match(self._partial, body)
+        return self._matcher.match(self._partial, assemble(self._kept.values()))
 
     def _break(self, message: str, code: str, number: int) -> None:
         self._error = self._fault(message, code, number)
