@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twigcast.document.encodings import code_points, codec_name
+from twigcast.document.encodings import code_points, codec_name, wide_codec
 from twigcast.document.faults import document_error
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
@@ -63,4 +63,5 @@ __all__ = [
     "relocated",
     "string_value",
     "structure_table",
+    "wide_codec",
 ]

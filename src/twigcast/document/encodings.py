@@ -21,6 +21,14 @@ _SINGLE_BYTE = re.compile(
 _REPLACEMENT = 0xFFFD
 
 
+_WIDE = {b"\xff\xfe": "utf_16_le", b"<\x00": "utf_16_le", b"\xfe\xff": "utf_16_be", b"\x00<": "utf_16_be"}
+
+
+def wide_codec(body: bytes) -> str | None:
+    """The codec of a document in UTF-16, from its first two bytes; ``None`` for any other encoding."""
+    return _WIDE.get(bytes(body[:2]))
+
+
 def codec_name(encoding: str) -> str | None:
     """The Python codec for an encoding that documents can be read in; ``None`` if there is none."""
     name = encodings.normalize_encoding(encoding.lower()) if encoding.isascii() else ""

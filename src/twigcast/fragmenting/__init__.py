@@ -40,6 +40,7 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
 from twigcast.fragmenting.scheduling import POLICIES, PolicyName, relevant_nodes
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "LetterWork",
     "Manifest",
     "OpenElement",
+    "OpenHole",
     "Opening",
     "PathDictionary",
     "PathEntry",
@@ -75,6 +77,7 @@ __all__ = [
     "assemble",
     "decode",
     "decode_manifest",
+    "elements_at_holes",
     "encode",
     "encode_manifest",
     "expanded_names",
@@ -85,6 +88,7 @@ __all__ = [
     "node_id",
     "number_in_fragment",
     "opening_of",
+    "outline",
     "reduced",
     "relevant_nodes",
 ]

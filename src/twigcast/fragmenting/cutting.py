@@ -23,6 +23,7 @@ from twigcast.document import (
     TagScanner,
     document_error,
     line_breaks,
+    wide_codec,
 )
 from twigcast.errors import DocumentError
 from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
@@ -33,7 +34,6 @@ from twigcast.fragmenting.subtrees import SubtreeMaker
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
 _BLOCK = 1 << 20  # bytes of a whole document that are scanned at once
-_WIDE = {b"\xff\xfe": "utf_16_le", b"<\x00": "utf_16_le", b"\xfe\xff": "utf_16_be", b"\x00<": "utf_16_be"}
 
 
 def fragment(
@@ -46,7 +46,7 @@ def fragment(
 ) -> Iterator[Fragment]:
     """Cut a document; raises ``DocumentError`` where its tags do not match."""
     cutter = Cutter(cut, doc_id=doc_id, header=header, limits=limits)
-    if body[:2] in _WIDE or not body:
+    if wide_codec(body) or not body:
         yield from cutter.feed(body)
         yield from cutter.finish()
         return
@@ -103,7 +103,7 @@ class Cutter:
                 self._buffer += data
                 return []
             self._is_begun = True
-            codec = _WIDE.get(data[:2])
+            codec = wide_codec(data)
             self._transcoding = _Transcoding(codec) if codec else None
         if self._transcoding is not None:
             data = self._transcoding.utf8(data, final=final)

@@ -70,7 +70,7 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 
 def decode_manifest(data: bytes) -> Manifest:
-    """The manifest that ``encode_manifest`` wrote; raises ``FragmentError`` with the code ``fragment-file``."""
+    """The manifest that ``encode_manifest`` wrote; raises ``FragmentError``, code ``fragment-file``."""
     fields, rest = _split(data, _MANIFEST_MAGIC, "a manifest")
     listed = fields.get("headers")
     if rest or not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):

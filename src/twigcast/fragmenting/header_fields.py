@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from twigcast.document import codec_name
@@ -25,6 +26,7 @@ from twigcast.fragmenting.fragments import (
 )
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class BadField(ValueError):
@@ -128,8 +130,8 @@ def read_header(fields: dict[str, Any]) -> Header:
     number = known.take("number", _whole(1, MAXIMUM_NUMBER))
     size = known.take("size", _whole(1, _MOST_BYTES))
     elements = known.take("elements", _whole(0, MAXIMUM_NUMBER))
-    prolog = known.take("prolog", _whole(0, size), 0)
-    places = known.take("holes", _list(_hole), [])
+    prolog = known.get("prolog", _whole(0, size), 0)
+    places = known.get("holes", _list(_hole), ())
     holes = tuple(Hole(node_id(number, k), offset, place) for k, (offset, place) in enumerate(places, 1))
     runs = _runs(known.take("runs", _list(_object)), kind, number)
     paths = None
@@ -141,9 +143,9 @@ def read_header(fields: dict[str, Any]) -> Header:
         size,
         runs,
         holes,
-        known.take("opening", _opening, _NO_OPENING),
+        known.get("opening", _opening, _NO_OPENING),
         elements,
-        known.take("last", _true, False),
+        known.get("last", _true, False),
         kind,
         paths,
         prolog,
@@ -161,27 +163,27 @@ def _runs(listed: list[dict[str, Any]], kind: HeaderKind, number: int) -> tuple[
         known = _Fields(fields)
         end = known.take("end", _whole(start, _MOST_BYTES))
         place = known.take("place", _whole(0, _MOST_BYTES))
-        fills = known.take("fills", _read_id, None)
+        fills = known.get("fills", _read_id, None)
         context: tuple[OpenElement, ...] | None = None
         inherited: tuple[tuple[str, str], ...] = ()
         if kind == "edge":
             parent = known.take("parent", _read_id)
             depth = known.take("depth", _whole(0, _MOST_DEPTH))
-            inherited = tuple(known.take("inherited", _list(_pair), []))
+            inherited = tuple(known.get("inherited", _list(_pair), ()))
             roots: tuple[SubtreeRoots, ...] = ()
         else:
-            same, *more = known.take("context", _context, [0])
+            same, more = known.get("context", _context, (0, ()))
             if same > len(before):
                 raise BadField("context")
             context = (*before[:same], *more)
             parent, depth = (context[-1].id if context else DOCUMENT_NODE), len(context)
-            roots = tuple(known.take("roots", _list(_roots(kind, depth)), []))
+            roots = tuple(known.get("roots", _list(_roots(kind, depth)), ()))
             before = context
-        closes = known.take("closes", _whole(0, depth), 0)
-        opens = tuple(known.take("opens", _list(_open_element), []))
+        closes = known.get("closes", _whole(0, depth), 0)
+        opens = tuple(known.get("opens", _list(_open_element), ()))
         if any(fragment_number(element.id) != number for element in opens):
             raise BadField("opens")
-        first = known.take("first", _whole(0, MAXIMUM_NUMBER), 0)
+        first = known.get("first", _whole(0, MAXIMUM_NUMBER), 0)
         known.end()
         runs.append(
             Run(start, end, place, fills, parent, depth, context, inherited, roots, closes, opens, first)
@@ -195,7 +197,7 @@ def _check(header: Header) -> None:
     runs = header.runs
     if not runs or runs[-1].end != header.size or any(run.end <= run.start for run in runs):
         raise BadField("runs")
-    if any(after.first < before.first for before, after in zip(runs, runs[1:], strict=False)):
+    if any(after.first < before.first for before, after in pairwise(runs)):
         raise BadField("first")
     offsets = [hole.offset for hole in header.holes]
     if offsets != sorted(offsets) or (offsets and (offsets[0] < 1 or offsets[-1] > header.size)):
@@ -217,15 +219,17 @@ class _Fields:
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = dict(fields)
 
-    def take(self, name: str, read: Callable[[Any], T], *default: T) -> T:
+    def take(self, name: str, read: Callable[[Any], T]) -> T:
         if name not in self._fields:
-            if default:
-                return default[0]
             raise BadField(name)
         try:
             return read(self._fields.pop(name))
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
             raise BadField(name) from None
+
+    def get(self, name: str, read: Callable[[Any], T], default: U) -> T | U:
+        """The field, or the default if it is not there."""
+        return self.take(name, read) if name in self._fields else default
 
     def end(self) -> None:
         """Refuse fields that nobody took: they would be lost when the header is written again."""
@@ -312,9 +316,9 @@ def _open_element(value: Any) -> OpenElement:
     return OpenElement(_read_id(id), _name(name), _declarations(declared))
 
 
-def _context(value: Any) -> list[Any]:
+def _context(value: Any) -> tuple[int, tuple[OpenElement, ...]]:
     same, *elements = value
-    return [_whole(0, _MOST_DEPTH)(same), *map(_open_element, elements)]
+    return _whole(0, _MOST_DEPTH)(same), tuple(map(_open_element, elements))
 
 
 def _roots(kind: HeaderKind, depth: int) -> Callable[[Any], SubtreeRoots]:
@@ -336,7 +340,7 @@ def _hole(value: Any) -> tuple[int, int]:
 def _opening(value: Any) -> Opening:
     known = _Fields(_object(value))
     codec, digest = known.take("codec", _text), known.take("digest", _text)
-    text = known.take("text", _text, None)
+    text = known.get("text", _text, None)
     known.end()
     if codec_name(codec) != codec:
         raise ValueError

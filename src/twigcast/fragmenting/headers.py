@@ -23,8 +23,8 @@ from twigcast.fragmenting.fragments import (
     Header,
     HeaderKind,
     LabelPaths,
-    Opening,
     OpenElement,
+    Opening,
     PathEntry,
     namespaces_in_scope,
 )

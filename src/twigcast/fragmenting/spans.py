@@ -51,7 +51,7 @@ class CutDocument:
         )
 
     def label_paths(self, numbers: frozenset[int], told: set[int]) -> LabelPaths | None:
-        """The label paths with these numbers; the entries that were not ``told`` before are told with them."""
+        """The label paths with these numbers, and the entries that no fragment has ``told`` before."""
         if self.paths is None:
             return None
         new = []

@@ -4,7 +4,7 @@
 
     runs as the scanner reports them        run 1: f e, at the first separator;  run 2: b;  the rest: a
     as a tree, by their byte ranges         a ⊃ run 2 ⊃ run 1
-    fragments                               1: f e     2: b, with a hole for run 1     3: a, with one for run 2
+    fragments                               1: f e    2: b, with a hole for run 1    3: a, with one for run 2
 
 An element belongs to the innermost run around it, so its number in its fragment is its number in the
 document, less the elements of that run's holes before it, plus the elements of the fragment's earlier runs.
