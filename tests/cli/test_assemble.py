@@ -12,7 +12,7 @@ from twigcast.fragmenting import Spans, encode, fragment
 
 Write = Callable[[str, str | bytes], Path]
 RunCommand = Callable[..., Any]
-BODY = "<a>é<b/><c/>\r\n</a>".encode()
+BODY = "<a>é<b/><c/>\n</a>".encode()
 
 
 @pytest.fixture

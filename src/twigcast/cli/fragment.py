@@ -198,7 +198,7 @@ def _parts(document: str, cutter: Cutter) -> Iterator[Fragment]:
 
 
 @contextlib.contextmanager
-def _opened(document: str) -> Iterator[tuple[IO[bytes], int]]:
+def _opened(document: str) -> Iterator[tuple[IO[bytes] | gzip.GzipFile, int]]:
     """The bytes of a document, and how many there are; 0 if that is not known."""
     if document == "-":
         yield sys.stdin.buffer, 0
@@ -218,7 +218,7 @@ def _opened(document: str) -> Iterator[tuple[IO[bytes], int]]:
             yield file, os.fstat(file.fileno()).st_size
 
 
-def _blocks(file: IO[bytes], document: str) -> Iterator[bytes]:
+def _blocks(file: IO[bytes] | gzip.GzipFile, document: str) -> Iterator[bytes]:
     try:
         while block := file.read(_BLOCK):
             yield block

@@ -33,7 +33,7 @@ from twigcast.fragmenting.subtrees import SubtreeMaker
 
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
-_BLOCK = 1 << 20  # bytes of a whole document that are scanned at once
+_BLOCK = 1 << 18  # bytes of a whole document that are scanned at once: they stay in the cache
 
 
 def fragment(

@@ -73,10 +73,13 @@ struct ScanRule {
 class Scanner {
 public:
     Scanner(ScanRule rule, std::uint64_t at, LabelPathTable* paths, std::uint32_t path)
-        : rule_(std::move(rule)), paths_(paths), path_(path), at_(at) {}
+        : rule_(std::move(rule)), paths_(paths), path_(path), at_(at) {
+        if (rule_.elements) most_elements_ = rule_.elements;
+        if (rule_.bytes) most_offset_ = rule_.bytes;
+        if (!rule_.numbers.empty()) next_number_ = rule_.numbers[0];
+    }
 
-    // Scans on from where it stopped.  data[0] is the byte at `base` of the document; `begin` is where the
-    // piece begins that the next stop ends.
+    // Scans on from where it stopped; data[0] is the byte at `base` of the document.
     ScanResult scan(const char* data, std::size_t size, std::uint64_t base, bool final) {
         data_ = data;
         base_ = base;
@@ -88,7 +91,7 @@ public:
 
     // After a stop: what comes next belongs to the next piece.
     void begin_piece() {
-        begin_ = at_;
+        if (rule_.bytes) most_offset_ = at_ + rule_.bytes;
         piece_elements_ = 0;
         start_depth_ = low_ = stack_.size();
         roots_.clear();
@@ -370,13 +373,15 @@ private:
         run.last = elements_ + 1;
     }
 
+    // Whether the piece ends before the start tag at p.  The three bounds are never reached where the rule has
+    // none, so most tags cost three comparisons.
     bool stops(const char* p) {
-        const bool is_given = next_ < rule_.numbers.size() && rule_.numbers[next_] == elements_ + 1;
-        if (is_given) ++next_;
-        if (rule_.subtrees)
-            return runs_ && (is_given || (rule_.elements && piece_elements_ >= rule_.elements));
-        return piece_elements_ && (is_given || (rule_.elements && piece_elements_ >= rule_.elements) ||
-                                   (rule_.bytes && offset(p) - begin_ >= rule_.bytes));
+        if (piece_elements_ < most_elements_ && offset(p) < most_offset_ && elements_ + 1 < next_number_)
+            return false;
+        const bool is_given = elements_ + 1 == next_number_;
+        if (is_given) next_number_ = ++next_ < rule_.numbers.size() ? rule_.numbers[next_] : never;
+        const bool is_over = piece_elements_ >= most_elements_ || offset(p) >= most_offset_;
+        return (is_given || is_over) && (rule_.subtrees ? runs_ > 0 : piece_elements_ > 0);
     }
 
     std::size_t count_root(std::string_view name) {
@@ -399,7 +404,8 @@ private:
     LabelPathTable* paths_;
     std::uint32_t path_;      // the label path of what the content is in
     std::uint64_t at_;        // where the scan continues
-    std::uint64_t begin_ = 0;  // where the piece begins
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+    std::uint64_t most_elements_ = never, most_offset_ = never, next_number_ = never;  // where a piece ends
     std::uint64_t resume_ = 0;
     const char* data_ = nullptr;
     const char* end_ = nullptr;
