@@ -33,8 +33,8 @@ def run(scale: float, watch: Watch) -> Findings:
         "Milliseconds are for one query, the time of a set divided by its size.",
         "The thesis says that fragments win at 10 and 20 queries, S and C also at 80, and all of them where "
         "no query has a match.",
-        "Here a query such as /site//text/emph/emph, with // near its root and no match, is relevant for every "
-        "fragment: a set that has one parses all of them, at more cost than the whole.",
+        "Here a query such as /site//text/emph/emph, with // near its root and no match, is relevant for "
+        "every fragment: a set that has one parses all of them, at more cost than the whole.",
         "paths_N is ours: label paths in headers show that such a query has no match.",
     )
     tables = (
