@@ -39,10 +39,11 @@ def relevant_nodes(query: Query, header: Header, dictionary: PathDictionary | No
     """
     nodes = query.nodes[1:]
     if query.opaque:
-        return frozenset(node.number for node in nodes)
+        return frozenset(node.number for node in query.nodes)
     if not lists_elements(header):
         root = header.starts_document
-        return frozenset(node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root)
+        found = {node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root}
+        return frozenset(found | {node.number for node in query.nodes if node.text is not TextUse.NONE})
     labels = _label_paths(header, dictionary)
     found = {node.number for node in nodes if _is_relevant(query, node, header, labels)}
     return frozenset(found | {node.number for node in query.nodes if _needs_text(query, node, header)})
@@ -75,7 +76,7 @@ class Relevance:
             tree.bit(number, node.number)
             for number, query in enumerate(tree.queries)
             if query.opaque
-            for node in query.nodes[1:]
+            for node in query.nodes
         )
         self._all = _mask(tree, lambda node: node.number > 0)
         self._child_roots = _mask(
@@ -92,7 +93,8 @@ class Relevance:
     def nodes(self, header: Header) -> int:
         """The query nodes that a fragment is relevant for, as a bit set."""
         if not lists_elements(header):
-            return self._all & ~(0 if header.starts_document else self._child_roots) | self._opaque
+            outside = 0 if header.starts_document else self._child_roots
+            return self._all & ~outside | self._opaque | self._own_text | self._text_below
         found = self._opaque
         for run in header.runs:
             found |= self._text(run)
