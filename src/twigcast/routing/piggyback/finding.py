@@ -40,8 +40,8 @@ class DocumentFinding:
     def __init__(self, answer: Answer, record: DocumentWork) -> None:
         self.answer = answer
         self.record = record
-        self.shared: Envelope | None = None
-        """The document as it is sent to all neighbours, where that is the same."""
+        self.sent: Envelope | None = None
+        """The document as it was last sent to a neighbour; others are often sent the same."""
 
     @property
     def known(self) -> Known:

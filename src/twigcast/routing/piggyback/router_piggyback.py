@@ -214,29 +214,29 @@ class RouterPiggyback:
             if part is not None:
                 finding.record.eager[neighbour] = part
                 positive, negative = positive if protocol.timing is Timing.EAGER else "s", ""
-        if positive or negative:
-            annotator = self._annotators[neighbour]
+        annotator, found = self._annotators[neighbour], b""
+        if annotator.plan is not None or "s" in negative or "t" in positive:
             numbers = self._asked[neighbour].numbers
             annotations = annotator.annotate(finding, positive, negative, numbers)
             found = self._encoded(annotations, envelope)
             if work is not None:
                 finding.record.paper_bits += annotator.paper_bits(annotations)
-        else:
-            found = b""
         if work is not None:
             finding.record.written[neighbour] = len(found)
-        return envelope.with_annotations(found)
+        if finding.sent is None or finding.sent.annotations != found:
+            finding.sent = envelope.with_annotations(found)
+        return finding.sent
 
     def _with_structure(self, envelope: Envelope, finding: DocumentFinding) -> Envelope:
         """Return the document with its structure, which is the same for all neighbours."""
         if finding.is_derived:
             return envelope
-        if finding.shared is None:
+        if finding.sent is None:
             structure = finding.structure
             sections = {} if structure is None else {int(AnnotationKind.STRUCTURE): structure}
             annotations = Annotations(finding.figures, sections, whole=True)
-            finding.shared = envelope.with_annotations(self._encoded(annotations, envelope))
-        return finding.shared
+            finding.sent = envelope.with_annotations(self._encoded(annotations, envelope))
+        return finding.sent
 
     def _encoded(self, annotations: Annotations, envelope: Envelope) -> bytes:
         return annotations.encode(envelope, self._secret) if annotations.sections else b""
@@ -311,16 +311,15 @@ class RouterPiggyback:
     def _is_outdated(self, link: str) -> bool:
         """Whether a neighbour from which a document has come should get a new plan."""
         planned = self._planned[link]
-        rows = len(self._rows_for(link).numbers)
         if planned.row_changes < 0:
-            return rows > 0
-        if planned.has_new_questions:
+            return len(self._rows_for(link).numbers) > 0
+        if planned.has_new_questions or planned.missed > PATIENCE:
             return True
         changed = self._row_changes - planned.row_changes
-        if changed and planned.parsed > PATIENCE:
-            return True
-        if changed > max(FEW_CHANGES, rows // 8) or planned.missed > PATIENCE:
-            return True
+        if changed:
+            few = max(FEW_CHANGES, len(self._rows_for(link).numbers) // 8)
+            if changed > few or planned.parsed > PATIENCE:
+                return True
         return self._samples and self._sample.is_full and planned.sampled < len(self._sample)
 
     def _plan(self, link: str, work: Work | None) -> AnnotationPlan:
