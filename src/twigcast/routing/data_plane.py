@@ -54,10 +54,14 @@ def send_documents(
             for number, neighbour in enumerate(asked.neighbours):
                 if links >> number & 1:
                     if annotated is not None:
-                        onward = Publish(annotated(envelope, finding, neighbour))
+                        marked = annotated(envelope, finding, neighbour)
+                        if marked is not onward.envelope:
+                            onward = Publish(marked)
                     outgoing.setdefault(neighbour, []).append(onward)
+        delivered = None
         for client, ids in deliveries.by_client(deliveries.rows(finding.answer)):
-            outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope.delivered(), ids))
+            delivered = delivered or envelope.delivered()
+            outgoing.setdefault(asked.clients[client], []).append(Deliver(delivered, ids))
 
 
 def send_paths(

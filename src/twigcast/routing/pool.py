@@ -157,7 +157,7 @@ class Pool:
         match = self._index.match_structure(structure, names)
         if match.error is not None:
             return None
-        return self._numbers_at(match.positions), self._numbers_at(match.open)
+        return self._numbers_at(match.positions), self._numbers_at(match.open) if len(match.open) else NONE
 
     @property
     def limits(self) -> DocumentLimits:
