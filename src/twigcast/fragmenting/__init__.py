@@ -9,8 +9,12 @@ from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
     SUFFIX,
     decode,
+    decode_cut_header,
     decode_manifest,
+    decode_with_header,
     encode,
+    encode_cut_header,
+    encode_header,
     encode_manifest,
 )
 from twigcast.fragmenting.fragments import (
@@ -33,6 +37,7 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
 
 __all__ = [
@@ -43,6 +48,8 @@ __all__ = [
     "CutRule",
     "Cuts",
     "Cutter",
+    "DocumentJoin",
+    "EvaluatedFragments",
     "Fragment",
     "Header",
     "HeaderKind",
@@ -61,10 +68,15 @@ __all__ = [
     "Subtrees",
     "assemble",
     "decode",
+    "decode_cut_header",
     "decode_manifest",
+    "decode_with_header",
     "elements_at_holes",
     "encode",
+    "encode_cut_header",
+    "encode_header",
     "encode_manifest",
+    "evaluate_fragment",
     "expanded_names",
     "fragment",
     "fragment_number",
