@@ -96,9 +96,7 @@ class FragmentIndex:
             return self._ended[doc_id]
         document = self._open.get(doc_id)
         if document is None:
-            raise FragmentError(
-                f"no fragment of {doc_id!r} has come", code="fragments-missing", doc_id=doc_id
-            )
+            raise FragmentError(f"no fragment of {doc_id!r} has come", code="fragments-missing", doc_id=doc_id)
         document.flush()
         return self._end(document, document.finish("ended"))
 

@@ -86,9 +86,7 @@ class OpenDocument:
         self._arrived += len(fragment.body)
         if self._arrived > self._limits.bytes:
             message = f"the document is too large (limit bytes: {self._limits.bytes:,})"
-            self._error = DocumentError(
-                message, code="too-large", line=1, column=1, offset=self._limits.bytes
-            )
+            self._error = DocumentError(message, code="too-large", line=1, column=1, offset=self._limits.bytes)
             return []
         if not self._matcher.is_exact:
             self._kept[fragment.number] = fragment

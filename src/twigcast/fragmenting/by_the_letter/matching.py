@@ -303,9 +303,7 @@ class LetterMatching:
             for point, count in points.items():
                 subtrees[point.node] = subtrees.get(point.node, 0) + count
         if (by_header := self._by_header.get(number)) is not None:
-            relevant = (
-                by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
-            )
+            relevant = by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
         self._outlook.note(number, relevant, subtrees)
 
     def _settle(self, touched: Iterable[int]) -> None:

@@ -181,7 +181,7 @@ class DocumentJoin:
         return tuple(number for number in range(1, last + 1) if number not in self._arrivals)
 
     def status(self) -> Status:
-        """Whether the document is ``open``, ``complete`` or ``broken``, after what can be decided is decided."""
+        """Decide what can be decided; the document is then ``open``, ``complete`` or ``broken``."""
         if self.error is None:
             self._matcher.derive(self._partial)
             whole = self._last is not None and len(self._arrivals) == self._last

@@ -1,4 +1,4 @@
-"""Evaluates one fragment by itself, for all subscriptions, into a partial that is sent to where it is joined."""
+"""Evaluates one fragment by itself, for all subscriptions, into a partial that can be sent and joined."""
 
 from __future__ import annotations
 

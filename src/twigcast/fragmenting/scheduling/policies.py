@@ -117,9 +117,7 @@ class Outlook:
         """The number of queries of which a leaf fits on a label path here and on none evaluated so far."""
         new = self.paths.get(fragment, self.relevant[fragment]) & ~self.seen_paths & self.undecided
         leaves = {
-            query
-            for query, number in self.tree.members(new)
-            if not self.tree.queries[query].nodes[number].children
+            query for query, number in self.tree.members(new) if not self.tree.queries[query].nodes[number].children
         }
         return len(leaves)
 
@@ -132,9 +130,7 @@ class Outlook:
                 counts = self._fragments[first + 1 : first + len(query)]
                 least = min((count for count in counts if count), default=0)
                 if least:
-                    found |= sum(
-                        1 << first + 1 + place for place, count in enumerate(counts) if count == least
-                    )
+                    found |= sum(1 << first + 1 + place for place, count in enumerate(counts) if count == least)
         return found
 
     def _count(self, fragment: int) -> None:

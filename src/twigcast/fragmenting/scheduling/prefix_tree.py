@@ -22,7 +22,6 @@ from twigcast.document import Name
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode
 from twigcast.pattern import ANY, Axis, NameTest
 
-
 @dataclass(eq=False, slots=True)
 class PrefixNode:
     """A step that begins the same in all its members."""

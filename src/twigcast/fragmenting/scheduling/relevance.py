@@ -43,7 +43,9 @@ def relevant_nodes(
         return frozenset(node.number for node in nodes)
     if not lists_elements(header):
         root = header.starts_document
-        return frozenset(node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root)
+        return frozenset(
+            node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root
+        )
     labels = _label_paths(header, dictionary or {})
     found = {node.number for node in nodes if _is_relevant(query, node, header, labels)}
     return frozenset(found | {node.number for node in nodes if _needs_text(query, node, header)})

@@ -100,9 +100,10 @@ def _assembled(batches: Iterator[pa.RecordBatch], *, rules: JoinRules) -> Iterat
     """Put documents together; the row of a document comes before its fragments."""
     rows = (row for batch in batches for row in _rows(batch))
     for _, group in groupby(rows, itemgetter("doc_id")):
-        first = next(group)
+        ordered = iter(group)
+        first = next(ordered)
         try:
-            body = assemble(decode(row["fragment"]) for row in group)
+            body = assemble(decode(row["fragment"]) for row in ordered)
         except FragmentError as error:
             yield _hit(first, None, error_without_position(error.message, code=error.code), rules)
             continue

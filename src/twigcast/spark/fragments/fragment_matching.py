@@ -38,13 +38,14 @@ def match_fragments(
     """Match documents in fragments; one row for each document, as ``match`` would give for the whole.
 
     ``fragments`` has the columns ``doc_id``, ``number``, ``header`` (see ``encode_header``) and ``body``, or
-    only ``body``, which is then a whole ``.tcf`` file; or it is what ``read`` returns for the format ``huge``.
-    Fragments of a document come in any order and place, and may come several times; each is evaluated once
-    for all subscriptions, and its body does not move.
+    only ``body``, which is then a whole ``.tcf`` file; or it is the result of ``read`` for the format
+    ``huge``.  Fragments of a document come in any order and place, and may come several times; each is
+    evaluated once for all subscriptions, and its body does not move.
     The columns are ``doc_id``, ``matches``, ``index_version``, ``error``, ``fragment`` (the number of the one
-    with the error), ``size`` and ``body``, for ``deliveries`` and ``dead_letters``.  The ``body`` is that of the
+    with the error), ``size`` and ``body``, for ``deliveries`` and ``dead_letters``.  The ``body`` is the
     whole document, and null if no delivery needs it: with ``content="reference"`` that is so unless a
-    subscription asks for parts or can be decided only on the whole document.  Huge files have only references.
+    subscription asks for parts or can be decided only on the whole document.  Huge files have references
+    only.
     Without ``checked``, fragments whose headers show that they make no difference are not parsed.
     A document of which fragments are missing has an error with the code ``fragments-missing``.
     """

@@ -8,8 +8,8 @@
     table        a table of the catalogue                                  doc_id: a column
     parquet …    any format of Spark, with its options                     doc_id: a column
 
-All of them give ``doc_id`` and ``body``; fragments are for ``match_fragments``.  A document that a source could not read is a row with an ``error``,
-which ends in the dead letters.
+All of them give ``doc_id`` and ``body``; fragments and huge files are for ``match_fragments``.
+A document that a source could not read is a row with an ``error``, which ends in the dead letters.
 """
 
 from __future__ import annotations
