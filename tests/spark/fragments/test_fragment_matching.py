@@ -28,7 +28,9 @@ ITEMS = "".join(f"<item n='{n}'><name>i{n % 7}</name>text<price>{n}</price></ite
 SHOP = f"<shop xmlns:m='urn:m'><m:head/>{ITEMS}<end>last</end></shop>".encode()
 ENTITIES = "".join(f"<!ENTITY e{n} 'entity {n}'>" for n in range(60))
 LONG = f"<!DOCTYPE shop [{ENTITIES}]><shop><item><name>&e7;</name></item>{ITEMS}</shop>".encode()
-LATIN = f"<?xml version='1.0' encoding='ISO-8859-1'?><shop><item>caf\xe9</item>{ITEMS}</shop>".encode("latin-1")
+LATIN = f"<?xml version='1.0' encoding='ISO-8859-1'?><shop><item>caf\xe9</item>{ITEMS}</shop>".encode(
+    "latin-1"
+)
 BODIES = {"shop": SHOP, "long": LONG, "latin": LATIN}
 SUBSCRIPTIONS = {
     "path": "/shop/item/name",
@@ -72,9 +74,7 @@ def test_answers_are_those_of_whole_documents(spark: SparkSession) -> None:
     hits = tc.match_fragments(table(spark, parts), index).collect()
     found = {row.doc_id: (row.error, row.matches, bytes(row.body), row["size"]) for row in hits}
     answers = {key: list(index.match(body).positions) for key, body in BODIES.items()}
-    assert found == {
-        name: (None, answers[name.split()[0]], body, len(body)) for name, body in bodies.items()
-    }
+    assert found == {name: (None, answers[name.split()[0]], body, len(body)) for name, body in bodies.items()}
 
 
 def test_deliveries_are_those_of_whole_documents(spark: SparkSession) -> None:

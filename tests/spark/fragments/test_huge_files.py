@@ -65,5 +65,8 @@ def test_a_file_beyond_the_limit_is_matched_but_not_put_together(spark: SparkSes
     rows = hits.collect()
     assert [row.matches for row in rows if row.error is None] == [[0, 1]]
     letters = tc.dead_letters(hits).collect()
-    assert {(row.subscription, row.code) for row in letters} == {("count", "too-large"), ("part", "too-large")}
+    assert {(row.subscription, row.code) for row in letters} == {
+        ("count", "too-large"),
+        ("part", "too-large"),
+    }
     assert all("limits.bytes" in row.message for row in letters)

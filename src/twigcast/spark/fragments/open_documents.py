@@ -20,6 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from twigcast.errors import RunError
 from twigcast.spark.fragments.completing import KEPT
@@ -120,9 +121,8 @@ class OpenDocumentLog:
     def read_states(self, wanted: Mapping[str, int]) -> DataFrame:
         """The states of documents, each from the batch that has it."""
         folders = [f"{self.states}/batch={batch}" for batch in sorted(set(wanted.values()))]
-        read = self._spark.read.option("basePath", self.states).schema(
-            EVALUATED.simpleString()[7:-1] + ", batch int"
-        )
+        schema = StructType([*EVALUATED.fields, StructField("batch", IntegerType())])
+        read = self._spark.read.option("basePath", self.states).schema(schema)
         stage = partial(_wanted, wanted=dict(wanted))
         return read.parquet(*folders).mapInArrow(stage, EVALUATED)
 

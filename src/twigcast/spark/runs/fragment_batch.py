@@ -94,19 +94,21 @@ def run_fragment_batch(
         made = reduce(DataFrame.unionByName, (_attempts(state, hits, indexes[each]) for each in sorted(used)))
         stack.enter_context(cached(made))
         counts = [write_deliveries(delivered(made), sink, batch) for sink in pipeline.sink]
-        refusals = made.where(F.col("refusal").isNotNull()).count()
-        figures = hits.agg(
-            F.count("error").alias("errors"),
-            F.coalesce(F.sum(F.size("matches")), F.lit(0)).alias("matches"),
-        ).collect()[0]
-        letters = figures["errors"] + refusals
+        matches = sum(len(row["matches"] or ()) for row in outcomes)
+        errors = sum(row["error"] is not None for row in outcomes)
+        refusals = 0
+        if whole:  # only such documents have parts, or are decided in the second pass
+            refusals = made.where(F.col("refusal").isNotNull()).count()
+            figures = hits.agg(F.count("error"), F.sum(F.size("matches"))).collect()[0]
+            errors, matches = figures[0], figures[1] or 0
+        letters = errors + refusals
         more = refused(made) if refusals else None
         write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
         metrics = BatchMetrics(
             batch=batch,
             documents=sum(row["status"] in OUTCOMES for row in outcomes),
             bytes=sum(row["size"] or 0 for row in outcomes if row["status"] in OUTCOMES),
-            matches=figures["matches"],
+            matches=matches,
             deliveries=counts[0],
             dead_letters=letters,
             parse_and_match_seconds=sum(row["seconds"] or 0.0 for row in outcomes),
