@@ -16,8 +16,12 @@ from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
     SUFFIX,
     decode,
+    decode_cut_header,
     decode_manifest,
+    decode_with_header,
     encode,
+    encode_cut_header,
+    encode_header,
     encode_manifest,
 )
 from twigcast.fragmenting.fragments import (
@@ -40,6 +44,7 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
 from twigcast.fragmenting.matching import (
     Certain,
     DocumentProgress,
@@ -64,8 +69,10 @@ __all__ = [
     "CutRule",
     "Cuts",
     "Cutter",
+    "DocumentJoin",
     "DocumentProgress",
     "Eliminate",
+    "EvaluatedFragments",
     "Fragment",
     "FragmentIndex",
     "FragmentLimits",
@@ -93,10 +100,15 @@ __all__ = [
     "Subtrees",
     "assemble",
     "decode",
+    "decode_cut_header",
     "decode_manifest",
+    "decode_with_header",
     "elements_at_holes",
     "encode",
+    "encode_cut_header",
+    "encode_header",
     "encode_manifest",
+    "evaluate_fragment",
     "expanded_names",
     "fragment",
     "fragment_number",
