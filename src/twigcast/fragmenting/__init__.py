@@ -13,6 +13,7 @@ from twigcast.fragmenting.encoding import (
     encode,
     encode_manifest,
 )
+from twigcast.fragmenting.fragment_index import FragmentIndex, FragmentLimits
 from twigcast.fragmenting.fragments import (
     DOCUMENT_NODE,
     HEADER_KINDS,
@@ -34,16 +35,21 @@ from twigcast.fragmenting.fragments import (
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
+from twigcast.fragmenting.outcomes import Certain, Outcome
+from twigcast.fragmenting.scheduling.sending_order import by_novelty
 
 __all__ = [
     "DOCUMENT_NODE",
     "HEADER_KINDS",
     "MANIFEST_NAME",
     "SUFFIX",
+    "Certain",
     "CutRule",
     "Cuts",
     "Cutter",
     "Fragment",
+    "FragmentIndex",
+    "FragmentLimits",
     "Header",
     "HeaderKind",
     "HeaderRow",
@@ -53,6 +59,7 @@ __all__ = [
     "OpenElement",
     "OpenHole",
     "Opening",
+    "Outcome",
     "PathDictionary",
     "PathEntry",
     "Run",
@@ -60,6 +67,7 @@ __all__ = [
     "SubtreeRoots",
     "Subtrees",
     "assemble",
+    "by_novelty",
     "decode",
     "decode_manifest",
     "elements_at_holes",
