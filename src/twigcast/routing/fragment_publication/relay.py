@@ -134,11 +134,11 @@ class FragmentRelay:
         doc_id = message.doc_id if isinstance(message, Unpublish) else message.fragment.doc_id
         key = OpenPublication(link, "" if is_client else message.origin, doc_id)
         if isinstance(message, Unpublish):
-            if is_client:
-                self._failed.pop(key, None)
             if key in self._open:
                 self._open.pop(key).fail(message.reason or "taken back by its publisher", outgoing)
-            elif not is_client:
+            if is_client:
+                self._failed.pop(key, None)
+            else:
                 self._remember(key)
             return
         if key in self._failed:
