@@ -23,6 +23,7 @@ from twigcast.routing import (
 )
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import PAPER, CostModel, LinkModel
+from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.load import Load
 from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.simulation import Simulation
@@ -91,6 +92,8 @@ class Scenario:
     seed: int = 0
     mediation: DialectOptions | None = None
     """Publishers write dialects of the schema, which routers rewrite; None if all write the schema itself."""
+    fragments: FragmentOptions = field(default_factory=FragmentOptions)
+    """How publishers send documents that travel in fragments."""
 
     def by_paths(self) -> Scenario:
         """Return the same scenario with documents that travel as paths, as in the routing paper."""
@@ -130,6 +133,7 @@ class Scenario:
                 sample=sample[:PLAN_SAMPLE],
                 first_match=self._first_match,
                 warm_up=self.publishers.warm_up,
+                fragments=self.fragments,
             )
             for name, strategy in self.strategies.items()
             for approach in chosen

@@ -242,7 +242,7 @@ class FragmentRelay:
             asked.deliveries(capacity),
             asked.neighbours,
             asked.clients,
-            any(len(asked[client]) for client in asked.clients.values()),
+            frozenset(number for number, client in asked.clients.items() if len(asked[client])),
             possible,
             NOWHERE if is_client else table.number,
             self._schemas(link),

@@ -51,8 +51,8 @@ class RelayTables:
     """The links to neighbours, in the order of their numbers."""
     clients: Mapping[int, str]
     """The names of the clients that are attached now, by number."""
-    has_subscribers: bool
-    """Whether clients had subscriptions."""
+    subscribers: frozenset[int]
+    """The numbers of the clients that had subscriptions."""
     possible: int
     """The links, as bits, that the document may take: not the one it came from, and not those without
     subscriptions, unless it may be flooded."""
@@ -217,7 +217,7 @@ class RelayedDocument:
         self._wanted |= wanted_links(
             tables.forwarding, self._answer, flooded=self._is_flooded, arrived=tables.arrived
         )
-        if tables.has_subscribers:
+        if tables.subscribers:
             self._matched = dict(tables.deliveries.by_client(tables.deliveries.rows(self._answer)))
 
     # Within: what is sent
@@ -256,10 +256,10 @@ class RelayedDocument:
     def _release(self) -> None:
         """Drop the fragments, and end the evaluation, if neither can make a difference any more.
 
-        A router does not evaluate what a neighbour has checked if all links are open and no client waits.
+        What a neighbour has checked is not evaluated further if all links are open and no client subscribes.
         """
-        if self._closed or self._tables.has_subscribers:
+        if self._closed or self._tables.subscribers - self._begun:
             return
         self._held, self.held_bytes = [], 0
-        if not self._tables.is_checked:
+        if not self._tables.is_checked and not self._tables.subscribers:
             self._reader = None
