@@ -220,6 +220,21 @@ FIFTEEN = Scenario(
 The papers have 5,000 subscriptions at each router, and documents of NITF; they give no latency.
 """
 
+FOUR_LINKS = Scenario(
+    "four-links",
+    line(3),
+    subscribers=Subscribers("b3", 1, options=replace(LINEAR, min_steps=5, max_steps=6)),
+    publishers=Publishers(
+        "b1", documents=8, options=DocumentOptions(seed=1, elements=16_000, spread=0.2, skew=1.0)
+    ),
+    strategies={
+        "documents": Strategy(advertising=False, covering=False),
+        "fragments": Strategy(advertising=False, covering=False, publication="fragments"),
+    },
+    fragments=FragmentOptions(bytes=16_384, delivery="fragments"),
+)
+"""Documents of about a megabyte that pass three routers to one subscriber, whole and in fragments."""
+
 SCENARIOS = {
     each.name: each
     for each in (
@@ -228,10 +243,11 @@ SCENARIOS = {
         Scenario("line", line(8), subscribers=Subscribers("all", 100)),
         Scenario("star", star(8), subscribers=Subscribers("leaves", 100)),
         FIFTEEN,
+        FOUR_LINKS,
     )
 }
-"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), two small ones, and that of
-the papers on piggybacking."""
+"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), two small ones, that of the
+papers on piggybacking, and one for documents in fragments."""
 
 
 def named_scenario(name: str) -> Scenario:
