@@ -90,9 +90,7 @@ def run(scale: float, watch: Watch) -> Findings:
         f"{size // 1024} KB": tuple((name, ratios[order, size]) for name, order in ORDERS) for size in SIZES
     }
     bars = tuple(
-        Bar(
-            f"{name}, {SIZES[-1] // 1024} KB, of store and forward", ratios[order, SIZES[-1]], "≤", limit
-        )
+        Bar(f"{name}, {SIZES[-1] // 1024} KB, of store and forward", ratios[order, SIZES[-1]], "≤", limit)
         for name, order in ORDERS
         if (limit := BARS.get(order)) is not None
     )

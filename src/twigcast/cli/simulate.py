@@ -70,8 +70,8 @@ def command(
 ) -> None:
     """Run a network of routers in virtual time and compare the costs of routing strategies.
 
-    The messages that routers receive are counted; a document that travels as paths or in fragments counts once
-    for each of these.
+    The messages that routers receive are counted; a document that travels as paths or in fragments counts
+    once for each of them.
     A false positive is a publication that a router received although no subscriber behind it receives it.
     Delays come from a cost model, so that the same scenario gives the same figures on any machine.
     Strategies with annotations have a second table: bytes of annotations for each document that was sent to

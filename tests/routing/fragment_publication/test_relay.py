@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.routing.overlay import Delivery, Overlay, expected, story
+from tests.routing.overlay import Delivery, Overlay, any_document, expected, story, subscription
 from twigcast.document import read
 from twigcast.fragmenting import HEADER_KINDS, CutRule, Cuts, Fragment, Spans, fragment
 from twigcast.pattern import Pattern, parse
@@ -19,6 +20,7 @@ from twigcast.routing import Network, Router, Strategy
 from twigcast.routing import Overlay as JoinedOverlay
 from twigcast.routing.fragment_publication import relay as relay_module
 from twigcast.routing.messages import (
+    Deliver,
     DeliverFragment,
     Envelope,
     Message,
@@ -55,7 +57,7 @@ def router(strategy: Strategy = BY_FRAGMENTS) -> Router:
 # Deliveries
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False), st.sampled_from(COMBINATIONS))
 def test_fragments_of_publishers_are_delivered_as_flooding_does(random: Random, strategy: Strategy) -> None:
     """Publishers cut documents in any way and send the fragments in any order, those of several in between.
@@ -109,6 +111,45 @@ def publish(overlay: Overlay, documents: Sequence[tuple[str, Envelope]], random:
 
 def due(live: dict[str, tuple[str, Pattern]], documents: Sequence[tuple[str, Envelope]]) -> list[Delivery]:
     return sorted(each for _, envelope in documents for each in expected(live, envelope))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False))
+def test_changes_while_documents_are_under_way_count_for_later_ones(random: Random) -> None:
+    """A document is matched against the subscriptions that the router had at its first fragment."""
+    made = Router("r", ["n", "m"], ["c", "x"], strategy=BY_FRAGMENTS)
+    live: dict[str, tuple[str, Pattern]] = {}
+    arriving: list[tuple[Envelope, Fragment]] = []
+    for number in range(4):
+        envelope = Envelope(f"d{number}", any_document(random))
+        parts = fragment(envelope.body, doc_id=envelope.doc_id, cut=Spans(elements=random.randint(1, 3)))
+        arriving += [(envelope, each) for each in parts]
+    random.shuffle(arriving)
+    left = Counter(envelope.doc_id for envelope, _ in arriving)
+    as_begun: dict[str, dict[str, tuple[str, Pattern]]] = {}
+    forwarded: Counter[str] = Counter()
+    sizes = left.copy()
+    for step, (envelope, each) in enumerate(arriving):
+        link, id = random.choice("mcx"), f"s{step}"
+        live[id] = link, subscription(random)
+        made.subscribe(id, live[id][1], link)
+        if random.randint(0, 1):
+            id = random.choice(list(live))
+            made.unsubscribe(id, live.pop(id)[0])
+        subscribed = as_begun.setdefault(envelope.doc_id, dict(live))
+        sent = made.handle([PublishFragment(each, origin="p")], "n")
+        forwarded[envelope.doc_id] += sum(link == "m" for link, _ in sent)
+        left[envelope.doc_id] -= 1
+        if not left[envelope.doc_id]:
+            due = expected(subscribed, envelope)
+            found = [
+                (link, message.envelope.doc_id, tuple(sorted(message.subscriptions)))
+                for link, message in sent
+                if isinstance(message, Deliver)
+            ]
+            assert sorted(found) == [each for each in due if each[0] != "m"]
+            wanted = any(client == "m" for client, *_ in due)
+            assert forwarded[envelope.doc_id] == (sizes[envelope.doc_id] if wanted else 0)
 
 
 @pytest.mark.parametrize("order", ["document", "novelty"])
