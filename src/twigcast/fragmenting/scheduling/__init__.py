@@ -9,8 +9,9 @@ from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, Policy, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
-from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, relevant_nodes
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements, relevant_nodes
+from twigcast.fragmenting.scheduling.sending_order import by_novelty
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 
 __all__ = [
     "POLICIES",
@@ -19,7 +20,6 @@ __all__ = [
     "Contexts",
     "EntryPoint",
     "KnownHeaders",
-    "Manifest",
     "Outlook",
     "PathState",
     "Policy",
@@ -31,5 +31,7 @@ __all__ = [
     "TextUse",
     "Window",
     "bits",
+    "by_novelty",
+    "lists_elements",
     "relevant_nodes",
 ]
