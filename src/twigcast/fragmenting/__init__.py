@@ -56,7 +56,7 @@ from twigcast.fragmenting.matching import (
     match_large,
 )
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
-from twigcast.fragmenting.scheduling import POLICIES, PolicyName, relevant_nodes
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, by_novelty, relevant_nodes
 
 __all__ = [
     "DOCUMENT_NODE",
@@ -99,6 +99,7 @@ __all__ = [
     "SubtreeRoots",
     "Subtrees",
     "assemble",
+    "by_novelty",
     "decode",
     "decode_cut_header",
     "decode_manifest",

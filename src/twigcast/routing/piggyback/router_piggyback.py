@@ -22,9 +22,8 @@ import numpy as np
 
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
-from twigcast.routing.data_plane import Outgoing
 from twigcast.routing.interests import Interests
-from twigcast.routing.messages import Envelope, Message, Publish, RequestAnnotations, is_flooded
+from twigcast.routing.messages import Envelope, Message, Outgoing, Publish, RequestAnnotations, is_flooded
 from twigcast.routing.piggyback.annotating import Annotator
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, accepted
 from twigcast.routing.piggyback.choice.document_sample import DocumentSample
