@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         StructureMatch,
         Tuning,
     )
-    from twigcast.fragmenting import Fragment, assemble, fragment
+    from twigcast.fragmenting import Fragment, FragmentIndex, assemble, fragment
     from twigcast.pattern import Pattern, PatternLimits, Subscription, parse, render
     from twigcast.rewriting import Mapping, Mappings, rewrite
 
@@ -46,6 +46,7 @@ __all__ = [
     "EvaluationError",
     "Fragment",
     "FragmentError",
+    "FragmentIndex",
     "Index",
     "IndexFileError",
     "Mapping",
@@ -98,7 +99,7 @@ __getattr__ = lazy_names(
             "StructureMatch",
             "Tuning",
         ),
-        "twigcast.fragmenting": ("Fragment", "assemble", "fragment"),
+        "twigcast.fragmenting": ("Fragment", "FragmentIndex", "assemble", "fragment"),
         "twigcast.pattern": ("Pattern", "PatternLimits", "Subscription", "parse", "render"),
         "twigcast.rewriting": ("Mapping", "Mappings", "rewrite"),
     },
