@@ -31,6 +31,7 @@ from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.fragments import HEADER_KINDS, Fragment, HeaderKind, Opening
 from twigcast.fragmenting.spans import CutDocument, ScanStop, SpanMaker
 from twigcast.fragmenting.subtrees import SubtreeMaker
+from twigcast.system import garbage_collection_paused
 
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
@@ -132,6 +133,10 @@ class Cutter:
         if self._scanner is None and not self._begin(view[self._prolog_read - base : end - base], final):
             self._prolog_read = end
             return []
+        with garbage_collection_paused():  # an aware cut makes some objects for each element
+            return self._cut_up_to(view, base, end, final=final)
+
+    def _cut_up_to(self, view: memoryview, base: int, end: int, *, final: bool) -> list[Fragment]:
         assert self._scanner is not None
         assert self._maker is not None
         at = self._scanner.at
