@@ -10,7 +10,7 @@ from twigcast.fragmenting.by_the_letter import (
     LetterOptions,
     LetterWork,
 )
-from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
+from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
 from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
@@ -64,6 +64,7 @@ __all__ = [
     "MANIFEST_NAME",
     "POLICIES",
     "SUFFIX",
+    "Aware",
     "ByTheLetter",
     "Certain",
     "CutRule",
