@@ -64,9 +64,9 @@ def hits_with_bodies(whole: DataFrame, fragments: DataFrame, rules: JoinRules) -
     return ordered.mapInArrow(partial(_assembled, rules=rules), WHOLE)
 
 
-def hits_of_files(whole: DataFrame, rules: JoinRules, links: Links) -> DataFrame:
-    """The hits of files that are needed as a whole: their ``doc_id`` is the path."""
-    return whole.mapInArrow(partial(_read, rules=rules, links=links), WHOLE)
+def hits_of_files(joined: DataFrame, rules: JoinRules, links: Links) -> DataFrame:
+    """The hits and dead letters of files; those that are needed as a whole are read by their ``doc_id``."""
+    return joined.mapInArrow(partial(_read, rules=rules, links=links), WHOLE)
 
 
 def kept_fragments(documents: DataFrame | Documents) -> DataFrame:
@@ -113,6 +113,9 @@ def _assembled(batches: Iterator[pa.RecordBatch], *, rules: JoinRules) -> Iterat
 def _read(batches: Iterator[pa.RecordBatch], *, rules: JoinRules, links: Links) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for row in batch.to_pylist():
+            if not row["whole"]:
+                yield _hit(row, row["fragment"], row["error"], rules)
+                continue
             try:
                 with open_file(row["doc_id"], links=links) as file:
                     body = read_within(file, row["size"])
@@ -149,5 +152,7 @@ def _hit(row: dict[str, Any], body: bytes | None, error: ErrorRow | None, rules:
         "twigcast_digest": row["digest"] if rules.content == "reference" else None,
         "size": row["size"],
         "seconds": row["seconds"],
+        "fragment": row["number"] if error is not None and row["number"] > 0 else None,
+        "twigcast_subscription": row["subscription"],
     }
     return pa.RecordBatch.from_pylist([made], schema=ARROW_WHOLE)

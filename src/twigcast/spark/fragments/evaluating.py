@@ -78,7 +78,8 @@ def evaluate(
 
 def _inputs(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
     """The rows of a table of fragments, one at a time."""
-    names = [name for name in ("doc_id", "number", "header", "body", "error") if name in batch.schema.names]
+    known = ("doc_id", "number", "header", "opening", "body", "error")
+    names = [name for name in known if name in batch.schema.names]
     for row in range(batch.num_rows):
         yield {name: batch.column(name)[row].as_py() for name in names}
 
@@ -163,7 +164,10 @@ class _Evaluation:
         if isinstance(header, str):
             header = header.encode()
         if self._is_cut:
-            return Fragment(decode_cut_header(header), body)
+            cut = decode_cut_header(header)
+            if given.get("opening") is not None:
+                cut = replace(cut, opening=replace(cut.opening, text=given["opening"]))
+            return Fragment(cut, body)
         fragment = decode_with_header(header, body)
         stated = given.get("doc_id"), given.get("number")
         if stated[0] not in (None, fragment.doc_id) or stated[1] not in (None, fragment.number):

@@ -57,6 +57,8 @@ def match_fragments(
     choice = VersionChoice(one.version, {one.version: one})
     rules = JoinRules(choice, limits, checked, "reference" if is_cut else content, bounded=not is_cut)
     found = joined(evaluated(fragments, choice, limits, checked=checked), rules)
+    if isinstance(fragments, CutFiles):
+        return hits_of_files(found, rules, fragments.links)
     whole = found.where((F.col("status") == "complete") & F.col("whole"))
     return hits_without_bodies(found, rules).unionByName(whole_hits(whole, fragments, rules))
 

@@ -47,9 +47,8 @@ class CutFiles(Documents):
     """The fragments of files that are cut on the fly; ``links`` says which links are followed."""
 
     def __init__(self, reading: WorkerReading, links: Links) -> None:
-        rows = (
-            f"doc_id string, number int, header binary, body binary, error {ERRORS.dataType.simpleString()}"
-        )
+        error = ERRORS.dataType.simpleString()
+        rows = f"doc_id string, number int, header binary, opening binary, body binary, error {error}"
         super().__init__(reading.places.mapInArrow(reading.stage, rows), lambda: reading)
         self.links = links
 
@@ -91,13 +90,17 @@ class HugeFilesSource:
             )
 
 
-_SPANS = f"path string, number int, place long, header binary, error {ERRORS.dataType.simpleString()}"
+_SPANS = (
+    "path string, number int, place long, header binary, opening binary,"
+    f" error {ERRORS.dataType.simpleString()}"
+)
 _ARROW_SPANS = pa.schema(
     [
         ("path", pa.string()),
         ("number", pa.int32()),
         ("place", pa.int64()),
         ("header", pa.binary()),
+        ("opening", pa.binary()),
         ("error", ARROW_ERROR),
     ]
 )
@@ -106,6 +109,7 @@ _ARROW_ROWS = pa.schema(
         ("doc_id", pa.string()),
         ("number", pa.int32()),
         ("header", pa.binary()),
+        ("opening", pa.binary()),
         ("body", pa.binary()),
         ("error", ARROW_ERROR),
     ]
@@ -155,13 +159,13 @@ def _cut(cutter: Cutter, file: Any) -> Iterator[Fragment]:
 
 
 def _span(header: Header, opening: Opening) -> dict[str, Any]:
-    """The place of a span and its header, which has the opening in full: so no span waits for another."""
-    if not header.starts_document:
-        header = replace(header, opening=opening)
+    """The place of a span and its header; with a long opening in full, so that no span waits for another."""
+    waits = header.opening.text is None and not header.starts_document
     return {
         "number": header.number,
         "place": header.runs[0].place,
         "header": encode_cut_header(header),
+        "opening": opening.text if waits else None,
         "error": None,
     }
 
@@ -170,8 +174,8 @@ def _read(batches: Iterator[pa.RecordBatch], *, links: Links) -> Iterator[pa.Rec
     """The bytes of spans, one at a time."""
     for batch in batches:
         for row in batch.to_pylist():
-            made = {"doc_id": row["path"], "number": row["number"], "header": row["header"], "body": None}
-            made["error"] = row["error"]
+            made = {name: row[name] for name in ("number", "header", "opening", "error")}
+            made["doc_id"] = row["path"]
             if row["error"] is None:
                 size = decode_cut_header(row["header"]).size
                 try:
