@@ -12,6 +12,7 @@ from twigcast.fragmenting.by_the_letter import (
 )
 from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
+from twigcast.fragmenting.earliness import Earliness, earliness
 from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
     SUFFIX,
@@ -66,6 +67,7 @@ __all__ = [
     "Cuts",
     "Cutter",
     "DocumentProgress",
+    "Earliness",
     "Eliminate",
     "Fragment",
     "FragmentIndex",
@@ -95,6 +97,7 @@ __all__ = [
     "assemble",
     "decode",
     "decode_manifest",
+    "earliness",
     "elements_at_holes",
     "encode",
     "encode_manifest",
