@@ -1,7 +1,8 @@
 """How early matches are known: the order of fragments, and what their headers say.
 
-Spans of 64 KB arrive in document order, in random order, or in the order of novelty (N), in which a sender
-that knows the subscriptions would send them.  For each match, the share of the bytes that had arrived when it
+Spans of 64 KB arrive in document order, in random order, or by novelty: each has the most label paths that
+none before it had, so that the sender needs the headers and no subscriptions.  The schedule N, which counts
+subscriptions in place of label paths, takes minutes to order these fragments for 10,000 of them.  For each match, the share of the bytes that had arrived when it
 became certain.  The thesis does not measure this.
 """
 
@@ -15,12 +16,11 @@ from experiments.fragments.documents import MADE, xmark
 from twigcast.filtering import Index
 from twigcast.fragmenting import Earliness, Fragment, Manifest, Spans, earliness, fragment
 from twigcast.fragmenting.earliness import SHARES
-from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 
 SUBSCRIPTIONS = 10_000
 BYTES = 64_000
 KINDS = ("linear", "branching")
-IN_ORDER, RANDOM, NOVELTY, AHEAD = "in order", "random order", "N", "in order, headers first"
+IN_ORDER, RANDOM, NOVELTY, AHEAD = "in order", "random order", "novelty", "in order, headers first"
 
 
 def run(scale: float, watch: Watch) -> Findings:
@@ -32,28 +32,35 @@ def run(scale: float, watch: Watch) -> Findings:
     for kind in watch("subscriptions", KINDS, len(KINDS)):
         index = Index(enumerate(subscriptions("xmark", kind, scaled(SUBSCRIPTIONS, scale))))
         matches = len(index.match(body))
-        for order, arriving in _orders(index, parts).items():
+        for order, arriving in _orders(parts).items():
             manifest = Manifest.of(parts) if order == AHEAD else None
             measured = found[kind, order] = earliness(index, arriving, manifest)
             if len(measured.shares) != matches:
                 wrong.append(f"{kind}, {order}: {len(measured.shares)} matches and not {matches}")
     bars = (
         Bar("linear, in order: mean share", found["linear", IN_ORDER].mean, "≤", 0.45),
-        Bar("linear, N: mean share", found["linear", NOVELTY].mean, "≤", 0.04),
+        Bar("linear, by novelty: mean share", found["linear", NOVELTY].mean, "≤", 0.04),
         Bar("linear, headers first: mean share", found["linear", AHEAD].mean, "=", 0),
         Bar("answers unlike the whole document's", len(wrong), "=", 0),
     )
     return Findings((_table(found, len(parts)),), _charts(found), bars, tuple(wrong))
 
 
-def _orders(index: Index, parts: list[Fragment]) -> dict[str, list[Fragment]]:
+def _orders(parts: list[Fragment]) -> dict[str, list[Fragment]]:
     shuffled = list(parts)
     Random(1).shuffle(shuffled)
-    schedule = WindowSchedule(index, index.partials(), "N", len(parts) + 1)
-    schedule.expect(Manifest.of(parts))
-    for part in parts:
-        schedule.add(part)
-    return {IN_ORDER: parts, RANDOM: shuffled, NOVELTY: schedule.flush(), AHEAD: parts}
+    return {IN_ORDER: parts, RANDOM: shuffled, NOVELTY: _by_novelty(parts), AHEAD: parts}
+
+
+def _by_novelty(parts: list[Fragment]) -> list[Fragment]:
+    left = {part.number: set(part.paths.numbers if part.paths else ()) for part in parts}
+    seen: set[int] = set()
+    order = []
+    while left:
+        number = max(left, key=lambda each: (len(left[each] - seen), -each))
+        seen |= left.pop(number)
+        order.append(parts[number - 1])
+    return order
 
 
 def _table(found: dict[tuple[str, str], Earliness], fragments: int) -> Table:
