@@ -2,8 +2,9 @@
 
 Spans of 64 KB arrive in document order, in random order, or by novelty: each has the most label paths that
 none before it had, so that the sender needs the headers and no subscriptions.  The schedule N, which counts
-subscriptions in place of label paths, takes minutes to order these fragments for 10,000 of them.  For each match, the share of the bytes that had arrived when it
-became certain.  The thesis does not measure this.
+subscriptions in place of label paths, takes minutes to order these fragments for 10,000 of them.
+For each match, the share of the bytes that had arrived when it became certain is measured.  The thesis does
+not measure this.
 """
 
 from __future__ import annotations
