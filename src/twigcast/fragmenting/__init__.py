@@ -12,6 +12,7 @@ from twigcast.fragmenting.by_the_letter import (
 )
 from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
+from twigcast.fragmenting.earliness import Earliness, earliness
 from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
     SUFFIX,
@@ -72,6 +73,7 @@ __all__ = [
     "Cutter",
     "DocumentJoin",
     "DocumentProgress",
+    "Earliness",
     "Eliminate",
     "EvaluatedFragments",
     "Fragment",
@@ -105,6 +107,7 @@ __all__ = [
     "decode_cut_header",
     "decode_manifest",
     "decode_with_header",
+    "earliness",
     "elements_at_holes",
     "encode",
     "encode_cut_header",
