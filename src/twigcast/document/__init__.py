@@ -7,6 +7,19 @@ from twigcast.document.faults import document_error
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
+from twigcast.document.projection import (
+    PART_BYTES,
+    Decisions,
+    Keep,
+    LabelPath,
+    PathDecisions,
+    Projected,
+    ProjectedPart,
+    Projector,
+    Slice,
+    SourceMap,
+    project,
+)
 from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.prolog_reader import PrologReader, TagReader
 from twigcast.document.reading import read
@@ -27,26 +40,36 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
+    "PART_BYTES",
     "PART_FORMS",
     "RECORD_LIMIT",
     "Attribute",
     "AttributeDetail",
     "Comment",
+    "Decisions",
     "Document",
     "DocumentLimits",
     "Element",
     "Instruction",
+    "Keep",
+    "LabelPath",
     "Name",
     "NameTable",
     "Node",
     "PartCutter",
     "PartForm",
+    "PathDecisions",
     "PathNumbers",
+    "Projected",
+    "ProjectedPart",
+    "Projector",
     "PrologReader",
     "Record",
     "RecordSplitter",
     "Shape",
     "Shift",
+    "Slice",
+    "SourceMap",
     "Structure",
     "TagReader",
     "TagScanner",
@@ -59,6 +82,7 @@ __all__ = [
     "joined",
     "line_breaks",
     "node_path",
+    "project",
     "read",
     "relocated",
     "string_value",
