@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 from twigcast import __version__
 from twigcast.cli import (
     check,
+    chunk,
     dead_letters,
     explain,
     generate,
@@ -106,6 +107,7 @@ app = typer.Typer(
 )
 app.command("match", epilog=match.EXAMPLES)(match.command)
 app.command("check", epilog=check.EXAMPLES)(check.command)
+app.command("chunk", epilog=chunk.EXAMPLES)(chunk.command)
 app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.add_typer(generate.app, name="generate")
 app.add_typer(index.app, name="index")
