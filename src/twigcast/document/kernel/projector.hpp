@@ -161,10 +161,8 @@ private:
         }
         Frame& frame = frames_[depth];
         const Frame& parent = frames_[depth - 1];
-        const StateTable::Step* step = known(parent.state, name);
-        if (!step) return;
+        if (!find_state(parent.state, name, frame.state)) return;
         depth_ = depth;
-        frame.state = step->state;
         frame.quiet = parent.quiet;
         if (frame.quiet) return;
         const auto at = static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_));
@@ -172,7 +170,7 @@ private:
         frame.start = at;
         frame.in_entity = sign(at) == '&';
         frame.base = frame.in_entity ? parent.base : static_cast<std::uint32_t>(depth);
-        const std::uint8_t* wanted = table_.keeps(step->state);
+        const std::uint8_t* wanted = table_.keeps(frame.state);
         if (frame.in_entity) return start_in_entity(frame, wanted);
         std::uint64_t tag_end = 0;  // searched for if it is needed
         bool active = false, unnamed = true;
@@ -279,17 +277,17 @@ private:
         return count > limits_.attributes;
     }
 
-    const StateTable::Step* known(std::uint32_t state, const char* name) {
-        const std::size_t size = std::strlen(name);
+    bool find_state(std::uint32_t state, const char* name, std::uint32_t& child) {
+        std::size_t size = 0;
         const std::uint32_t number = table_.name(name, size);
-        if (const StateTable::Step* step = table_.find(state, number)) return step;
-        std::uint32_t child = 0;
+        if (table_.find(state, number, child)) return true;
         asked_keeps_.assign(outputs_.size(), 0);
         if (!oracle_(asked_, state, name, size, child, asked_keeps_.data())) {
             stop(oracle_failed);
-            return nullptr;
+            return false;
         }
-        return table_.add(state, number, child, asked_keeps_.data());
+        table_.add(state, number, child, asked_keeps_.data());
+        return true;
     }
 
     // Writing

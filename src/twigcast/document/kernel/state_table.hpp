@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,33 +14,38 @@ namespace twigcast {
 
 class StateTable {
 public:
-    struct Step {
-        std::uint64_t key = 0;  // state and name, plus 1; 0: free
-        std::uint32_t state = 0;
-    };
-
     explicit StateTable(std::size_t outputs) : outputs_(outputs), names_(256, 0), steps_(1024) {}
 
-    std::uint32_t name(const char* text, std::size_t size) {
-        const std::uint64_t hash = hash_of(text, size);
+    // The number of a name that ends with a zero byte, and its size.
+    std::uint32_t name(const char* text, std::size_t& size) {
+        std::uint64_t hash = 0x9E3779B97F4A7C15ull;
+        const char* c = text;
+        for (; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001B3ull;
+        hash ^= hash >> 32;
+        size = static_cast<std::size_t>(c - text);
         for (std::size_t i = hash & (names_.size() - 1);; i = (i + 1) & (names_.size() - 1)) {
             const std::uint32_t number = names_[i];
             if (!number) return add_name(text, size, hash);
-            const std::string& known = texts_[number - 1].first;
-            if (texts_[number - 1].second == hash && known.size() == size && !std::memcmp(known.data(), text, size))
+            const Known& known = texts_[number - 1];
+            if (known.hash == hash && known.text.size() == size && !std::memcmp(known.text.data(), text, size))
                 return number - 1;
         }
     }
 
-    const Step* find(std::uint32_t state, std::uint32_t name) const {
-        const std::uint64_t key = key_of(state, name);
-        for (std::size_t i = mixed(key) & (steps_.size() - 1);; i = (i + 1) & (steps_.size() - 1)) {
-            if (steps_[i].key == key) return &steps_[i];
-            if (!steps_[i].key) return nullptr;
+    // The state of a child, if it is known; most names occur again below the state below which they occurred last.
+    bool find(std::uint32_t state, std::uint32_t name, std::uint32_t& child) {
+        Known& known = texts_[name];
+        if (known.parent != state) {
+            const Step* step = probe(state, name);
+            if (!step) return false;
+            known.parent = state;
+            known.child = step->state;
         }
+        child = known.child;
+        return true;
     }
 
-    const Step* add(std::uint32_t state, std::uint32_t name, std::uint32_t child, const std::uint8_t* keeps) {
+    void add(std::uint32_t state, std::uint32_t name, std::uint32_t child, const std::uint8_t* keeps) {
         if (2 * (count_ + 1) > steps_.size()) {
             std::vector<Step> old(2 * steps_.size());
             old.swap(steps_);
@@ -52,7 +56,7 @@ public:
         if (keeps_.size() < (child + 1) * outputs_) keeps_.resize((child + 1) * outputs_);
         std::memcpy(keeps_.data() + child * outputs_, keeps, outputs_);
         order_.emplace_back(state, name);
-        return put({key_of(state, name), child});
+        put({key_of(state, name), child});
     }
 
     const std::uint8_t* keeps(std::uint32_t state) const { return keeps_.data() + state * outputs_; }
@@ -60,9 +64,28 @@ public:
     // The steps that were asked for, in the order in which they occurred first.
     std::size_t size() const { return order_.size(); }
     std::uint32_t state(std::size_t i) const { return order_[i].first; }
-    const std::string& text(std::size_t i) const { return texts_[order_[i].second].first; }
+    const std::string& text(std::size_t i) const { return texts_[order_[i].second].text; }
 
 private:
+    struct Step {
+        std::uint64_t key = 0;  // state and name, plus 1; 0: free
+        std::uint32_t state = 0;
+    };
+
+    struct Known {
+        std::string text;
+        std::uint64_t hash;
+        std::uint32_t parent = ~0u, child = 0;  // of its last occurrence
+    };
+
+    const Step* probe(std::uint32_t state, std::uint32_t name) const {
+        const std::uint64_t key = key_of(state, name);
+        for (std::size_t i = mixed(key) & (steps_.size() - 1);; i = (i + 1) & (steps_.size() - 1)) {
+            if (steps_[i].key == key) return &steps_[i];
+            if (!steps_[i].key) return nullptr;
+        }
+    }
+
     static std::uint64_t key_of(std::uint32_t state, std::uint32_t name) {
         return (static_cast<std::uint64_t>(state) << 32 | name) + 1;
     }
@@ -70,26 +93,12 @@ private:
         key *= 0x9E3779B97F4A7C15ull;
         return key ^ key >> 29;
     }
-    static std::uint64_t hash_of(const char* text, std::size_t size) {
-        std::uint64_t hash = size * 0x9E3779B97F4A7C15ull;
-        while (size >= 8) {
-            std::uint64_t word;
-            std::memcpy(&word, text, 8);
-            hash = mixed(hash ^ word);
-            text += 8;
-            size -= 8;
-        }
-        std::uint64_t word = 0;
-        std::memcpy(&word, text, size);
-        return mixed(mixed(hash ^ word));
-    }
-
     std::uint32_t add_name(const char* text, std::size_t size, std::uint64_t hash) {
         if (2 * (texts_.size() + 1) > names_.size()) {
             names_.assign(2 * names_.size(), 0);
-            for (std::size_t i = 0; i < texts_.size(); ++i) put_name(texts_[i].second, i);
+            for (std::size_t i = 0; i < texts_.size(); ++i) put_name(texts_[i].hash, i);
         }
-        texts_.emplace_back(std::string(text, size), hash);
+        texts_.push_back({std::string(text, size), hash});
         put_name(hash, texts_.size() - 1);
         return static_cast<std::uint32_t>(texts_.size() - 1);
     }
@@ -100,16 +109,15 @@ private:
         names_[i] = static_cast<std::uint32_t>(number + 1);
     }
 
-    const Step* put(const Step& step) {
+    void put(const Step& step) {
         std::size_t i = mixed(step.key) & (steps_.size() - 1);
         while (steps_[i].key) i = (i + 1) & (steps_.size() - 1);
         steps_[i] = step;
-        return &steps_[i];
     }
 
     std::size_t outputs_, count_ = 0;
     std::vector<std::uint32_t> names_;  // number plus 1; 0: free
-    std::vector<std::pair<std::string, std::uint64_t>> texts_;
+    std::vector<Known> texts_;
     std::vector<Step> steps_;
     std::vector<std::uint8_t> keeps_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> order_;
