@@ -21,7 +21,7 @@ _SEPARATOR = "\x01"
 
 @dataclass(slots=True)
 class PathFigures:
-    """How often a label path occurs, how many bytes its elements have, whether it repeats in a parent."""
+    """How often a label path occurs, its bytes without end tags, whether it repeats in a parent."""
 
     count: int = 0
     bytes: int = 0
