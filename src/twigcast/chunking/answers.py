@@ -9,6 +9,7 @@ their number in document order, attributes and text that of their element.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ from twigcast.document import (
     Node,
     SourceMap,
     Text,
-    descendants,
+    element_ranges,
     read,
 )
 from twigcast.errors import ChunkingError
@@ -85,6 +86,7 @@ class PartRunner:
         """The answers of all queries of the chunk on this part, each query's in document order."""
         document: Document | None = None
         tree: Any = None
+        places: dict[Any, tuple[int, int]] = {}
         for number in part.chunk.targets:
             query = self._scheme.queries[number].query
             if query.runs_on_lxml:
@@ -102,18 +104,18 @@ class PartRunner:
                 if not isinstance(found, list):
                     yield self._value(query, part, found)
                     continue
-                document = read(part.body, self._limits) if document is None else document
-                yield from self._located(number, query, part, document, tree, found)
+                if found and not places:
+                    places = _placed_elements(part.body, tree)
+                yield from self._located(number, query, part, places, found)
             else:
                 assert query.pattern is not None
                 document = read(part.body, self._limits) if document is None else document
                 for node in select(query.pattern, document):
-                    if self._owns(part.chunk, number, node):
+                    if self._owns(part.chunk, number, label_path(node)):
                         yield self._answer(query, part, node.start, node.end, kind_of(node), None)
 
-    def _owns(self, chunk: Chunk, number: int, node: Node) -> bool:
-        """Whether an answer counts in this chunk."""
-        path = label_path(node)
+    def _owns(self, chunk: Chunk, number: int, path: LabelPath) -> bool:
+        """Whether an answer at a label path counts in this chunk."""
         if self._answered is not None and self._answered.owner(number, path) is not None:
             return False
         return self._scheme.owner(number, path) is chunk
@@ -130,14 +132,12 @@ class PartRunner:
         number: int,
         query: ChunkQuery,
         part: PartOfChunk,
-        document: Document,
-        tree: Any,
+        places: dict[Any, tuple[int, int]],
         found: Iterable[Any],
     ) -> Iterator[Answer]:
         """Answers for nodes of lxml, by their numbers in document order."""
         from lxml import etree
 
-        numbered = dict(zip(tree.getroot().iter(etree.Element), descendants(document), strict=True))
         for each in found:
             is_element = isinstance(each, etree._Element)
             holder: Any = each if is_element else each.getparent() if hasattr(each, "getparent") else None
@@ -148,16 +148,15 @@ class PartRunner:
             if holder is None:
                 yield self._answer(query, part, 0, len(part.body), "value", str(each))
                 continue
-            element = numbered[holder]
-            if not self._owns(part.chunk, number, element):
+            if not self._owns(part.chunk, number, _tree_path(holder)):
                 continue
+            start, end = places[holder]
             if is_element and isinstance(each.tag, str):
-                yield self._answer(query, part, element.start, element.end, "element", None)
+                yield self._answer(query, part, start, end, "element", None)
             else:
                 kind = "attribute" if getattr(each, "is_attribute", False) else "text"
                 kind = "comment" if is_element else kind
-                text = each.text if is_element else str(each)
-                yield self._answer(query, part, element.start, element.end, kind, text)
+                yield self._answer(query, part, start, end, kind, each.text if is_element else str(each))
 
     def _answer(
         self, query: ChunkQuery, part: PartOfChunk, start: int, end: int, kind: str, content: object
@@ -195,6 +194,26 @@ def _parsed(body: bytes) -> Any:
     options: dict[str, Any] = {"resolve_entities": "internal", "no_network": True, "huge_tree": True}
     parser = etree.XMLParser(**options)
     return etree.ElementTree(etree.fromstring(body, parser))
+
+
+def _placed_elements(body: bytes, tree: Any) -> dict[Any, tuple[int, int]]:
+    """The byte range of each element of a tree of lxml, by its number in document order."""
+    from lxml import etree
+
+    flat = array("Q")
+    flat.frombytes(element_ranges(body))
+    ranges = zip(flat[::2], flat[1::2], strict=True)
+    return dict(zip(tree.getroot().iter(etree.Element), ranges, strict=True))
+
+
+def _tree_path(element: Any) -> LabelPath:
+    """The label path of an element of lxml."""
+    names: list[tuple[str, str]] = []
+    while element is not None:
+        namespace, _, local = element.tag.rpartition("}")
+        names.append((namespace[1:], local))
+        element = element.getparent()
+    return tuple(reversed(names))
 
 
 def _evaluated(query: ChunkQuery, tree: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from twigcast.document.encodings import code_points, codec_name, wide_codec
 from twigcast.document.faults import document_error
+from twigcast.document.kernel._projector import element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
@@ -78,6 +79,7 @@ __all__ = [
     "codec_name",
     "descendants",
     "document_error",
+    "element_ranges",
     "elements",
     "joined",
     "line_breaks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -19,6 +20,7 @@ from twigcast.document import (
     Slice,
     SourceMap,
     descendants,
+    element_ranges,
     project,
     read,
 )
@@ -230,3 +232,15 @@ def test_limits_are_those_of_read() -> None:
         with pytest.raises(DocumentError) as raised:
             read(body)
         assert error == raised.value
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 32), st.sampled_from(["utf-8", "ISO-8859-1", "UTF-16"]))
+def test_ranges_of_elements_are_those_of_the_tree(seed: int, encoding: str) -> None:
+    """In document order; an element of an entity has the range of the reference."""
+    body = generated(random.Random(seed), encoding=encoding)
+    flat = array("Q", element_ranges(body))
+    found = list(zip(flat[::2], flat[1::2], strict=True))
+    assert found == [(element.start, element.end) for element in descendants(read(body))]
+    with pytest.raises(ValueError, match="well-formed"):
+        element_ranges(body[:-20])

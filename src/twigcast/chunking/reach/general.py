@@ -20,6 +20,7 @@ from twigcast.pattern import (
     Length,
     Negative,
     Not,
+    Number,
     Onward,
     Operation,
     Or,
@@ -29,6 +30,7 @@ from twigcast.pattern import (
     Selection,
     SiblingCount,
     SiblingPosition,
+    String,
     StringTest,
     Test,
     Union,
@@ -61,6 +63,19 @@ def counts_siblings(predicate: Predicate) -> bool:
             return counts_siblings(operand)
         case _:
             return counted_names(predicate) is not None
+
+
+def reads_node(expression: Expression) -> bool:
+    """Whether an expression looks at its node, and not only at how many siblings there are: ``last()``."""
+    match expression:
+        case Number() | String() | SiblingPosition() | SiblingCount():
+            return False
+        case Operation(_, left, right):
+            return reads_node(left) or reads_node(right)
+        case Negative(operand):
+            return reads_node(operand)
+        case _:
+            return True
 
 
 def _in_predicate(predicate: Predicate) -> str | None:

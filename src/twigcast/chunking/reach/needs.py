@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from twigcast.chunking.outline import Names
-from twigcast.chunking.reach.general import counts_siblings, looks_outside
+from twigcast.chunking.reach.general import counts_siblings, looks_outside, reads_node
 from twigcast.chunking.reach.spine import standing
 from twigcast.document import Keep
 from twigcast.pattern import (
@@ -107,7 +107,8 @@ def conditions_needs(context: Context, predicates: Iterable[Predicate]) -> Itera
             case Position():
                 yield from _sibling_needs(context, predicate)
             case Test():
-                yield Need(context, Keep.TREE)
+                if reads_node(predicate.expression):
+                    yield Need(context, Keep.TREE)
                 if counted_names(predicate) is not None:
                     yield from _sibling_needs(context, predicate)
 

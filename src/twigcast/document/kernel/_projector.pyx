@@ -46,6 +46,12 @@ cdef extern from "projector.hpp" namespace "twigcast" nogil:
         StateTable& table()
 
 
+cdef extern from "element_ranges.hpp" namespace "twigcast" nogil:
+    cppclass ElementRanges:
+        vector[uint64_t] ranges
+        cbool read(const char* data, size_t size, EncodingMap encoding) except +
+
+
 from twigcast.document.encodings import code_points, codec_name
 
 
@@ -154,3 +160,19 @@ cdef class ProjectorKernel:
             namespace, _, local = table.text(i).decode("utf-8").rpartition("\f")
             found.append((table.state(i), (namespace, local)))
         return found
+
+
+def element_ranges(const unsigned char[::1] body):
+    """Start and end of each element of a document of less than 2 GB, one after the other, as 8-byte integers.
+
+    Raises ``ValueError`` if the document is not well-formed.
+    """
+    cdef ElementRanges found
+    cdef cbool good = False
+    cdef size_t size = body.shape[0]
+    if 0 < size < 0x7fffffff:
+        with nogil:
+            good = found.read(<const char*> &body[0], size, <EncodingMap> encoding_map)
+    if not good:
+        raise ValueError("the document is not well-formed")
+    return (<char*> found.ranges.data())[:8 * found.ranges.size()]
