@@ -32,6 +32,8 @@ from twigcast.document import (
 from twigcast.errors import ChunkingError
 from twigcast.pattern import select
 
+_FEW = 20  # elements of a part that are counted one by one
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -86,7 +88,7 @@ class PartRunner:
         """The answers of all queries of the chunk on this part, each query's in document order."""
         document: Document | None = None
         tree: Any = None
-        places: dict[Any, tuple[int, int]] = {}
+        places: _ElementPlaces | None = None
         for number in part.chunk.targets:
             query = self._scheme.queries[number].query
             if query.runs_on_lxml:
@@ -104,8 +106,8 @@ class PartRunner:
                 if not isinstance(found, list):
                     yield self._value(query, part, found)
                     continue
-                if found and not places:
-                    places = _placed_elements(part.body, tree)
+                places = _ElementPlaces(part.body, tree) if places is None else places
+                places.expect(len(found))
                 yield from self._located(number, query, part, places, found)
             else:
                 assert query.pattern is not None
@@ -132,7 +134,7 @@ class PartRunner:
         number: int,
         query: ChunkQuery,
         part: PartOfChunk,
-        places: dict[Any, tuple[int, int]],
+        places: _ElementPlaces,
         found: Iterable[Any],
     ) -> Iterator[Answer]:
         """Answers for nodes of lxml, by their numbers in document order."""
@@ -196,14 +198,38 @@ def _parsed(body: bytes) -> Any:
     return etree.ElementTree(etree.fromstring(body, parser))
 
 
-def _placed_elements(body: bytes, tree: Any) -> dict[Any, tuple[int, int]]:
-    """The byte range of each element of a tree of lxml, by its number in document order."""
-    from lxml import etree
+class _ElementPlaces:
+    """The byte ranges of the elements of a tree of lxml, by their numbers in document order.
 
-    flat = array("Q")
-    flat.frombytes(element_ranges(body))
-    ranges = zip(flat[::2], flat[1::2], strict=True)
-    return dict(zip(tree.getroot().iter(etree.Element), ranges, strict=True))
+    A few elements are counted one by one in libxml2; for many, all elements are numbered once, which takes
+    a Python object for each of them.
+    """
+
+    def __init__(self, body: bytes, tree: Any) -> None:
+        self._body = body
+        self._tree = tree
+        self._ranges: array[int] | None = None
+        self._numbers: dict[Any, int] | None = None
+        self._expected = 0
+
+    def expect(self, count: int) -> None:
+        """Say that so many more elements will be asked for."""
+        self._expected += count
+
+    def __getitem__(self, element: Any) -> tuple[int, int]:
+        from lxml import etree
+
+        if self._ranges is None:
+            self._ranges = array("Q")
+            self._ranges.frombytes(element_ranges(self._body))
+        if self._numbers is None and self._expected > _FEW:
+            found = self._tree.getroot().iter(etree.Element)
+            self._numbers = {each: number for number, each in enumerate(found)}
+        if self._numbers is None:
+            number = int(element.xpath("count(preceding::*) + count(ancestor::*)"))
+        else:
+            number = self._numbers[element]
+        return self._ranges[2 * number], self._ranges[2 * number + 1]
 
 
 def _tree_path(element: Any) -> LabelPath:
