@@ -33,6 +33,7 @@ class Outline:
             if name is not None:
                 self._by_local.setdefault(name[1], []).append(name)
         self._below: dict[Name, frozenset[Name]] = {}
+        self._known: dict[Name | None, dict[Name, bool]] = {}
 
     @classmethod
     def of_graph(cls, graph: ElementGraph) -> Outline:
@@ -66,10 +67,12 @@ class Outline:
 
     def children(self, parent: Name | None) -> dict[Name, bool]:
         """The names that can be in an element, each with whether it can repeat."""
-        found: dict[Name, bool] = {}
-        for same in self._same(parent):
-            for name, repeats in self._children.get(same, {}).items():
-                found[name] = found.get(name, False) or repeats
+        found = self._known.get(parent)
+        if found is None:
+            found = self._known[parent] = {}
+            for same in self._same(parent):
+                for name, repeats in self._children.get(same, {}).items():
+                    found[name] = found.get(name, False) or repeats
         return found
 
     def has(self, parent: Name | None, child: Name) -> bool:

@@ -140,22 +140,27 @@ def _sibling_needs(context: Context, predicate: Position | Test) -> Iterator[Nee
         yield from conditions_needs(siblings, counted_among(predicate))
 
 
-def is_local(pattern: Pattern, target: Target, depth: int) -> bool:
-    """Whether the pattern is local at the first ``depth`` names of a target."""
+def local_depth(pattern: Pattern, target: Target) -> int:
+    """The greatest depth on the way to a target down to which the pattern is local; 0 if it never is.
+
+    A record must contain each element whose predicate looks at more than its own attributes, and the parent
+    of each element whose siblings are counted.
+    """
+    most = len(target.path)
     for alternative in pattern.alternatives:
         at = standing(alternative.steps, target.path, is_open=target.is_open)
         if not at[0]:
             continue
         if alternative.filters:
-            return False
-        for place in range(1, depth + 1):
+            return 0
+        for place in range(1, len(target.path) + 1):
             for number in at[place] - {0}:
                 predicates = alternative.steps[number - 1].predicates
                 if any(counts_siblings(each) for each in predicates):
-                    return False
-                if place < depth and not all(map(_uses_own_attributes, predicates)):
-                    return False
-    return True
+                    most = min(most, place - 1)
+                if not all(map(_uses_own_attributes, predicates)):
+                    most = min(most, place)
+    return most
 
 
 def _uses_own_attributes(predicate: Predicate) -> bool:

@@ -16,7 +16,10 @@ from twigcast.pattern import Axis, NameTest, Step
 
 def meets(test: NameTest, name: Name) -> bool:
     """Whether a name test admits a name, whose namespace may be unknown."""
-    return test.meet(NameTest(*name)) is not None
+    namespace, local = test
+    return (local is None or local == name[1]) and (
+        namespace is None or name[0] is None or namespace == name[0]
+    )
 
 
 def advance(

@@ -5,7 +5,7 @@ The outline is walked from the root, with the steps of the query that are found 
     //c    in  a (b+)  b (l*, m*, k*)  l (c*)  m (c*, a*)         /a/b/l/c, /a/b/m/c, and below /a/b/m/a
 
 A branch is left where the remaining steps cannot be found below it.  The walk stops where a name comes again
-on its own path, at a depth of 8, and after 1,000 targets: if the query can still select there or below, that
+on its own path, at a depth of 8, and after 100 targets: if the query can still select there or below, that
 label path is an open target.  Targets of a query are disjoint.
 Cost: one visit for each label path on which the query can still be found.
 """
@@ -16,12 +16,12 @@ from collections import deque
 from dataclasses import dataclass
 
 from twigcast.chunking.outline import Name, Names, Outline
-from twigcast.chunking.reach.needs import Target, is_local
+from twigcast.chunking.reach.needs import Target, local_depth
 from twigcast.chunking.reach.spine import advance, meets
 from twigcast.pattern import Axis, Onward, Path, Pattern, Step
 
 DEPTH = 8
-MOST_TARGETS = 1000
+MOST_TARGETS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,13 @@ def find_targets(pattern: Pattern, outline: Outline) -> list[Target]:
     routes = [_Route(path, outline) for path in pattern.alternatives]
     start = [(frozenset({0}), frozenset({0}))] * len(routes)
     waiting: deque[tuple[Names, list[_Found]]] = deque([((), start)])
-    found: list[Target] = []
+    found: dict[Target, None] = {}
     while waiting:
         path, states = waiting.popleft()
+        if path and len(found) + len(waiting) >= MOST_TARGETS:
+            found.pop(Target(path), None)
+            found[Target(path, is_open=True)] = None
+            continue
         for name in outline.children(path[-1] if path else None):
             below = (*path, name)
             onward = [route.read(state, name) for route, state in zip(routes, states, strict=True)]
@@ -48,22 +52,22 @@ def find_targets(pattern: Pattern, outline: Outline) -> list[Target]:
             leads = any(route.leads(state, name) for route, state in pairs)
             if not selects and not leads:
                 continue
-            stops = name in path or len(below) >= DEPTH or len(found) + len(waiting) >= MOST_TARGETS
+            stops = name in path or len(below) >= DEPTH
             if any(route.goes_on for route in selects) or (stops and leads):
-                found.append(Target(below, is_open=True))
+                found[Target(below, is_open=True)] = None
                 continue
             if selects:
-                found.append(Target(below))
+                found[Target(below)] = None
             if leads:
                 waiting.append((below, onward))
-    return found
+    return list(found)
 
 
 def place(pattern: Pattern, target: Target, outline: Outline) -> PlacedTarget:
     """A target with its record path: the shallowest that repeats in its parent and is local."""
     path = target.path
-    for depth in range(2, len(path) + 1):
-        if outline.children(path[depth - 2]).get(path[depth - 1]) and is_local(pattern, target, depth):
+    for depth in range(2, local_depth(pattern, target) + 1):
+        if outline.children(path[depth - 2]).get(path[depth - 1]):
             return PlacedTarget(target, path[:depth])
     return PlacedTarget(target, None)
 
