@@ -114,7 +114,7 @@ def streamed(
     return assembled(iter(slices + projected.slices), len(divided)), projected.error
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.integers(0, 1 << 32),
     st.sampled_from([1, 2, 7, 1 << 20]),
