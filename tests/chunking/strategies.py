@@ -84,6 +84,7 @@ def _condition(random: Random, element: Element) -> str:
         "@x",
         "@x = '1'",
         "string-length(.) > 1",
+        random.choice(["following-sibling::*", "preceding::*[@x]", "ancestor::*[2]", "last() > 1"]),
     ]
     if inside:
         child = random.choice(inside)

@@ -71,6 +71,8 @@ def test_profile_counts_label_paths() -> None:
     assert beginning.scaled(10, 400) == 100
     with pytest.raises(DocumentError):
         profile([b"<a><b></a>"])
+    with pytest.raises(DocumentError):
+        profile([b"<?xml version='1.0' encoding='klingon'?><a/>"])
 
 
 def test_the_picture_has_prefixes_kinds_and_needs() -> None:

@@ -17,6 +17,7 @@ from twigcast.document import LabelPath, document_error
 SAMPLE_BYTES = 32 << 20
 _BLOCK = 1 << 20
 _SEPARATOR = "\x01"
+_UNKNOWN_ENCODING = 18
 
 
 @dataclass(slots=True)
@@ -64,6 +65,8 @@ def profile(blocks: Iterable[bytes], most_bytes: int = SAMPLE_BYTES) -> Profile:
     except expat.ExpatError as error:
         at = max(parser.ErrorByteIndex, 0)
         raise document_error(error.code, error.lineno, error.offset, at) from None
+    except (LookupError, ValueError):  # raised by pyexpat for codecs that it does not know or cannot use
+        raise document_error(_UNKNOWN_ENCODING, parser.ErrorLineNumber, parser.ErrorColumnNumber, 0) from None
     return found
 
 
