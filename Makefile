@@ -119,5 +119,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(BUILT_KERNELS)
-	@$(BIN)/python -m pip install -qq --editable '.[dev,schemas,simulator,spark,xsd]'
+	@$(BIN)/python -m pip install -qq --editable '.[chunking,dev,schemas,simulator,spark,xsd]'
 	@touch $@

@@ -13,6 +13,7 @@ from setuptools.errors import CompileError
 
 # Each compiled module, and the libraries that it is linked with.
 MODULES = {
+    "twigcast.document.kernel._projector": ["expat"],
     "twigcast.document.kernel._scanner": [],
     "twigcast.filtering.kernel._kernel": ["expat"],
 }

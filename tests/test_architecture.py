@@ -73,6 +73,7 @@ HOMES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
+    "elementpath": {"chunking"},
 }
 
 # Which rooms may not import a library that others may.

@@ -12,6 +12,7 @@ happened.  A batch never stops at one of them: it collects them and goes on.
     ├── SubscriptionError an id that is unknown, or already there
     ├── SchemaError       a schema that cannot be read, or used for what was asked
     ├── FragmentError     fragments that do not fit together, or a file that holds none: document, number
+    ├── ChunkingError     a query or a plan that cannot be used to cut a document
     ├── RoutingError      a router, a network or a scenario asked for what it cannot do: the name at fault
     ├── SourceError       a file of subscriptions or documents that cannot be read: path, line
     ├── PipelineError     a pipeline file that cannot be used: path, key, what was expected there
@@ -205,6 +206,20 @@ class FragmentError(TwigcastError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _fragment_error, (self.code, self.message, self.doc_id, self.number, self.missing)
+
+
+class ChunkingError(TwigcastError):
+    """A query that cannot be used to cut a document, or run on what was cut; ``query`` is its id.
+
+    Codes: ``query`` (it is no query), ``looks-outside`` (what it looks at cannot be cut out), ``too-wide``
+    (it needs one document that is larger than the limit), ``no-schema`` (there is nothing to plan from),
+    ``not-nodes`` (its result on a part is no set of nodes, so that the parts cannot be joined),
+    ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty).
+    """
+
+    def __init__(self, message: str, *, code: str, query: Hashable = None) -> None:
+        super().__init__(message, code=code)
+        self.query = query
 
 
 class RoutingError(TwigcastError):

@@ -66,7 +66,7 @@ def arrivals(
         checked=not reading.trusted,
     )
     for manifest in fragment_files.manifests(folders):
-        yield Arrival(tuple(feed.expect(manifest)), 0)
+        yield FragmentStep(tuple(feed.expect(manifest)), 0)
     files = list(fragment_files.find(folders))
     number = 0
     for number, path in enumerate(counted(files), 1):

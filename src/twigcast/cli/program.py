@@ -23,6 +23,7 @@ from twigcast import __version__
 from twigcast.cli import (
     assemble,
     check,
+    chunk,
     dead_letters,
     explain,
     fragment,
@@ -108,6 +109,7 @@ app = typer.Typer(
 )
 app.command("match", epilog=match.EXAMPLES)(match.command)
 app.command("check", epilog=check.EXAMPLES)(check.command)
+app.command("chunk", epilog=chunk.EXAMPLES)(chunk.command)
 app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.add_typer(generate.app, name="generate")
 app.add_typer(index.app, name="index")

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from twigcast.document.encodings import code_points, codec_name, wide_codec
 from twigcast.document.faults import TOO_LARGE, document_error
+from twigcast.document.kernel._projector import element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
+from twigcast.document.projection import (
+    PART_BYTES,
+    Decisions,
+    Keep,
+    LabelPath,
+    PathDecisions,
+    Projected,
+    ProjectedPart,
+    Projector,
+    Slice,
+    SourceMap,
+    project,
+)
 from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.prolog_reader import PrologReader, TagReader
 from twigcast.document.reading import read
@@ -27,27 +41,37 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
+    "PART_BYTES",
     "PART_FORMS",
     "RECORD_LIMIT",
     "TOO_LARGE",
     "Attribute",
     "AttributeDetail",
     "Comment",
+    "Decisions",
     "Document",
     "DocumentLimits",
     "Element",
     "Instruction",
+    "Keep",
+    "LabelPath",
     "Name",
     "NameTable",
     "Node",
     "PartCutter",
     "PartForm",
+    "PathDecisions",
     "PathNumbers",
+    "Projected",
+    "ProjectedPart",
+    "Projector",
     "PrologReader",
     "Record",
     "RecordSplitter",
     "Shape",
     "Shift",
+    "Slice",
+    "SourceMap",
     "Structure",
     "TagReader",
     "TagScanner",
@@ -56,10 +80,12 @@ __all__ = [
     "codec_name",
     "descendants",
     "document_error",
+    "element_ranges",
     "elements",
     "joined",
     "line_breaks",
     "node_path",
+    "project",
     "read",
     "relocated",
     "string_value",

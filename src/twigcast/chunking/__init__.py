@@ -1,0 +1,44 @@
+"""Chunking: one huge document, cut by what its queries ask for, in one pass and in bounded memory.
+
+scheme = plan(queries, read_dtd("auction.dtd"))    where to cut; or plan(queries, profile=profile(blocks))
+print(scheme)                                      a picture of it
+for answer in run(document, scheme): ...           answers with byte ranges of the document
+cut = chunk(document, scheme, "chunks")            the chunks as files
+"""
+
+from twigcast.chunking.answers import Answer, PartOfChunk
+from twigcast.chunking.folder import ChunkedDocument, ChunkFiles, chunk
+from twigcast.chunking.outline import Outline
+from twigcast.chunking.picture import draw, printed_bytes
+from twigcast.chunking.planning import plan
+from twigcast.chunking.prefixes import choose, printed
+from twigcast.chunking.profile import SAMPLE_BYTES, Profile, profile
+from twigcast.chunking.query import ChunkQuery
+from twigcast.chunking.query_tree import QueryTree
+from twigcast.chunking.running import MOST_BYTES, ChunkRun, in_order, run
+from twigcast.chunking.scheme import Chunk, Scheme
+
+__all__ = [
+    "MOST_BYTES",
+    "SAMPLE_BYTES",
+    "Answer",
+    "Chunk",
+    "ChunkFiles",
+    "ChunkQuery",
+    "ChunkRun",
+    "ChunkedDocument",
+    "Outline",
+    "PartOfChunk",
+    "Profile",
+    "QueryTree",
+    "Scheme",
+    "choose",
+    "chunk",
+    "draw",
+    "in_order",
+    "plan",
+    "printed",
+    "printed_bytes",
+    "profile",
+    "run",
+]

@@ -1,0 +1,249 @@
+"""Runs the queries of a chunk on one of its parts, and gives the answers with byte ranges of the document.
+
+A chunk may hold tags of elements that belong to another chunk, kept for someone's predicate; a query that
+selects such a husk has no answer there.  Only answers whose label path this chunk owns are given.
+
+Answers of patterns have the exact byte range of their node.  lxml has no byte ranges: elements get theirs by
+their number in document order, attributes and text that of their element.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from twigcast.chunking.query import ChunkQuery
+from twigcast.chunking.scheme import Chunk, Scheme
+from twigcast.document import (
+    Attribute,
+    Comment,
+    Document,
+    DocumentLimits,
+    Element,
+    LabelPath,
+    Node,
+    SourceMap,
+    Text,
+    element_ranges,
+    read,
+)
+from twigcast.errors import ChunkingError
+from twigcast.pattern import select
+
+_FEW = 20  # elements of a part that are counted one by one
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A node that a query selects: its kind, its byte range in the document, and its bytes.
+
+    ``content`` of a function is whatever it yields, with the range of the part.  ``chunk`` and ``part`` say
+    where it was found, both from 1; ``is_partial`` that the document broke off, and what follows could have
+    changed the answer.
+    """
+
+    query: Hashable
+    start: int
+    end: int
+    kind: str
+    content: Any
+    chunk: int
+    part: int
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFailure:
+    """A query that could not be run on a part; the others go on."""
+
+    query: Hashable
+    error: ChunkingError
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfChunk:
+    """A part of a chunk as it comes out of the pass; ``is_partial`` if the document broke off."""
+
+    chunk: Chunk
+    number: int
+    body: bytes
+    source_map: SourceMap
+    is_partial: bool = False
+
+
+class PartRunner:
+    """Runs queries on parts; ``limits`` are those of reading a part, but for its size.
+
+    In a second pass, ``answered`` is the scheme of the first, whose answers are not given again.
+    """
+
+    def __init__(self, scheme: Scheme, limits: DocumentLimits, *, answered: Scheme | None = None) -> None:
+        self._scheme = scheme
+        self._limits = limits
+        self._answered = answered
+
+    def run(self, part: PartOfChunk) -> Iterator[Answer | QueryFailure]:
+        """The answers of all queries of the chunk on this part, each query's in document order."""
+        document: Document | None = None
+        tree: Any = None
+        places: _ElementPlaces | None = None
+        for number in part.chunk.targets:
+            query = self._scheme.queries[number].query
+            if query.runs_on_lxml:
+                try:
+                    tree = _parsed(part.body) if tree is None else tree
+                    found = _evaluated(query, tree)
+                except Exception as error:
+                    text = f"the query {query.id} failed on part {part.number}: {error}"
+                    yield QueryFailure(query.id, ChunkingError(text, code="query-failed", query=query.id))
+                    continue
+                if query.function is not None:
+                    for row in found if found is not None else ():
+                        yield self._answer(query, part, 0, len(part.body), "row", row)
+                    continue
+                if not isinstance(found, list):
+                    yield self._value(query, part, found)
+                    continue
+                places = _ElementPlaces(part.body, tree) if places is None else places
+                places.expect(len(found))
+                yield from self._located(number, query, part, places, found)
+            else:
+                assert query.pattern is not None
+                document = read(part.body, self._limits) if document is None else document
+                for node in select(query.pattern, document):
+                    if self._owns(part.chunk, number, label_path(node)):
+                        yield self._answer(query, part, node.start, node.end, kind_of(node), None)
+
+    def _owns(self, chunk: Chunk, number: int, path: LabelPath) -> bool:
+        """Whether an answer at a label path counts in this chunk."""
+        if self._answered is not None and self._answered.owner(number, path) is not None:
+            return False
+        return self._scheme.owner(number, path) is chunk
+
+    def _value(self, query: ChunkQuery, part: PartOfChunk, value: object) -> Answer | QueryFailure:
+        """A number, a string or a truth value: an answer of one document, but not of one part of several."""
+        if part.chunk.is_divided:
+            text = f"the query {query.id} gives no nodes, and its values on parts are not added up"
+            return QueryFailure(query.id, ChunkingError(text, code="not-nodes", query=query.id))
+        return self._answer(query, part, 0, len(part.body), "value", value)
+
+    def _located(
+        self,
+        number: int,
+        query: ChunkQuery,
+        part: PartOfChunk,
+        places: _ElementPlaces,
+        found: Iterable[Any],
+    ) -> Iterator[Answer]:
+        """Answers for nodes of lxml, by their numbers in document order."""
+        from lxml import etree
+
+        for each in found:
+            is_element = isinstance(each, etree._Element)
+            holder: Any = each if is_element else each.getparent() if hasattr(each, "getparent") else None
+            if holder is not None and (
+                getattr(each, "is_tail", False) or (is_element and not isinstance(each.tag, str))
+            ):
+                holder = holder.getparent()
+            if holder is None:
+                yield self._answer(query, part, 0, len(part.body), "value", str(each))
+                continue
+            if not self._owns(part.chunk, number, _tree_path(holder)):
+                continue
+            start, end = places[holder]
+            if is_element and isinstance(each.tag, str):
+                yield self._answer(query, part, start, end, "element", None)
+            else:
+                kind = "attribute" if getattr(each, "is_attribute", False) else "text"
+                kind = "comment" if is_element else kind
+                yield self._answer(query, part, start, end, kind, each.text if is_element else str(each))
+
+    def _answer(
+        self, query: ChunkQuery, part: PartOfChunk, start: int, end: int, kind: str, content: object
+    ) -> Answer:
+        if content is None and kind not in ("row", "value"):
+            content = part.body[start:end]
+        source = part.source_map
+        first = source.start(start) if start < len(part.body) else 0
+        last = first if end <= start else source.end(end)
+        chunk = part.chunk
+        return Answer(query.id, first, last, kind, content, chunk.number, part.number, part.is_partial)
+
+
+def label_path(node: Node) -> LabelPath:
+    """The label path of an element, or of the element that another node is in."""
+    names: list[tuple[str, str]] = []
+    place: Node = node if isinstance(node, Element | Document) else node.parent
+    while isinstance(place, Element):
+        names.append((place.namespace, place.local))
+        place = place.parent
+    return tuple(reversed(names))
+
+
+def kind_of(node: Node) -> str:
+    """The kind of a node, in a word."""
+    if isinstance(node, Document):
+        return "document"
+    kinds = {Element: "element", Attribute: "attribute", Text: "text", Comment: "comment"}
+    return kinds.get(type(node), "instruction")
+
+
+def _parsed(body: bytes) -> Any:
+    from lxml import etree
+
+    options: dict[str, Any] = {"resolve_entities": "internal", "no_network": True, "huge_tree": True}
+    parser = etree.XMLParser(**options)
+    return etree.ElementTree(etree.fromstring(body, parser))
+
+
+class _ElementPlaces:
+    """The byte ranges of the elements of a tree of lxml, by their numbers in document order.
+
+    A few elements are counted one by one in libxml2; for many, all elements are numbered once, which takes
+    a Python object for each of them.
+    """
+
+    def __init__(self, body: bytes, tree: Any) -> None:
+        self._body = body
+        self._tree = tree
+        self._ranges: array[int] | None = None
+        self._numbers: dict[Any, int] | None = None
+        self._expected = 0
+
+    def expect(self, count: int) -> None:
+        """Say that so many more elements will be asked for."""
+        self._expected += count
+
+    def __getitem__(self, element: Any) -> tuple[int, int]:
+        from lxml import etree
+
+        if self._ranges is None:
+            self._ranges = array("Q")
+            self._ranges.frombytes(element_ranges(self._body))
+        if self._numbers is None and self._expected > _FEW:
+            found = self._tree.getroot().iter(etree.Element)
+            self._numbers = {each: number for number, each in enumerate(found)}
+        if self._numbers is None:
+            number = int(element.xpath("count(preceding::*) + count(ancestor::*)"))
+        else:
+            number = self._numbers[element]
+        return self._ranges[2 * number], self._ranges[2 * number + 1]
+
+
+def _tree_path(element: Any) -> LabelPath:
+    """The label path of an element of lxml."""
+    names: list[tuple[str, str]] = []
+    while element is not None:
+        namespace, _, local = element.tag.rpartition("}")
+        names.append((namespace[1:], local))
+        element = element.getparent()
+    return tuple(reversed(names))
+
+
+def _evaluated(query: ChunkQuery, tree: Any) -> Any:
+    if query.function is not None:
+        return list(query.function(tree))
+    namespaces = {prefix: uri for prefix, uri in query.namespaces.items() if prefix}
+    return tree.xpath(query.text, namespaces=namespaces or None, **query.variables)

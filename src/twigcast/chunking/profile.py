@@ -1,0 +1,94 @@
+"""The label paths of a document, or of its beginning, with counts and bytes: something to plan from.
+
+    /site/people/person    25,500 times   31.2 MB   repeats
+
+Where there is no schema, a profile takes its place; where there is one, it adds the sizes.
+Cost: a parse in Python, some 10 MB/s, so that a sample of the first megabytes is what one takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from twigcast.document import LabelPath, document_error
+
+SAMPLE_BYTES = 32 << 20
+_BLOCK = 1 << 20
+_SEPARATOR = "\x01"
+_UNKNOWN_ENCODING = 18
+
+
+@dataclass(slots=True)
+class PathFigures:
+    """How often a label path occurs, its bytes without end tags, whether it repeats in a parent."""
+
+    count: int = 0
+    bytes: int = 0
+    repeats: bool = False
+
+
+@dataclass(slots=True)
+class Profile:
+    """The label paths of a document in the order of their first occurrence; ``bytes`` is what was read."""
+
+    paths: dict[LabelPath, PathFigures] = field(default_factory=dict)
+    bytes: int = 0
+    is_complete: bool = True
+
+    def scaled(self, size: int, document_bytes: int | None) -> int:
+        """A number of bytes of the sample as one of the whole document."""
+        if document_bytes is None or not self.bytes or self.is_complete:
+            return size
+        return int(size * document_bytes / self.bytes)
+
+
+def profile(blocks: Iterable[bytes], most_bytes: int = SAMPLE_BYTES) -> Profile:
+    """Read the first ``most_bytes`` of a document; raises ``DocumentError`` if they are not well-formed."""
+    found = Profile()
+    counter = _Counter(found)
+    parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+    parser.StartElementHandler = counter.start
+    parser.EndElementHandler = counter.end
+    counter.parser = parser
+    try:
+        for block in blocks:
+            for at in range(0, len(block), _BLOCK):
+                piece = bytes(block[at : at + _BLOCK][: most_bytes - found.bytes])
+                parser.Parse(piece, False)
+                found.bytes += len(piece)
+                if found.bytes >= most_bytes:
+                    found.is_complete = False
+                    return found
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        at = max(parser.ErrorByteIndex, 0)
+        raise document_error(error.code, error.lineno, error.offset, at) from None
+    except (LookupError, ValueError):  # raised by pyexpat for codecs that it does not know or cannot use
+        raise document_error(_UNKNOWN_ENCODING, parser.ErrorLineNumber, parser.ErrorColumnNumber, 0) from None
+    return found
+
+
+class _Counter:
+    """The handlers of the parse: the open label paths, and how often each name occurred in them."""
+
+    def __init__(self, found: Profile) -> None:
+        self.found = found
+        self.parser: expat.XMLParserType
+        self.open: list[tuple[LabelPath, int, dict[str, int]]] = [((), 0, {})]
+
+    def start(self, name: str, attributes: object) -> None:
+        parent, _, counts = self.open[-1]
+        namespace, _, local = name.rpartition(_SEPARATOR)
+        path = (*parent, (namespace, local))
+        figures = self.found.paths.setdefault(path, PathFigures())
+        figures.count += 1
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] > 1:
+            figures.repeats = True
+        self.open.append((path, self.parser.CurrentByteIndex, {}))
+
+    def end(self, name: str) -> None:
+        path, start, _ = self.open.pop()
+        self.found.paths[path].bytes += self.parser.CurrentByteIndex - start

@@ -1,0 +1,77 @@
+"""A question to one large document: an XPath expression, or a function of the tree of a part.
+
+    ChunkQuery("adults", "/site/people/person[profile/age > 17]/name")
+    ChunkQuery("cited", "/site//item[@id = $wanted]", variables={"wanted": "item7"})        run by lxml
+    ChunkQuery("totals", function=totals, within="/site/open_auctions/open_auction")
+
+An expression of the language of subscriptions is analysed and evaluated by twigcast.  Any other XPath 1.0
+expression, and every function, is run with lxml, and elementpath finds what it looks at; the author of a
+function says what it looks at: whole subtrees at ``within``, and the start tags of their ancestors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from twigcast.errors import ChunkingError, PatternError
+from twigcast.pattern import Pattern, Subscription, parse
+
+Engine: TypeAlias = Literal["select", "lxml"]
+"""Who evaluates an expression: twigcast's own evaluator, or lxml."""
+
+
+@dataclass(frozen=True, eq=False)  # without slots, which ``cached_property`` does not support
+class ChunkQuery:
+    """One query; ``weight`` is its share in the plan, ``priority`` orders chunks (lower is earlier).
+
+    Raises ``ChunkingError`` if it has neither an expression nor a function, or both.
+    """
+
+    id: Hashable
+    text: str = ""
+    namespaces: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+    priority: int = 0
+    engine: Engine = "select"
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    function: Callable[[Any], Iterable[Any]] | None = None
+    within: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.text) is (self.function is not None):
+            raise ChunkingError(f"the query {self.id} needs an expression or a function", code="query")
+        if self.weight <= 0:
+            raise ChunkingError(f"the weight of the query {self.id} must be positive", code="query")
+
+    @classmethod
+    def of_subscription(cls, subscription: Subscription, engine: Engine = "select") -> ChunkQuery:
+        """The query that asks for what a subscription selects."""
+        return cls(subscription.id, subscription.text, subscription.namespaces, engine=engine)
+
+    @cached_property
+    def pattern(self) -> Pattern | None:
+        """The pattern by which the query is analysed; ``None`` if the expression is outside the language.
+
+        A relative path means another thing to lxml, so it is not taken from a query for lxml.
+        """
+        if self.function is not None or self.variables:
+            return None
+        if self.engine == "lxml" and not self.text.lstrip().startswith(("/", "(/")):
+            return None
+        try:
+            return parse(self.text, self.namespaces)
+        except PatternError as error:
+            if error.code in ("unsupported", "never-matches") or self.engine == "lxml":
+                return None
+            raise
+
+    @property
+    def runs_on_lxml(self) -> bool:
+        """Whether lxml evaluates the query."""
+        return self.engine == "lxml" or self.pattern is None
+
+    def __str__(self) -> str:
+        return self.text or f"{getattr(self.function, '__name__', 'function')} within {self.within or '/'}"

@@ -1,0 +1,238 @@
+"""``twigcast chunk`` cuts one large document by what its queries ask for, and runs them on what is cut."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from twigcast.cli.options import (
+    AsJson,
+    DefaultNamespace,
+    Namespaces,
+    SubscriptionFormat,
+    examples,
+    namespace_map,
+)
+from twigcast.cli.terminal import PATIENCE, complain, complain_of, escaped, json_line, plural, stderr
+from twigcast.errors import SourceError, TwigcastError
+from twigcast.subscriptions import Format, read_subscriptions
+
+if TYPE_CHECKING:
+    from twigcast.chunking import Answer, ChunkQuery, Scheme
+    from twigcast.errors import DocumentError
+
+EXAMPLES = examples(
+    "twigcast chunk big.xml --queries q.txt --schema auction.dtd --plan",
+    "twigcast chunk big.xml --queries q.txt --schema auction.dtd --into chunks",
+    "twigcast chunk big.xml --queries q.txt --sample --run --json > answers.jsonl",
+    "twigcast chunk big.xml.gz --queries q.txt --sample --run --engine lxml",
+)
+BLOCK = 1 << 20
+
+
+class RunEngine(Enum):
+    """Who evaluates the queries."""
+
+    SELECT = "select"
+    LXML = "lxml"
+
+
+def command(
+    document: Annotated[Path, typer.Argument(metavar="DOCUMENT", help="One XML file; also .gz.")],
+    queries: Annotated[
+        Path,
+        typer.Option(
+            "--queries",
+            "-q",
+            metavar="FILE",
+            help="File of queries, in the formats of subscriptions: one XPath on each line, TSV, or JSONL.",
+        ),
+    ],
+    format: SubscriptionFormat = None,
+    namespace: Namespaces = None,
+    default_namespace: DefaultNamespace = None,
+    schema: Annotated[
+        Path | None, typer.Option("--schema", metavar="FILE", help="DTD or XSD of the document.")
+    ] = None,
+    root: Annotated[
+        str | None, typer.Option("--root", metavar="NAME", help="With --schema, the root element.")
+    ] = None,
+    sample: Annotated[
+        bool,
+        typer.Option("--sample", help="Plan from the beginning of the document; with --schema, for sizes."),
+    ] = False,
+    sample_bytes: Annotated[
+        int, typer.Option("--sample-bytes", min=1, metavar="N", help="How much --sample reads.")
+    ] = 32 << 20,
+    plan_only: Annotated[bool, typer.Option("--plan", help="Only show where it would be cut.")] = False,
+    into: Annotated[
+        Path | None, typer.Option("--into", metavar="FOLDER", help="Write the chunks into an empty folder.")
+    ] = None,
+    run_queries: Annotated[
+        bool, typer.Option("--run", help="Run the queries on the chunks and print the answers.")
+    ] = False,
+    chunks: Annotated[int, typer.Option("--chunks", min=1, metavar="N", help="The most prefixes.")] = 8,
+    part_bytes: Annotated[
+        int, typer.Option("--part-bytes", min=1, metavar="N", help="Bytes of a part of a divided chunk.")
+    ] = 8 << 20,
+    engine: Annotated[
+        RunEngine, typer.Option("--engine", help="Run queries with twigcast's evaluator, or with lxml.")
+    ] = RunEngine.SELECT,
+    json: AsJson = False,
+) -> None:
+    """Cut one large document into small documents, by what queries ask for, in one pass.
+
+    With --run the output is one line for each answer, as soon as it is known: query, start and end of the
+    byte range, kind, text; with --json one object for each. Without --into or --run the plan is shown.
+    The exit code is 1 if the document is malformed (what was complete is kept) or a query could not be run.
+
+    To learn only which queries match, twigcast match is faster by far.
+    """
+    from twigcast.chunking import draw, plan, profile
+    from twigcast.schema import read_schema
+
+    if not document.is_file():
+        raise SourceError("it is no file", code="not-found", path=str(document))
+    if not sample and schema is None:
+        raise typer.BadParameter("plan from a --schema, from a --sample of the document, or from both")
+    asked, bad = _queries(queries, format, namespace_map(namespace, default_namespace), engine)
+    graph = None if schema is None else read_schema(schema, root)
+    sampled = None
+    if sample:
+        with _opened(document) as file:
+            sampled = profile(_blocks(file), sample_bytes)
+    scheme = plan(asked, graph, profile=sampled, chunks=chunks)
+    size = document.stat().st_size if document.suffix != ".gz" else None
+    for id, error in scheme.refused:
+        complain_of(error, f"{queries}: {id}")
+    if plan_only or not (into or run_queries):
+        print(draw(scheme, size))
+    bad |= bool(scheme.refused)
+    if into is not None:
+        bad |= _write(document, scheme, into, part_bytes)
+    if run_queries:
+        bad |= _run(document, scheme, part_bytes, json=json)
+    if bad:
+        raise typer.Exit(1)
+
+
+def _queries(
+    path: Path, format: Format | None, namespaces: dict[str, str], engine: RunEngine
+) -> tuple[list[ChunkQuery], bool]:
+    """The queries of the good lines, and whether there are bad ones, which are reported."""
+    from twigcast.chunking import ChunkQuery
+
+    found: list[ChunkQuery] = []
+    bad = False
+    for line, entry in read_subscriptions(path, format, namespaces=namespaces):
+        if isinstance(entry, TwigcastError):
+            complain_of(entry, f"{path}:{line}")
+            bad = True
+        else:
+            found.append(ChunkQuery.of_subscription(entry, engine.value))
+    return found, bad
+
+
+def _write(document: Path, scheme: Scheme, into: Path, part_bytes: int) -> bool:
+    """Write the chunks; whether something was wrong."""
+    from twigcast.chunking import chunk, printed_bytes
+
+    with _opened(document) as file, _progress(document) as advance:
+        cut = chunk(_blocks(file, advance), scheme, into, part_bytes=part_bytes)
+    for each in cut.chunks:
+        print(f"{escaped(each.folder)}\t{plural(len(each.parts), 'part')}\t{printed_bytes(each.bytes)}")
+    if cut.unsettled:
+        names = ", ".join(escaped(id) for id in cut.unsettled[:5])
+        complain(
+            f"note: the document has elements that the plan does not know, and {names} can select there: "
+            "plan again with --sample"
+        )
+    return _broken(document, cut.error) or bool(cut.unsettled)
+
+
+def _run(document: Path, scheme: Scheme, part_bytes: int, *, json: bool) -> bool:
+    """Print the answers as they are found; whether something was wrong."""
+    from twigcast.chunking import run
+
+    with _progress(document) as advance:
+
+        def blocks() -> Iterator[bytes]:
+            with _opened(document) as file:
+                yield from _blocks(file, advance)
+
+        answers = run(blocks, scheme, part_bytes=part_bytes)
+        for answer in answers:
+            sys.stdout.write(_line(answer, json=json) + "\n")
+    for error in answers.failures.values():
+        complain_of(error)
+    return _broken(document, answers.error) or bool(answers.failures)
+
+
+def _broken(document: Path, error: DocumentError | None) -> bool:
+    if error is not None:
+        complain_of(error, str(document))
+        complain("note: what was complete before it is kept")
+    return error is not None
+
+
+def _line(answer: Answer, *, json: bool) -> str:
+    content = answer.content
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else str(content)
+    if not json:
+        return f"{escaped(answer.query)}\t{answer.start}\t{answer.end}\t{answer.kind}\t{escaped(text)}"
+    fields = {"query": answer.query, "start": answer.start, "end": answer.end, "kind": answer.kind}
+    fields |= {"content": text, "chunk": answer.chunk, "part": answer.part, "partial": answer.is_partial}
+    return json_line(fields)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file; one that ends in .gz is decompressed."""
+    with open(path, "rb") as file:
+        yield io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
+
+
+def _blocks(file: BinaryIO, advance: Callable[[int], object] = lambda size: None) -> Iterator[bytes]:
+    while block := file.read(BLOCK):
+        yield block
+        advance(len(block))
+
+
+@contextmanager
+def _progress(document: Path) -> Iterator[Callable[[int], object]]:
+    """A progress bar over the bytes of the document, after a second, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda size: None
+        return
+    import time
+
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import TransferSpeedColumn as Speed
+
+    columns = (BarColumn(), DownloadColumn(), Speed(), TimeRemainingColumn())
+    total = None if document.suffix == ".gz" else document.stat().st_size
+    bar = Progress(TextColumn(escaped(document), markup=False), *columns, console=stderr(), transient=True)
+    task = bar.add_task("", total=total)
+    begun = time.monotonic()
+    is_shown = False
+
+    def advance(size: int) -> None:
+        nonlocal is_shown
+        bar.advance(task, size)
+        if not is_shown and time.monotonic() - begun > PATIENCE:
+            bar.start()
+            is_shown = True
+
+    try:
+        yield advance
+    finally:
+        if is_shown:
+            bar.stop()

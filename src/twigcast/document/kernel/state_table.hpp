@@ -1,0 +1,126 @@
+// Names as numbers, and the automaton of decisions as a table: (state, name) to the state of the child.
+//
+// Both are open-addressing tables that double.  States are numbers that the caller gives; each has the Keep of
+// every output.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace twigcast {
+
+class StateTable {
+public:
+    explicit StateTable(std::size_t outputs) : outputs_(outputs), names_(256, 0), steps_(1024) {}
+
+    // The number of a name that ends with a zero byte, and its size.
+    std::uint32_t name(const char* text, std::size_t& size) {
+        std::uint64_t hash = 0x9E3779B97F4A7C15ull;
+        const char* c = text;
+        for (; *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001B3ull;
+        hash ^= hash >> 32;
+        size = static_cast<std::size_t>(c - text);
+        for (std::size_t i = hash & (names_.size() - 1);; i = (i + 1) & (names_.size() - 1)) {
+            const std::uint32_t number = names_[i];
+            if (!number) return add_name(text, size, hash);
+            const Known& known = texts_[number - 1];
+            if (known.hash == hash && known.text.size() == size && !std::memcmp(known.text.data(), text, size))
+                return number - 1;
+        }
+    }
+
+    // The state of a child, if it is known; most names occur again below the state below which they occurred last.
+    bool find(std::uint32_t state, std::uint32_t name, std::uint32_t& child) {
+        Known& known = texts_[name];
+        if (known.parent != state) {
+            const Step* step = probe(state, name);
+            if (!step) return false;
+            known.parent = state;
+            known.child = step->state;
+        }
+        child = known.child;
+        return true;
+    }
+
+    void add(std::uint32_t state, std::uint32_t name, std::uint32_t child, const std::uint8_t* keeps) {
+        if (2 * (count_ + 1) > steps_.size()) {
+            std::vector<Step> old(2 * steps_.size());
+            old.swap(steps_);
+            for (const Step& step : old)
+                if (step.key) put(step);
+        }
+        ++count_;
+        if (keeps_.size() < (child + 1) * outputs_) keeps_.resize((child + 1) * outputs_);
+        std::memcpy(keeps_.data() + child * outputs_, keeps, outputs_);
+        order_.emplace_back(state, name);
+        put({key_of(state, name), child});
+    }
+
+    const std::uint8_t* keeps(std::uint32_t state) const { return keeps_.data() + state * outputs_; }
+
+    // The steps that were asked for, in the order in which they occurred first.
+    std::size_t size() const { return order_.size(); }
+    std::uint32_t state(std::size_t i) const { return order_[i].first; }
+    const std::string& text(std::size_t i) const { return texts_[order_[i].second].text; }
+
+private:
+    struct Step {
+        std::uint64_t key = 0;  // state and name, plus 1; 0: free
+        std::uint32_t state = 0;
+    };
+
+    struct Known {
+        std::string text;
+        std::uint64_t hash;
+        std::uint32_t parent = ~0u, child = 0;  // of its last occurrence
+    };
+
+    const Step* probe(std::uint32_t state, std::uint32_t name) const {
+        const std::uint64_t key = key_of(state, name);
+        for (std::size_t i = mixed(key) & (steps_.size() - 1);; i = (i + 1) & (steps_.size() - 1)) {
+            if (steps_[i].key == key) return &steps_[i];
+            if (!steps_[i].key) return nullptr;
+        }
+    }
+
+    static std::uint64_t key_of(std::uint32_t state, std::uint32_t name) {
+        return (static_cast<std::uint64_t>(state) << 32 | name) + 1;
+    }
+    static std::uint64_t mixed(std::uint64_t key) {
+        key *= 0x9E3779B97F4A7C15ull;
+        return key ^ key >> 29;
+    }
+    std::uint32_t add_name(const char* text, std::size_t size, std::uint64_t hash) {
+        if (2 * (texts_.size() + 1) > names_.size()) {
+            names_.assign(2 * names_.size(), 0);
+            for (std::size_t i = 0; i < texts_.size(); ++i) put_name(texts_[i].hash, i);
+        }
+        texts_.push_back({std::string(text, size), hash});
+        put_name(hash, texts_.size() - 1);
+        return static_cast<std::uint32_t>(texts_.size() - 1);
+    }
+
+    void put_name(std::uint64_t hash, std::size_t number) {
+        std::size_t i = hash & (names_.size() - 1);
+        while (names_[i]) i = (i + 1) & (names_.size() - 1);
+        names_[i] = static_cast<std::uint32_t>(number + 1);
+    }
+
+    void put(const Step& step) {
+        std::size_t i = mixed(step.key) & (steps_.size() - 1);
+        while (steps_[i].key) i = (i + 1) & (steps_.size() - 1);
+        steps_[i] = step;
+    }
+
+    std::size_t outputs_, count_ = 0;
+    std::vector<std::uint32_t> names_;  // number plus 1; 0: free
+    std::vector<Known> texts_;
+    std::vector<Step> steps_;
+    std::vector<std::uint8_t> keeps_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> order_;
+};
+
+}  // namespace twigcast

@@ -1,0 +1,177 @@
+"""Queries that are built from a document, so that they nearly match: its own paths, relatives and values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+from tests.pattern.strategies import document
+from twigcast.chunking.answers import kind_of
+from twigcast.chunking.outline import Names, Outline
+from twigcast.chunking.planning import assemble, place_query
+from twigcast.chunking.profile import profile
+from twigcast.chunking.query import ChunkQuery
+from twigcast.chunking.running import run
+from twigcast.chunking.scheme import Scheme
+from twigcast.document import Document, Element, descendants, elements, read, string_value
+from twigcast.errors import PatternError
+from twigcast.pattern import select
+
+
+def plain_document(random: Random, depth: int = 5) -> bytes:
+    """Nested elements of three names with values, so that positions and values matter often."""
+
+    def element(name: str, left: int) -> str:
+        attributes = random.choice(["", "", ' x="1"', ' x="2"'])
+        count = random.choice([0, 1, 2, 3, 4]) if left else 0
+        inside = "".join(
+            random.choice(["", "", "x", "5", "<!--c-->"]) + element(random.choice("abc"), left - 1)
+            for _ in range(count)
+        )
+        return f"<{name}{attributes}>{inside}{random.choice(['', '', 'x', '5'])}</{name}>"
+
+    return element("r", depth).encode()
+
+
+def any_document(random: Random) -> bytes:
+    """A document with everything, or a plain one."""
+    return document(random) if random.random() < 0.4 else plain_document(random, random.choice([3, 4, 5]))
+
+
+def query_text(random: Random, read_document: Document) -> str:
+    """A query: the path of a node with some steps as ``*`` and ``//``, and predicates from real relatives."""
+    around = list(descendants(read_document))
+    node: Document | Element = random.choice(around)
+    chain: list[Element] = []
+    while isinstance(node, Element):
+        chain.insert(0, node)
+        node = node.parent
+    text, skipped = "", False
+    for number, element in enumerate(chain):
+        if number < len(chain) - 1 and random.random() < 0.2:
+            skipped = True
+            continue
+        text += "//" if skipped or random.random() < 0.2 else "/"
+        skipped = False
+        text += "*" if random.random() < 0.15 else _name(element)
+        while random.random() < 0.35:
+            text += f"[{_condition(random, element)}]"
+    return text + random.choice(["", "", "", "", "/text()", "/@x"])
+
+
+def _name(element: Element) -> str:
+    return f"Q{{{element.namespace}}}{element.local}" if element.namespace else element.local
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if '"' not in value else "'x'"
+
+
+def _condition(random: Random, element: Element) -> str:
+    """A condition that is true of the element, or nearly."""
+    inside = list(elements(element))
+    below = list(descendants(element))
+    siblings = [each for each in elements(element.parent) if each.local == element.local]
+    choices = [
+        str(siblings.index(element) + 1),
+        f"position() <= {siblings.index(element) + 1}",
+        "last()",
+        f". = {_quoted(string_value(element))}",
+        f"count(*) = {len(inside)}",
+        "not(q)",
+        f"text() = {_quoted(random.choice(['x', '5', '5x']))}",
+        "text()",
+        "@x",
+        "@x = '1'",
+        "string-length(.) > 1",
+        random.choice(["following-sibling::*", "preceding::*[@x]", "ancestor::*[2]", "last() > 1"]),
+    ]
+    if inside:
+        child = random.choice(inside)
+        name = _name(child)
+        choices += [
+            name,
+            f"{name} = {_quoted(string_value(child))}",
+            f"contains({name}, {_quoted(string_value(child)[:2] or 'x')})",
+            f"count({name}) = {sum(each.local == child.local for each in inside)}",
+            f"{name}/@x = '1'",
+            f"{name}/text()",
+            f"{name}[1][@x]",
+            f"not({name}/*)",
+            f"{name}[{_condition(random, child)}]" if random.random() < 0.5 else f"{name}/*[2]",
+            f"count({name}) * 2 > 2",
+            f"{name}[last()] = '5'",
+        ]
+    if below:
+        deep = random.choice(below)
+        choices += [f".//{_name(deep)}", f".//{_name(deep)} = {_quoted(string_value(deep))}"]
+    return random.choice(choices)
+
+
+def queries_of(random: Random, read_document: Document, count: int) -> list[ChunkQuery]:
+    """Queries of the language that are built from a document."""
+    found: list[ChunkQuery] = []
+    while len(found) < count:
+        query = ChunkQuery(len(found), query_text(random, read_document))
+        try:
+            if query.pattern is not None:
+                found.append(query)
+        except PatternError:
+            continue
+    return found
+
+
+def random_prefixes(random: Random, placed: list[Names]) -> list[Names]:
+    """Prefixes cut from paths, not those that a plan would choose."""
+    cut = {path[: random.randint(2, len(path))] for path in placed if len(path) > 1 and random.random() < 0.6}
+    return sorted(cut, key=str)
+
+
+def random_scheme(
+    random: Random, queries: list[ChunkQuery], outline: Outline, *, whole: bool = False
+) -> Scheme:
+    """A scheme with random prefixes."""
+    placed = [place_query(query, outline) for query in queries]
+    paths = [target.target.path for each in placed for target in each.targets]
+    return assemble(placed, random_prefixes(random, paths), outline, whole=whole)
+
+
+def outline_of(body: bytes) -> Outline:
+    """The outline of a document, from its profile."""
+    return Outline.of_profile(profile([body]))
+
+
+def expected(query: ChunkQuery, read_document: Document) -> Counter[tuple[object, ...]]:
+    """What ``select`` finds in the whole document: kinds and byte ranges."""
+    assert query.pattern is not None
+    found = select(query.pattern, read_document)
+    return Counter((query.id, kind_of(node), node.start, node.end) for node in found)
+
+
+def answered(body: bytes, scheme: Scheme, part_bytes: int) -> Counter[tuple[object, ...]]:
+    """What a scheme finds: kinds and byte ranges; the content is that of the document."""
+    cut = run(body, scheme, part_bytes=part_bytes)
+    found: Counter[tuple[object, ...]] = Counter()
+    for answer in cut:
+        is_equal = answer.content == body[answer.start : answer.end]
+        found[answer.query, answer.kind, answer.start if is_equal else -1, answer.end] += 1
+    assert cut.error is None
+    assert not cut.failures
+    return found
+
+
+def differences(random: Random, documents: int, *, foreign: bool = False) -> tuple[int, int]:
+    """How many pairs of a document and a query have other answers from chunks, and how many there were."""
+    wrong = total = 0
+    for _ in range(documents):
+        body = any_document(random)
+        read_document = read(body)
+        queries = queries_of(random, read_document, 6)
+        outline = outline_of(plain_document(random, 3)) if foreign else outline_of(body)
+        scheme = random_scheme(random, queries, outline, whole=random.random() < 0.2)
+        found = answered(body, scheme, random.choice([1, 60, 1 << 20]))
+        for query in queries:
+            total += 1
+            own = Counter({key: count for key, count in found.items() if key[0] == query.id})
+            wrong += own != expected(query, read_document)
+    return wrong, total

@@ -1,0 +1,144 @@
+"""Tests of what XPath outside the language looks at, and of queries that lxml runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.chunking.strategies import plain_document, queries_of, random_scheme
+from twigcast.chunking import ChunkQuery, Outline, plan, profile, run
+from twigcast.chunking.reach.full_xpath import reach_of
+from twigcast.document import read
+from twigcast.errors import ChunkingError
+
+PEOPLE = b"<site><people>" + b"".join(b"<person id='p%d'><age>%d</age></person>" % (n, n) for n in range(9))
+PEOPLE += b"</people></site>"
+
+
+@pytest.mark.parametrize(
+    ("text", "within"),
+    [
+        ("/site/people/person[@id = $wanted]//age", "/site/people/person"),
+        ("/a/b[c = $x]/d[2]/e", "/a/b"),
+        ("/a/b/c", "/a/b/c"),
+        ("/a/b//c[@x]", "/a/b"),
+        ("/p:a/p:b[$x = 1]", "/p:a/p:b"),
+        ("/a/b[count(c) = 1]/d", "/a/b"),
+    ],
+)
+def test_an_expression_stays_within_its_leading_steps(text: str, within: str) -> None:
+    """Up to and with the first step that has a predicate, if all the rest is downward."""
+    assert reach_of(ChunkQuery("q", text, {"p": "u"}, variables={"x": 1})) == (within, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("/a/b[2]/c", "a number as a predicate"),
+        ("/a/b[count(c)]/d", "a number as a predicate"),
+        ("/a/b[last() = 2]", "last()"),
+        ("/a/b[$n]", "$, whose type is not known"),
+        ("/a/b/c[ancestor::x]", "ancestor::"),
+        ("/a/b[id(@x)]", "id()"),
+        ("/a/b/c/../d", "parent::"),
+        ("/a/b[/a/@x = 1]", "an absolute path in a condition"),
+        ("//b[$n = 1]", "no name after the first /"),
+    ],
+)
+def test_what_leads_outside_is_named(text: str, word: str) -> None:
+    """Traps 16 and 24: such queries take the whole document."""
+    assert reach_of(ChunkQuery("q", text, variables={"n": 1})) == ("", word)
+
+
+def test_what_is_no_xpath_is_refused_alone() -> None:
+    """The other queries go on."""
+    scheme = plan(
+        [ChunkQuery("bad", "/a/b[", engine="lxml"), ChunkQuery("good", "/site/people/person")],
+        profile=profile([PEOPLE]),
+    )
+    assert [(id, error.code) for id, error in scheme.refused] == [("bad", "query")]
+    assert len(list(run(PEOPLE, scheme))) == 9
+
+
+def test_variables_and_functions_run_on_parts() -> None:
+    """A function gets the tree of each part; its rows are those of the document."""
+
+    def ages(tree: Any) -> Iterator[int]:
+        yield from (int(each.text) for each in tree.iter("age"))
+
+    queries = [
+        ChunkQuery("ages", function=ages, within="/site/people/person"),
+        ChunkQuery("seven", "/site/people/person[@id = $id]/age", variables={"id": "p7"}),
+    ]
+    scheme = plan(queries, profile=profile([PEOPLE]))
+    assert [chunk.kind for chunk in scheme.chunks] == ["divided"]
+    answers = list(run(PEOPLE, scheme, part_bytes=100))
+    assert sorted(answer.content for answer in answers if answer.query == "ages") == list(range(9))
+    [seven] = [answer for answer in answers if answer.query == "seven"]
+    assert PEOPLE[seven.start : seven.end] == seven.content == b"<age>7</age>"
+
+
+def test_trap_22_values_are_not_joined() -> None:
+    """``count`` over the document is an answer; of parts it is refused."""
+    over_all = ChunkQuery("all", "count(//person)", engine="lxml")
+    in_parts = ChunkQuery("parts", "count(/site/people/person)", engine="lxml", within="/site/people/person")
+    cut = run(PEOPLE, plan([over_all, in_parts], profile=profile([PEOPLE])), part_bytes=100)
+    assert [(answer.query, answer.content) for answer in cut] == [("all", 9.0)]
+    assert cut.failures["parts"].code == "not-nodes"
+
+
+def test_a_function_that_fails_does_not_stop_the_others() -> None:
+    """Its error is kept."""
+
+    def fails(tree: Any) -> list[int]:
+        raise KeyError("oh")
+
+    queries = [
+        ChunkQuery("bad", function=fails, within="/site/people/person"),
+        ChunkQuery("good", "/site/people/person/age"),
+    ]
+    cut = run(PEOPLE, plan(queries, profile=profile([PEOPLE])))
+    assert len(list(cut)) == 9
+    assert cut.failures["bad"].code == "query-failed"
+
+
+def test_lxml_finds_the_same_elements_as_on_the_whole_document() -> None:
+    """For queries built from documents, by number in document order."""
+    from lxml import etree
+
+    random = Random(4)
+    compared = 0
+    for _ in range(25):
+        body = plain_document(random, 4)
+        document = read(body)
+        texts = [query.text for query in queries_of(random, document, 5)]
+        queries = [
+            ChunkQuery(number, text, engine="lxml")
+            for number, text in enumerate(texts)
+            if not text.endswith(("text()", "@x"))
+        ]
+        scheme = random_scheme(random, queries, Outline.of_profile(profile([body])))
+        found = sorted((answer.query, answer.content) for answer in run(body, scheme, part_bytes=60))
+        tree = etree.ElementTree(etree.fromstring(body))
+        expected = sorted(
+            (query.id, etree.tostring(node, with_tail=False, method="c14n"))
+            for query in queries
+            for node in tree.xpath(query.text)
+        )
+        canonical = [(id, etree.tostring(etree.fromstring(text), method="c14n")) for id, text in found]
+        assert sorted(canonical) == expected
+        compared += len(expected)
+    assert compared > 50
+
+
+def test_a_query_has_an_expression_or_a_function() -> None:
+    """Not both, and not neither."""
+    with pytest.raises(ChunkingError):
+        ChunkQuery("q")
+    with pytest.raises(ChunkingError):
+        ChunkQuery("q", "/a", function=list)
+    with pytest.raises(ChunkingError):
+        plan([ChunkQuery("q", "/a")])

@@ -1,0 +1,125 @@
+"""Tests of ``twigcast chunk``: the plan, the files, the answers, and documents that break off."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from twigcast.document import read
+
+DTD = """<!ELEMENT site (people, items)><!ELEMENT people (person*)><!ELEMENT person (name, age?)>
+<!ELEMENT items (item*)><!ELEMENT item (name)><!ELEMENT name (#PCDATA)><!ELEMENT age (#PCDATA)>"""
+BODY = (
+    "<site><people>"
+    + "".join(f"<person><name>p{n}</name><age>{n}</age></person>" for n in range(30))
+    + "</people><items>"
+    + "".join(f"<item><name>i{n}</name></item>" for n in range(30))
+    + "</items></site>"
+)
+QUERIES = """/site/people/person[age > 27]/name
+/site/items/item[name = 'i3']
+/site/people/person[2]/name
+/site/person
+//item/following::x
+"""
+
+
+@pytest.fixture
+def files(write: Callable[..., Path]) -> dict[str, Path]:
+    """A document, its schema and queries."""
+    return {
+        "document": write("big.xml", BODY),
+        "schema": write("site.dtd", DTD),
+        "queries": write("q.txt", QUERIES),
+    }
+
+
+def arguments(files: dict[str, Path], *more: str) -> list[str]:
+    return ["chunk", str(files["document"]), "--queries", str(files["queries"]), *more]
+
+
+def test_plan_shows_chunks_and_what_never_matches(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """The picture names the prefixes, queries without a target, and those that need everything."""
+    done = run(*arguments(files, "--schema", str(files["schema"]), "--sample", "--plan"))
+    assert done.exit_code == 0
+    assert "5 queries" in done.stdout
+    assert "1 never match by the schema (4: site has no child person)" in done.stdout
+    assert "1 need the whole document (5: following::)" in done.stdout
+    assert "person" in done.stdout
+    assert "divided" in done.stdout
+
+
+def test_run_prints_answers_with_byte_ranges(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """As JSON: the content is that of the range."""
+    done = run(*arguments(files, "--schema", str(files["schema"]), "--run", "--json", "--part-bytes", "200"))
+    assert done.exit_code == 0
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    found = sorted((answer["query"], answer["content"]) for answer in answers)
+    assert [str(query) for query, _ in found] == ["1", "1", "2", "3"]
+    assert found[0][1] == "<name>p28</name>"
+    assert all(BODY[answer["start"] : answer["end"]] == answer["content"] for answer in answers)
+
+
+def test_lxml_and_compressed_documents_have_the_same_answers(
+    run: Callable[..., Any], files: dict[str, Path]
+) -> None:
+    """By both engines, from a sample, with .gz."""
+    compressed = files["document"].with_name("big.xml.gz")
+    compressed.write_bytes(gzip.compress(BODY.encode()))
+    plain = run(*arguments(files, "--sample", "--run"))
+    other = run(*arguments(files | {"document": compressed}, "--sample", "--run", "--engine", "lxml"))
+    assert plain.exit_code == other.exit_code == 0
+    assert sorted(plain.stdout.splitlines()) == sorted(other.stdout.splitlines())
+
+
+def test_chunks_are_written_as_documents(
+    run: Callable[..., Any], files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Each part can be read, and the scheme is written last; the folder must be empty."""
+    into = tmp_path / "chunks"
+    command = arguments(files, "--sample", "--into", str(into), "--part-bytes", "300")
+    assert run(*command).exit_code == 0
+    scheme = json.loads((into / "scheme.json").read_text())
+    assert scheme["complete"] is True
+    parts = [part for chunk in scheme["chunks"] for part in chunk["parts"]]
+    assert len(parts) > 5
+    assert all(read((into / part).read_bytes()).root.local == "site" for part in parts)
+    assert {path.name[0] for path in into.rglob("*")} != {"."}
+    again = run(*command)
+    assert (again.exit_code, "chunk-folder" in again.stderr) == (2, True)
+
+
+def test_what_was_complete_is_kept(run: Callable[..., Any], files: dict[str, Path], tmp_path: Path) -> None:
+    """A truncated document: exit code 1, the error with its place, and the whole records."""
+    files["document"].write_text(BODY[:700])
+    into = tmp_path / "chunks"
+    done = run(
+        *arguments(files, "--schema", str(files["schema"]), "--into", str(into), "--part-bytes", "100")
+    )
+    assert done.exit_code == 1
+    assert "truncated" in done.stderr
+    scheme = json.loads((into / "scheme.json").read_text())
+    assert (scheme["complete"], scheme["error"]["offset"]) == (False, 700)
+    parts = [into / part for chunk in scheme["chunks"] for part in chunk["parts"]]
+    assert parts
+    assert all(read(part.read_bytes()).root.local == "site" for part in parts)
+    assert not list(into.rglob(".*"))
+
+
+def test_something_to_plan_from_is_needed(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """Neither a schema nor a sample is a mistake of usage."""
+    assert run(*arguments(files, "--plan")).exit_code == 2
+
+
+def test_bad_queries_are_listed_and_the_others_go_on(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """The exit code is 1."""
+    files["queries"].write_text("/site/items/item[name = 'i3']\n/site/[\n")
+    done = run(*arguments(files, "--sample", "--run"))
+    assert done.exit_code == 1
+    assert "q.txt" in done.stderr
+    assert len(done.stdout.splitlines()) == 1

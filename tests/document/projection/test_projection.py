@@ -1,0 +1,246 @@
+"""Tests of projection: the definition on the tree, and the compiled projector against it."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twigcast.document import (
+    Keep,
+    LabelPath,
+    PathDecisions,
+    ProjectedPart,
+    Projector,
+    Slice,
+    SourceMap,
+    descendants,
+    element_ranges,
+    project,
+    read,
+)
+from twigcast.errors import DocumentError
+
+NAMES = ["a", "b", "c", "p:a"]
+DOCTYPE = '<!DOCTYPE a [<!ENTITY e "<b><c/>t</b>u<a/>"><!ENTITY f "plain"><!ATTLIST c d CDATA "1">]>'
+
+
+def generated(random: random.Random, *, encoding: str = "utf-8") -> bytes:
+    """A document with comments, CDATA, instructions, entities with markup, namespaces and odd tags."""
+
+    def element(depth: int, name: str) -> str:
+        space = random.choice(["", " ", "\n"])
+        attributes = random.choice(["", ' x="1>2"', " x='&lt;&f;' y=\"é\"", "\n z = '/>'"])
+        bound = ' xmlns:p="u"' if depth == 0 else random.choice(["", "", ' xmlns:p="v"', ' xmlns="w"'])
+        head = f"<{name}{bound}{attributes}{space}"
+        count = random.choice([0, 0, 1, 2, 3, 4]) if 0 < depth < 5 else 4 if depth == 0 else 0
+        if count == 0 and random.random() < 0.5:
+            return head + "/>"
+        inside = "".join(content(depth + 1) for _ in range(count))
+        return f"{head}>{inside}</{name}{space}>"
+
+    def content(depth: int) -> str:
+        texts = [
+            "",
+            "",
+            " ",
+            "\n  ",
+            "é text",
+            "<!-- <b> -->",
+            "<![CDATA[<b>]]>",
+            "<?b <c/>?>",
+            "&f;",
+            "x" * 70,
+        ]
+        texts += ["&e;", "&e;&e;"]
+        return random.choice(texts) + element(depth, random.choice(NAMES)) + random.choice(texts)
+
+    declared = "" if encoding == "utf-8" else f'<?xml version="1.0" encoding="{encoding}"?>'
+    text = declared + random.choice(["", "<!-- first -->\n"]) + DOCTYPE + element(0, "a")
+    text += random.choice(["", "\n<!-- last -->"])
+    return text.encode("utf-16" if encoding == "UTF-16" else encoding)
+
+
+def decided(seed: int, divided: Sequence[bool], weights: Sequence[int] = (3, 6, 2, 1, 2)) -> PathDecisions:
+    """Random decisions: the same label path has the same decision."""
+
+    def decide(path: LabelPath) -> list[Keep]:
+        chance = random.Random(f"{seed} {path}")
+        found = []
+        for is_divided in divided:
+            keep = chance.choices(list(Keep), weights)[0]
+            if is_divided and keep in (Keep.TAG, Keep.OWN):
+                keep = Keep.ABOVE
+            if not path:
+                keep = Keep.TREE if chance.random() < 0.1 and not is_divided else Keep.ABOVE
+            found.append(keep)
+        return found
+
+    return PathDecisions(decide)
+
+
+def assembled(slices: Iterator[Slice], outputs: int) -> list[list[ProjectedPart]]:
+    """The parts that slices make, without those that never became whole."""
+    bodies: dict[tuple[int, int], bytearray] = {}
+    maps: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    parts: list[list[ProjectedPart]] = [[] for _ in range(outputs)]
+    for each in slices:
+        key = each.output, each.part
+        body = bodies.setdefault(key, bytearray())
+        del body[each.start :]
+        body += each.body
+        pairs = maps.setdefault(key, [])
+        pairs[:] = [pair for pair in pairs if pair[0] < each.start] + each.source_map.pairs()
+        if each.is_last:
+            assert each.part == len(parts[each.output])
+            parts[each.output].append(ProjectedPart(bytes(body), SourceMap(pairs)))
+    return parts
+
+
+def streamed(
+    body: bytes, decisions: PathDecisions, divided: Sequence[bool], part_bytes: int, step: int
+) -> tuple[list[list[ProjectedPart]], DocumentError | None]:
+    """What the projector makes of a document that comes in blocks of ``step`` bytes."""
+    projector = Projector(decisions, divided, part_bytes)
+    slices: list[Slice] = []
+    for at in range(0, len(body), step):
+        slices += projector.feed(body[at : at + step])
+    projected = projector.finish()
+    return assembled(iter(slices + projected.slices), len(divided)), projected.error
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(0, 1 << 32),
+    st.sampled_from([1, 2, 7, 1 << 20]),
+    st.sampled_from(["utf-8", "ISO-8859-1", "UTF-16"]),
+    st.sampled_from([1, 100, 400]),
+)
+def test_projector_writes_what_the_definition_says(seed: int, step: int, encoding: str, part: int) -> None:
+    """The same bytes and the same source maps, for any blocks, encoding and division."""
+    body = generated(random.Random(seed), encoding=encoding)
+    divided = [False, True, False]
+    expected = project(read(body), decided(seed, divided), divided, part)
+    found, error = streamed(body, decided(seed, divided), divided, part, step)
+    assert error is None
+    assert found == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 32))
+def test_parts_are_documents_and_their_maps_lead_to_equal_bytes(seed: int) -> None:
+    """Each part is well-formed, and each element in it is where its map says."""
+    body = generated(random.Random(seed))
+    divided = [True, False]
+    for part in chain.from_iterable(project(read(body), decided(seed, divided), divided, 1)):
+        document = read(part.body)
+        assert part.source_map.is_rising() or b"&e;" in body
+        for element in descendants(document):
+            start = part.source_map.start(element.start)
+            assert body[start : start + 1] == part.body[element.start : element.start + 1]
+
+
+def test_filter_nodes_are_tags_without_content() -> None:
+    """Figure 8: ``c`` stays as a tag beside the whole ``d``."""
+    keeps = {
+        ("a",): Keep.ABOVE,
+        ("a", "b"): Keep.ABOVE,
+        ("a", "b", "c"): Keep.TAG,
+        ("a", "b", "d"): Keep.TREE,
+    }
+    decisions = PathDecisions(lambda path: [keeps.get(tuple(local for _, local in path), Keep.DROP)])
+    document = read(b"<a><b><c><x/></c><d><e/></d></b></a>")
+    [[part]] = project(document, decisions, [False], 1)
+    assert part.body == b"<a><b><c></c><d><e/></d></b></a>"
+
+
+def test_names_of_closed_ancestors_are_in_the_encoding_of_the_document() -> None:
+    """Trap 26: end tags that close a part early have the bytes of the start tag's name."""
+    text = "<p:ä xmlns:p='u' x='1'><b>1</b><b>2</b></p:ä>"
+    decisions = PathDecisions(lambda path: [Keep.TREE if len(path) == 2 else Keep.ABOVE])
+    parts, error = streamed(text.encode("utf-16"), decisions, [True], 1, 5)
+    assert error is None
+    assert [part.body.decode("utf-16") for part in parts[0]] == [
+        "<p:ä xmlns:p='u' x='1'><b>1</b></p:ä>",
+        "<p:ä xmlns:p='u' x='1'><b>2</b></p:ä>",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_document_that_breaks_off_leaves_well_formed_parts(seed: int) -> None:
+    """At every offset: the error is that of ``read``, and what was whole before it is kept."""
+    body = generated(random.Random(seed))[:900]
+    divided = [False, True]
+    decisions = decided(seed, divided)
+    full = project(read(generated(random.Random(seed))), decided(seed, divided), divided, 1)
+    for end in range(0, len(body), 3):
+        found, error = streamed(body[:end], decisions, divided, 1, 1 << 20)
+        with pytest.raises(DocumentError) as raised:
+            read(body[:end])
+        assert error == raised.value
+        for part in chain.from_iterable(found):
+            read(part.body)
+        whole = [part for part in full[1] if part.source_map.end(part_end(part)) <= end]
+        assert found[1][: len(whole)] == whole
+
+
+def part_end(part: ProjectedPart) -> int:
+    """The offset after the last byte of a part that was copied."""
+    last = part.source_map.pairs()[-1][0]
+    return max(last + 1, part.body.rindex(b"</") if part.body.count(b"</") else last + 1)
+
+
+def test_a_broken_byte_is_reported_as_read_reports_it() -> None:
+    """A byte that is no character, at every offset of a small document."""
+    body = b"<a><b x='1'>t</b><c/><!-- c --></a>"
+    decisions = PathDecisions(lambda path: [Keep.TREE if len(path) == 2 else Keep.ABOVE])
+    for at in range(len(body)):
+        broken = body[:at] + b"\xff" + body[at + 1 :]
+        parts, error = streamed(broken, decisions, [True], 1, 1 << 20)
+        with pytest.raises(DocumentError) as raised:
+            read(broken)
+        assert error == raised.value
+        assert [read(part.body).root.local for part in parts[0]] in (["a"], ["a", "a"], [])
+
+
+def test_names_that_occur_are_reported_with_the_states_of_their_parents() -> None:
+    """Also below subtrees that are dropped or copied."""
+    decisions = PathDecisions(lambda path: [Keep.TREE if len(path) == 2 else Keep.ABOVE])
+    projector = Projector(decisions, [True])
+    projector.feed(b"<a><b><c/></b><b><c/></b></a>")
+    assert [name for _, name in projector.finish().steps] == [("", "a"), ("", "b"), ("", "c")]
+
+
+def test_an_error_of_a_decision_is_raised() -> None:
+    """The pass does not hide an exception of the caller's own code."""
+    projector = Projector(PathDecisions(lambda path: [Keep.TAG]), [True])
+    with pytest.raises(ValueError, match="divided"):
+        projector.feed(b"<a/>")
+
+
+def test_limits_are_those_of_read() -> None:
+    """Depth and attributes are limited; external entities are not read."""
+    decisions = PathDecisions(lambda path: [Keep.ABOVE])
+    external = b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///dev/null">]><a>&x;</a>'
+    for body in (b"<a>" * 2000, b"<a " + b" ".join(b"a%d=''" % n for n in range(1001)) + b"/>", external):
+        _, error = streamed(body, decisions, [False], 1, 1 << 20)
+        with pytest.raises(DocumentError) as raised:
+            read(body)
+        assert error == raised.value
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 32), st.sampled_from(["utf-8", "ISO-8859-1", "UTF-16"]))
+def test_ranges_of_elements_are_those_of_the_tree(seed: int, encoding: str) -> None:
+    """In document order; an element of an entity has the range of the reference."""
+    body = generated(random.Random(seed), encoding=encoding)
+    flat = array("Q", element_ranges(body))
+    found = list(zip(flat[::2], flat[1::2], strict=True))
+    assert found == [(element.start, element.end) for element in descendants(read(body))]
+    with pytest.raises(ValueError, match="well-formed"):
+        element_ranges(body[:-20])
