@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from experiments.findings import Experiment
+from experiments.fragments import fig_5_9, fig_5_10, fig_5_11, fig_5_12, fig_5_13, fig_5_14
 from experiments.piggyback import fig_4_4, fig_4_5, fig_4_6, fig_4_7, fig_4_8, size, throughput, today
 from experiments.rewriting import (
     fig_6_7a,
@@ -21,6 +22,7 @@ from experiments.rewriting import (
 )
 from experiments.routing import fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3
 
+_FRAGMENTS = (fig_5_9, fig_5_10, fig_5_11, fig_5_12, fig_5_13, fig_5_14)
 _PIGGYBACK = (fig_4_4, fig_4_5, fig_4_6, fig_4_7, fig_4_8, size, throughput, today)
 _ROUTING = (fig_6, fig_7, fig_8, fig_9, table_1, table_2, table_3)
 _REWRITING = (
@@ -30,5 +32,5 @@ _REWRITING = (
 )
 
 EXPERIMENTS: dict[str, Experiment] = {
-    each.EXPERIMENT.name: each.EXPERIMENT for each in (*_ROUTING, *_PIGGYBACK, *_REWRITING)
+    each.EXPERIMENT.name: each.EXPERIMENT for each in (*_ROUTING, *_PIGGYBACK, *_FRAGMENTS, *_REWRITING)
 }

@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
+from hypothesis import Phase, settings
 from typer.testing import CliRunner
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROJECT = Path(__file__).parent.parent
+
+# In CI a failure is reported at once: shrinking it can take five minutes, and the printed case reproduces it.
+settings.register_profile("ci", phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -154,8 +154,8 @@ def test_no_public_class_name_exists_twice() -> None:
         for node in ast.walk(parsed(module))
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]
-    kernel = (SOURCE / "filtering" / "kernel" / "_kernel.pyx").read_text(encoding="utf-8")
-    names += re.findall(r"^(?:cdef )?class ([A-Z]\w*)", kernel, re.MULTILINE)
+    for kernel in SOURCE.rglob("*.pyx"):
+        names += re.findall(r"^(?:cdef )?class ([A-Z]\w*)", kernel.read_text(encoding="utf-8"), re.MULTILINE)
     assert {name for name, times in Counter(names).items() if times > 1} == set()
 
 

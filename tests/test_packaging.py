@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-KERNEL = Path("src/twigcast/filtering/kernel")
+KERNELS = {"document/kernel/_scanner", "filtering/kernel/_kernel"}  # compiled modules
 DATA = {"twigcast/py.typed", "twigcast/workload/news.dtd", "twigcast/rewriting/matching/thesaurus.txt"}
 NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "out", "*.egg-info", "__pycache__")
 QUICK = {"TWIGCAST_CXXFLAGS": "-O0"}  # a kernel that is compiled in a third of the time
@@ -59,8 +59,9 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = environment(folder / "builder", PROJECT["build-system"]["requires"])
     copy = folder / "checkout"
     shutil.copytree(ROOT, copy, ignore=NOT_COPIED)
-    (copy / KERNEL / "_kernel.cpp").touch()
-    (copy / KERNEL / "_kernel.so").touch()
+    for kernel in KERNELS:
+        (copy / "src" / "twigcast" / f"{kernel}.cpp").touch()
+        (copy / "src" / "twigcast" / f"{kernel}.so").touch()
     build = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
     succeed(python, "-c", build, cwd=copy)
     (made,) = folder.glob("*.tar.gz")
@@ -93,9 +94,9 @@ def test_the_wheel_has_the_package_and_its_data(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     modules = {file.relative_to(ROOT / "src").as_posix() for file in ROOT.glob("src/**/*.py")}
-    (kernel,) = (name for name in names if name.endswith(".so"))
-    assert kernel.startswith("twigcast/filtering/kernel/_kernel.")
-    assert names - {kernel} == modules | DATA
+    compiled = {name for name in names if name.endswith(".so")}
+    assert {name.partition(".")[0] for name in compiled} == {f"twigcast/{kernel}" for kernel in KERNELS}
+    assert names - compiled == modules | DATA
 
 
 @pytest.mark.parametrize("distribution", [pytest.param("sdist", marks=pytest.mark.soak), "wheel"])

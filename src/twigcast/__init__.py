@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from twigcast.errors import (
         DocumentError,
         EvaluationError,
+        FragmentError,
         IndexFileError,
         MappingError,
         PatternError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         StructureMatch,
         Tuning,
     )
+    from twigcast.fragmenting import Fragment, FragmentIndex, assemble, fragment
     from twigcast.pattern import Pattern, PatternLimits, Subscription, parse, render
     from twigcast.rewriting import Mapping, Mappings, rewrite
 
@@ -42,6 +44,9 @@ __all__ = [
     "DocumentError",
     "DocumentLimits",
     "EvaluationError",
+    "Fragment",
+    "FragmentError",
+    "FragmentIndex",
     "Index",
     "IndexFileError",
     "Mapping",
@@ -62,6 +67,8 @@ __all__ = [
     "Tuning",
     "TwigcastError",
     "__version__",
+    "assemble",
+    "fragment",
     "parse",
     "render",
     "rewrite",
@@ -74,6 +81,7 @@ __getattr__ = lazy_names(
         "twigcast.errors": (
             "DocumentError",
             "EvaluationError",
+            "FragmentError",
             "IndexFileError",
             "MappingError",
             "PatternError",
@@ -91,6 +99,7 @@ __getattr__ = lazy_names(
             "StructureMatch",
             "Tuning",
         ),
+        "twigcast.fragmenting": ("Fragment", "FragmentIndex", "assemble", "fragment"),
         "twigcast.pattern": ("Pattern", "PatternLimits", "Subscription", "parse", "render"),
         "twigcast.rewriting": ("Mapping", "Mappings", "rewrite"),
     },

@@ -7,14 +7,12 @@ from random import Random
 
 from tests.pattern.strategies import NAMESPACES, document
 from twigcast.document import descendants, read
-from twigcast.fragmenting import HEADER_KINDS, Fragment
-from twigcast.fragmenting.cut_rules import Cuts, CutRule, Spans, Subtrees
-from twigcast.fragmenting.cutting import fragment
+from twigcast.fragmenting import HEADER_KINDS, CutRule, Cuts, Fragment, Spans, Subtrees, fragment
 from twigcast.pattern import Pattern, parse
 
 
 def plain_document(random: Random, depth: int = 4) -> bytes:
-    """A document of nested elements, with three names, so that twigs match often and names recur on a path."""
+    """A document of nested elements with three names, so that twigs match and names recur on a path."""
 
     def element(left: int) -> str:
         name = random.choice("abc")
@@ -59,7 +57,12 @@ def any_cut(random: Random, body: bytes) -> CutRule:
     count = sum(1 for _ in descendants(read(body)))
     nodes = tuple(sorted({random.randint(1, count) for _ in range(random.randint(1, 6))}))
     return random.choice(
-        [Cuts(nodes), Spans(nodes=nodes), Subtrees(random.randint(1, 5)), Spans(elements=random.randint(1, 5))]
+        [
+            Cuts(nodes),
+            Spans(nodes=nodes),
+            Subtrees(random.randint(1, 5)),
+            Spans(elements=random.randint(1, 5)),
+        ]
     )
 
 

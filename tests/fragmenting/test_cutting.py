@@ -213,6 +213,14 @@ def test_an_error_has_its_line_and_column() -> None:
         assert (failed.value.line, failed.value.column) == (102, 4)
 
 
+def test_a_name_in_another_encoding_is_refused() -> None:
+    """The scanner does not decode names; the header of the first fragment that needs one does."""
+    body = b"<a>\n<\xe9>\n<b/></\xe9></a>"
+    with pytest.raises(DocumentError, match="start tag before this place") as failed:
+        list(fragment(body, cut=Spans(elements=1)))
+    assert (failed.value.code, failed.value.line) == ("malformed", 3)
+
+
 def test_a_large_tag_that_comes_in_small_blocks() -> None:
     """Its cost is in proportion to its length."""
     body = b"<a><b x='" + b"y" * 300_000 + b"'/><!--" + b"z" * 300_000 + b"--></a>"

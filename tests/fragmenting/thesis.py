@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from twigcast.fragmenting import Fragment, HeaderKind
-from twigcast.fragmenting.cut_rules import Cuts
-from twigcast.fragmenting.cutting import fragment
+from twigcast.fragmenting import Cuts, Fragment, HeaderKind, fragment
 
 DOCUMENT = (
     b"<a><b><f><p><i/></p></f><e><p/></e><e><x/><g/></e></b>"

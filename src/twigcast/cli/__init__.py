@@ -1,7 +1,7 @@
 """The command line: one file for each command, and only results on stdout.
 
     program          the commands together, and the exit codes
-    match  check  explain  generate  index  simulate
+    match  check  explain  generate  index  simulate  fragment  assemble
     run  subscribe  unsubscribe  subscriptions  dead_letters      the commands of the pipeline
     stores           finds the pipeline file and the subscription store of a command
     index_building   builds an index from a subscription file

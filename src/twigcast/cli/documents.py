@@ -8,7 +8,9 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import BinaryIO, cast
 
 from twigcast.errors import SourceError
 from twigcast.system import Refusal, files_below, name_text
@@ -36,15 +38,25 @@ class DocumentFile:
         So neither a huge file nor a decompression bomb exhausts memory, and the index refuses the document as
         too large.
         """
+        with self._reading():
+            if self.name == "-":
+                return _decompressed(sys.stdin.buffer.read(most + 1), most)
+        with self.open() as file:
+            return file.read(most + 1)
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open the file and decompress it while it is read; raises ``SourceError``, also while it is open."""
+        with self._reading(), open(self.name, "rb") as file:
+            is_compressed = file.peek(2)[:2] == GZIP_MARK
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_compressed else file
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         if self.refusal is not None:
             raise SourceError(_REFUSALS[self.refusal], code="unreadable", path=self.text)
         try:
-            if self.name == "-":
-                return _decompressed(sys.stdin.buffer.read(most + 1), most)
-            with open(self.name, "rb") as file:
-                if file.peek(2)[:2] == GZIP_MARK:
-                    return gzip.GzipFile(fileobj=file).read(most + 1)
-                return file.read(most + 1)
+            yield
         except FileNotFoundError:
             raise SourceError("there is no such file", code="not-found", path=self.text) from None
         except IsADirectoryError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import documents
+from twigcast.cli.fragment_matching import decision
 from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import (
     AsJson,
@@ -43,6 +44,7 @@ EXAMPLES = examples(
     "twigcast explain --index news.tci --id ada article.xml",
     "twigcast explain -x //course[place/room] --mappings mappings/ cmu.xml",
     "twigcast explain -x //n:name -n n=http://iptc.org/std/nar/2006-10-01/ a.xml",
+    "twigcast explain -x '//item[mailbox]/name' --fragments parts/",
 )
 
 
@@ -68,6 +70,12 @@ def command(
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
     json: AsJson = False,
+    fragments: Annotated[
+        bool,
+        typer.Option(
+            "--fragments", help="DOCUMENT is a folder of fragments; say also which of them decided."
+        ),
+    ] = False,
     mappings: MappingFiles = None,
     unknown: UnknownRoots = Unknown.DEAD_LETTER,
     max_bytes: MaximumBytes = None,
@@ -79,6 +87,7 @@ def command(
     Where a comparison fails, the values that were found are shown; where a name is not there, what is there.
     Names are written with the prefixes of --namespace, or else with those of the document.
     With --mappings, what is there is what the image of the document has.
+    With --fragments, it is said after which fragment the match was certain.
     """
     namespaces = namespace_map(namespace, default_namespace)
     given = [each for each in (subscription, subscriptions, index) if each is not None]
@@ -91,8 +100,12 @@ def command(
         raise typer.BadParameter(
             "--id goes with --subscriptions or --index, which need it", param_hint="--id"
         )
+    if fragments and (index is not None or mappings is not None):
+        other = "--index" if index is not None else "--mappings"
+        raise typer.BadParameter(f"--fragments and {other} exclude each other", param_hint="--fragments")
     limits = document_limits(max_bytes, max_depth, limit)
     source = documents.DocumentFile(document)
+    decided: str | None = None
     if index is not None:
         assert id is not None
         explanation = _of_index(index, id, source, limits, namespaces, _loaded(mappings), unknown)
@@ -106,9 +119,16 @@ def command(
         from twigcast.filtering import Index
 
         _ = wanted.pattern  # a bad expression is reported before the document is read
-        body = source.read(limits.bytes)
         one = Index(limits=limits)
         one.add(wanted.id, wanted.text, wanted.namespaces)
+        if fragments:
+            decided, whole = decision(one, wanted.id, [Path(document)])
+            if whole is None:
+                typer.echo(json_line({"decided": decided}) if json else escaped(decided))
+                return
+            body = whole
+        else:
+            body = source.read(limits.bytes)
         explanation = replace(
             one.explain(
                 body,
@@ -119,7 +139,11 @@ def command(
             ),
             text=wanted.text,
         )
-    typer.echo(json_line(explanation.to_dict()) if json else "\n".join(map(escaped, explanation.lines())))
+    if json:
+        typer.echo(json_line(explanation.to_dict() | ({} if decided is None else {"decided": decided})))
+        return
+    lines = [*explanation.lines(), *(() if decided is None else (decided,))]
+    typer.echo("\n".join(map(escaped, lines)))
 
 
 def _of_index(

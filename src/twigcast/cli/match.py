@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from twigcast.cli import documents
+from twigcast.cli.fragment_matching import FragmentReading, ScheduleName, arrivals, failure
 from twigcast.cli.index_building import build, document_limits
+from twigcast.cli.match_answers import (
+    DocumentAnswer,
+    DocumentRefusal,
+    Form,
+    MatchedPart,
+    Wanted,
+    json_lines,
+    print_table,
+    tab_lines,
+    write,
+)
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
@@ -28,8 +40,8 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import as_json, complain_of, escaped, json_line, progress, stdout
-from twigcast.errors import DocumentError, EvaluationError, SourceError, StructureError, TwigcastError
+from twigcast.cli.terminal import complain_of, progress
+from twigcast.errors import DocumentError, EvaluationError, SourceError, StructureError
 
 if TYPE_CHECKING:
     from twigcast.filtering import Index
@@ -43,60 +55,9 @@ EXAMPLES = examples(
     "twigcast match -s g2.txt -n n=http://iptc.org/std/nar/2006-10-01/ feed/",
     "twigcast match -s s.txt --mappings mappings/ feed/",
     "twigcast match -s news.txt --structure article.xml",
+    "twigcast match -s s.txt --cores 0 huge.xml",
+    "twigcast match -s s.txt --fragments --early parts/",
 )
-
-
-class Wanted(Enum):
-    """The kind of answer that the command prints for each document."""
-
-    IDS = "ids"
-    COUNT = "count"
-    PARTS = "parts"
-    STRUCTURE = "structure"
-
-
-class Form(Enum):
-    """A selected element as a document of its own, or as the bare range of bytes."""
-
-    DOCUMENT = "document"
-    RANGE = "range"
-
-
-@dataclass(frozen=True, slots=True)
-class MatchedPart:
-    """A part of a document that a subscription selected: byte range, kind of node, and text."""
-
-    id: Hashable
-    start: int
-    end: int
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRefusal:
-    """A subscription that exceeds a limit on the document, and the error that says so."""
-
-    id: Hashable
-    error: TwigcastError
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The answer for one document: matched ids, their number, selected parts, refusals; or the error."""
-
-    document: str
-    ids: list[Hashable]
-    count: int
-    parts: list[MatchedPart]
-    error: TwigcastError | None = None
-    refused: list[DocumentRefusal] = field(default_factory=list)
-    mapping: str | None = None
-    """The mapping that was applied, as ``name@version#hash``."""
-    open: list[Hashable] = field(default_factory=list)
-    """With --structure: the ids that the structure leaves open."""
-    structure_bytes: int = 0
-    body_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +111,39 @@ def command(
     show: Annotated[
         int, typer.Option("--show", min=1, metavar="N", help="Ids shown per document in the table.")
     ] = 5,
+    cores: Annotated[
+        int | None,
+        typer.Option(
+            "--cores",
+            min=0,
+            metavar="N",
+            help="Match each document in parts on N cores (0: all); memory does not depend on its size.",
+        ),
+    ] = None,
+    fragments: Annotated[
+        bool,
+        typer.Option("--fragments", help="The arguments are fragments (.tcf) or folders of them."),
+    ] = False,
+    schedule: Annotated[
+        ScheduleName | None,
+        typer.Option("--schedule", help="With --fragments, the order in which a window is evaluated."),
+    ] = None,
+    window: Annotated[
+        int,
+        typer.Option(
+            "--window", min=0, metavar="W", help="With --fragments, how many wait together; 0: all."
+        ),
+    ] = 1,
+    early: Annotated[
+        bool,
+        typer.Option("--early", help="With --fragments, print a match as soon as it is certain."),
+    ] = False,
+    trusted: Annotated[
+        bool,
+        typer.Option(
+            "--trusted", help="With --fragments, do not parse those that make no difference by their headers."
+        ),
+    ] = False,
     mappings: MappingFiles = None,
     unknown: UnknownRoots = Unknown.DEAD_LETTER,
     max_bytes: MaximumBytes = None,
@@ -163,6 +157,9 @@ def command(
     with --select: document, id, start, end, kind, text; with --structure: document, id, certain or open).
     With --json it is one object for each document.
 
+    With --fragments, documents are matched in the parts that twigcast fragment has made, in any order and
+    without putting them together; the answers are those of the whole documents.
+
     With --mappings, subscriptions are written against the global schema, and parts are those of the original.
 
     A document that cannot be read is reported on stderr, and the other documents are still matched;
@@ -171,6 +168,8 @@ def command(
     selected parts are too large together (limit part_amplification); --limit raises a limit.
     """
     wanted = _wanted(count, select, structure, id, parts)
+    reading = FragmentReading(schedule, window, early, trusted)
+    _check_parts(wanted, cores, fragments, reading, mappings)
     if (subscriptions is None) == (index is None):
         raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
     limits = document_limits(max_bytes, max_depth, limit)
@@ -183,13 +182,20 @@ def command(
         compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
     mediation = MappingOptions(_loaded(mappings), unknown)
     only = frozenset(id) if id else None
-    sources = list(documents.find(document))
     streams = _streams(json)
     readable = True
-    rows: list[Outcome] = []
-    with progress("Matching", sources, total=len(sources)) as counted:
-        for source in counted:
-            outcome = _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT, mediation)
+    rows: list[DocumentAnswer] = []
+    with contextlib.ExitStack() as stack:
+        if fragments:
+            answers = _of_fragments(compiled, [Path(each) for each in document], reading, stack)
+        else:
+            sources = list(documents.find(document))
+            counted = stack.enter_context(progress("Matching", sources, total=len(sources)))
+            answers = (
+                _outcome(compiled, source, wanted, only, parts or Form.DOCUMENT, mediation, cores)
+                for source in counted
+            )
+        for outcome in answers:
             if outcome.error is not None:
                 readable = False
                 if streams:
@@ -198,11 +204,11 @@ def command(
                 readable = False
                 complain_of(refused.error, f"{outcome.document}: {refused.id}")
             if streams:
-                _write(_json_line(outcome, wanted) if json else _tab_lines(outcome, wanted))
+                write(json_lines(outcome, wanted) if json else tab_lines(outcome, wanted))
             else:
                 rows.append(outcome)
     if not streams:
-        _print_table(rows, wanted, show)
+        print_table(rows, wanted, show)
     if not readable:
         raise typer.Exit(1)
 
@@ -219,6 +225,48 @@ def _wanted(count: bool, select: bool, structure: bool, id: list[str] | None, pa
     return {"--count": Wanted.COUNT, "--select": Wanted.PARTS, "--structure": Wanted.STRUCTURE}.get(
         "".join(given), Wanted.IDS
     )
+
+
+def _check_parts(
+    wanted: Wanted, cores: int | None, fragments: bool, reading: FragmentReading, mappings: list[Path] | None
+) -> None:
+    """Refuse options that do not go together with --cores or --fragments, or need them."""
+    name = "--fragments" if fragments else "--cores"
+    if fragments and cores is not None:
+        raise typer.BadParameter("--fragments and --cores exclude each other", param_hint="--cores")
+    if (fragments or cores is not None) and (wanted in (Wanted.PARTS, Wanted.STRUCTURE) or mappings):
+        other = "--mappings" if mappings else "--select" if wanted is Wanted.PARTS else "--structure"
+        raise typer.BadParameter(f"{name} and {other} exclude each other", param_hint=name)
+    if reading != FragmentReading() and not fragments:
+        message = "--schedule, --window, --early and --trusted go with --fragments"
+        raise typer.BadParameter(message, param_hint="--fragments")
+
+
+def _of_fragments(
+    index: Index, paths: list[Path], reading: FragmentReading, stack: contextlib.ExitStack
+) -> Iterator[DocumentAnswer]:
+    """The answers for documents in fragments; with ``early`` also answers of what is certain on the way."""
+    from twigcast.fragmenting import Certain
+
+    def counted(files: list[Path]) -> Iterator[Path]:
+        return stack.enter_context(progress("Matching fragments", files, total=len(files)))
+
+    told: dict[str, set[Hashable]] = {}
+    for arrival in arrivals(index, paths, reading, counted):
+        if arrival.error is not None:
+            name = getattr(arrival.error, "path", "")
+            yield DocumentAnswer(name, [], 0, [], arrival.error)
+        for news in arrival.news:
+            if isinstance(news, Certain):
+                told.setdefault(news.doc_id, set()).update(news.ids)
+                yield DocumentAnswer(news.doc_id, list(news.ids), len(news.ids), [], share=news.share or 0.0)
+            elif news.match is None:
+                yield DocumentAnswer(news.doc_id, [], 0, [], failure(news))
+            else:
+                before = told.pop(news.doc_id, set())
+                ids = [id for id in news.match.ids if id not in before]
+                refused = [DocumentRefusal(each.id, each.error) for each in news.match.undecided]
+                yield DocumentAnswer(news.doc_id, ids, len(ids), [], refused=refused)
 
 
 def _streams(json: bool) -> bool:
@@ -241,9 +289,12 @@ def _outcome(
     only: frozenset[str] | None,
     form: Form,
     mediation: MappingOptions,
-) -> Outcome:
+    cores: int | None,
+) -> DocumentAnswer:
     mapping: str | None = None
     try:
+        if cores is not None and source.name != "-":
+            return _in_parts(index, source, cores)
         body = source.read(index.limits.bytes)
         if wanted is Wanted.STRUCTURE:
             return _told(index, source.text, body, mediation)
@@ -255,15 +306,24 @@ def _outcome(
         if wanted is Wanted.PARTS:
             parts = list(_parts(index, body, ids, form, refused, mediation.mappings, mapping))
     except (DocumentError, SourceError, StructureError) as error:
-        return Outcome(source.text, [], 0, [], error, mapping=mapping)
-    return Outcome(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
+        return DocumentAnswer(source.text, [], 0, [], error, mapping=mapping)
+    return DocumentAnswer(source.text, ids, len(ids), parts, refused=refused, mapping=mapping)
 
 
-def _told(index: Index, name: str, body: bytes, mediation: MappingOptions) -> Outcome:
+def _in_parts(index: Index, source: documents.DocumentFile, cores: int) -> DocumentAnswer:
+    """The answer for a document that is matched in parts; raises ``DocumentError`` or ``SourceError``."""
+    from twigcast.fragmenting import match_large
+
+    match = match_large(index, source.open, cores=cores)
+    refused = [DocumentRefusal(each.id, each.error) for each in match.undecided]
+    return DocumentAnswer(source.text, match.ids, len(match), [], refused=refused)
+
+
+def _told(index: Index, name: str, body: bytes, mediation: MappingOptions) -> DocumentAnswer:
     """What the structure of a document tells; raises ``DocumentError`` or ``StructureError``."""
     structure = index.structure(body, rewriting=mediation.mappings, unknown=mediation.unknown.value)
     told = index.match_structure(structure)
-    return Outcome(
+    return DocumentAnswer(
         name,
         told.ids,
         len(told),
@@ -305,99 +365,3 @@ def _parts(
             continue
         for node, text in zip(nodes, texts, strict=True):
             yield MatchedPart(id, node.start, node.end, type(node).__name__.lower(), text)
-
-
-def _json_line(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
-    answer: dict[str, object] = {"document": outcome.document}
-    if wanted is Wanted.COUNT:
-        answer["count"] = outcome.count
-    else:
-        answer["ids"] = outcome.ids
-    if wanted is Wanted.PARTS:
-        answer["parts"] = [
-            {"id": part.id, "start": part.start, "end": part.end, "kind": part.kind, "text": part.text}
-            for part in outcome.parts
-        ]
-    if wanted is Wanted.STRUCTURE:
-        answer["open"] = outcome.open
-        answer |= {"structure_bytes": outcome.structure_bytes, "body_bytes": outcome.body_bytes}
-    if wanted is Wanted.PARTS or outcome.refused:
-        answer["refused"] = [{"id": each.id, "error": as_json(each.error)} for each in outcome.refused]
-    if outcome.mapping is not None:
-        answer["mapping"] = outcome.mapping
-    answer["error"] = as_json(outcome.error)
-    yield json_line(answer)
-
-
-def _tab_lines(outcome: Outcome, wanted: Wanted) -> Iterator[str]:
-    if outcome.error is not None:
-        return
-    if wanted is Wanted.COUNT:
-        yield f"{escaped(outcome.document)}\t{outcome.count}"
-    elif wanted is Wanted.IDS:
-        document = escaped(outcome.document)
-        yield from (f"{document}\t{escaped(id)}" for id in outcome.ids)
-    elif wanted is Wanted.STRUCTURE:
-        document = escaped(outcome.document)
-        yield from (f"{document}\t{escaped(id)}\tcertain" for id in outcome.ids)
-        yield from (f"{document}\t{escaped(id)}\topen" for id in outcome.open)
-    else:
-        for part in outcome.parts:
-            columns = (outcome.document, part.id, part.start, part.end, part.kind)
-            yield "\t".join([*map(escaped, columns), _one_line(part.text)])
-
-
-def _one_line(text: str) -> str:
-    """The text with backslashes and control characters escaped, so that it fits into a column of one line."""
-    return escaped(text.replace("\\", "\\\\"))
-
-
-def _write(lines: Iterable[str]) -> None:
-    for line in lines:
-        sys.stdout.write(line + "\n")
-
-
-def _some(ids: list[Hashable], show: int) -> str:
-    """The first of these ids, and how many more there are."""
-    shown = ", ".join(escaped(id) for id in ids[:show])
-    return f"{shown}, … {len(ids) - show:,} more" if len(ids) > show else shown
-
-
-def _print_table(outcomes: list[Outcome], wanted: Wanted, show: int) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("document", overflow="fold")
-    if wanted is Wanted.PARTS:
-        table.add_column("id", overflow="fold")
-        table.add_column("bytes", justify="right")
-        table.add_column("kind")
-        table.add_column("text", overflow="ellipsis", no_wrap=True)
-    else:
-        table.add_column("matches", justify="right")
-        if wanted is Wanted.STRUCTURE:
-            table.add_column("open", justify="right")
-            table.add_column("structure", justify="right")
-        if wanted is not Wanted.COUNT:
-            table.add_column("ids", overflow="fold")
-    for outcome in outcomes:
-        name = Text(escaped(outcome.document))
-        if outcome.error is not None:
-            failed = Text(escaped(outcome.error), style="red")
-            table.add_row(name, *[""] * (len(table.columns) - 2), failed)
-        elif wanted is Wanted.COUNT:
-            table.add_row(name, f"{outcome.count:,}")
-        elif wanted is Wanted.IDS:
-            table.add_row(name, f"{outcome.count:,}", Text(_some(outcome.ids, show)))
-        elif wanted is Wanted.STRUCTURE:
-            size = f"{outcome.structure_bytes:,} of {outcome.body_bytes:,} bytes"
-            ids = Text(_some(outcome.ids, show))
-            if outcome.open:
-                ids.append(f"{'; ' if ids else ''}open: {_some(outcome.open, show)}", style="dim")
-            table.add_row(name, f"{outcome.count:,}", f"{len(outcome.open):,}", size, ids)
-        else:
-            for part in outcome.parts:
-                extent = f"{part.start:,}–{part.end:,}"
-                table.add_row(name, Text(escaped(part.id)), extent, part.kind, Text(_one_line(part.text)))
-    stdout().print(table)

@@ -21,10 +21,12 @@ from typer.core import TyperGroup
 
 from twigcast import __version__
 from twigcast.cli import (
+    assemble,
     check,
     chunk,
     dead_letters,
     explain,
+    fragment,
     generate,
     index,
     match,
@@ -112,6 +114,8 @@ app.command("explain", epilog=explain.EXAMPLES)(explain.command)
 app.add_typer(generate.app, name="generate")
 app.add_typer(index.app, name="index")
 app.add_typer(schema.app, name="schema")
+app.command("fragment", epilog=fragment.EXAMPLES)(fragment.command)
+app.command("assemble", epilog=assemble.EXAMPLES)(assemble.command)
 app.command("run", epilog=run.EXAMPLES)(run.command)
 app.command("subscribe", epilog=subscribe.EXAMPLES)(subscribe.command)
 app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twigcast.document.encodings import code_points, codec_name, wide_codec
-from twigcast.document.faults import document_error
+from twigcast.document.faults import TOO_LARGE, document_error
 from twigcast.document.kernel._projector import element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
@@ -44,6 +44,7 @@ __all__ = [
     "PART_BYTES",
     "PART_FORMS",
     "RECORD_LIMIT",
+    "TOO_LARGE",
     "Attribute",
     "AttributeDetail",
     "Comment",

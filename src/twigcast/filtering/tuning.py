@@ -17,6 +17,9 @@ class Tuning:
     The others are for documents that a mapping rewrites.  ``dead_places`` skips elements that no subscription
     can see; elements in them that the source schema does not know are not counted.  ``shared_copies`` matches
     elements that a mapping copies into several others once.
+
+    ``text_bytes`` is for documents in parts: a longer text of an element that several parts have is replaced
+    by a summary that decides the same.
     """
 
     cache_bytes: int = 512 << 20
@@ -24,3 +27,4 @@ class Tuning:
     memo: bool = True
     dead_places: bool = True
     shared_copies: bool = True
+    text_bytes: int = 1 << 16

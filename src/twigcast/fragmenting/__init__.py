@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from twigcast.fragmenting.assembly import assemble, holes_of
+from twigcast.fragmenting.by_the_letter import (
+    ByTheLetter,
+    Eliminate,
+    LetterMatching,
+    LetterOptions,
+    LetterWork,
+)
 from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
 from twigcast.fragmenting.encoding import (
@@ -33,30 +40,55 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.matching import (
+    Certain,
+    DocumentProgress,
+    FragmentIndex,
+    FragmentLimits,
+    News,
+    Outcome,
+    Status,
+    match_large,
+)
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, relevant_nodes
 
 __all__ = [
     "DOCUMENT_NODE",
     "HEADER_KINDS",
     "MANIFEST_NAME",
+    "POLICIES",
     "SUFFIX",
+    "ByTheLetter",
+    "Certain",
     "CutRule",
     "Cuts",
     "Cutter",
+    "DocumentProgress",
+    "Eliminate",
     "Fragment",
+    "FragmentIndex",
+    "FragmentLimits",
     "Header",
     "HeaderKind",
     "HeaderRow",
     "Hole",
     "LabelPaths",
+    "LetterMatching",
+    "LetterOptions",
+    "LetterWork",
     "Manifest",
+    "News",
     "OpenElement",
     "OpenHole",
     "Opening",
+    "Outcome",
     "PathDictionary",
     "PathEntry",
+    "PolicyName",
     "Run",
     "Spans",
+    "Status",
     "SubtreeRoots",
     "Subtrees",
     "assemble",
@@ -69,10 +101,12 @@ __all__ = [
     "fragment",
     "fragment_number",
     "holes_of",
+    "match_large",
     "namespaces_in_scope",
     "node_id",
     "number_in_fragment",
     "opening_of",
     "outline",
     "reduced",
+    "relevant_nodes",
 ]

@@ -33,7 +33,7 @@ from twigcast.fragmenting.subtrees import SubtreeMaker
 
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
-_BLOCK = 1 << 20  # bytes of a whole document that are scanned at once
+_BLOCK = 1 << 18  # bytes of a whole document that are scanned at once: they stay in the cache
 
 
 def fragment(
@@ -136,12 +136,19 @@ class Cutter:
         at = self._scanner.at
         stops = [ScanStop.of(found) for found in self._scanner.scan(view[at - base : end - base], at, final)]
         if self._scanner.fault:
-            raise self._error(view, base)
+            raise self._error(self._scanner.fault, self._scanner.at, view, base)
         made: list[Fragment] = []
-        last = stops.pop() if final else None
-        for stop in stops:
-            made += self._maker.take(stop, view, base)
-        return made + self._maker.finish(last, view, base) if last else made
+        for number, stop in enumerate(stops, 1):
+            is_last = final and number == len(stops)
+            try:
+                made += (self._maker.finish if is_last else self._maker.take)(stop, view, base)
+            except DocumentError as error:  # a name or a namespace that cannot be read
+                place = self._error(_INVALID_TOKEN, stop.offset, view, base)
+                message = f"{error.message}, in a start tag before this place"
+                raise DocumentError(
+                    message, code=error.code, line=place.line, column=place.column, offset=place.offset
+                ) from None
+        return made
 
     def _begin(self, data: memoryview, final: bool) -> bool:
         """Read the prolog; false if the root element does not begin in these bytes."""
@@ -190,9 +197,8 @@ class Cutter:
             )
         return True
 
-    def _error(self, view: memoryview, base: int) -> DocumentError:
-        assert self._scanner is not None
-        at = self._scanner.at
+    def _error(self, fault: int, at: int, view: memoryview, base: int) -> DocumentError:
+        """The error of this number at an offset of the document, with line and column."""
         before = view[: at - base]
         lines = self._lines + line_breaks(before)
         tail = bytes(before[-_LONGEST_LINE:])
@@ -200,7 +206,7 @@ class Cutter:
         is_utf8 = self._prolog is not None and self._prolog.codec == "utf_8"
         column = sum(byte & 0xC0 != 0x80 for byte in line) if is_utf8 else len(line)
         offset = at if self._transcoding is None else len(self._transcoding.encoded(before))
-        return document_error(self._scanner.fault, lines + 1, column, offset, limits=self._limits)
+        return document_error(fault, lines + 1, column, offset, limits=self._limits)
 
 
 _LONGEST_LINE = 1 << 16  # bytes of which an error counts the column

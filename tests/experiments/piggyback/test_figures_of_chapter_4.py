@@ -11,7 +11,7 @@ pytest.importorskip("simpy", reason="the extra simulator is not installed")
 pytestmark = [pytest.mark.data, pytest.mark.usefixtures("data"), pytest.mark.slow]
 
 SMALL = 0.002
-QUICK = ("piggyback/fig-4-8", "piggyback/throughput")
+QUICK = ("piggyback/throughput",)
 NAMES = [
     pytest.param(name, marks=() if name in QUICK else pytest.mark.soak)
     for name in EXPERIMENTS

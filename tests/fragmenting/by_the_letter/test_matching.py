@@ -13,11 +13,9 @@ from tests.fragmenting.strategies import any_document, any_fragments, twig
 from tests.fragmenting.thesis import QUERY, WITHOUT_MATCH, fragments
 from twigcast.document import read
 from twigcast.errors import PatternError, SubscriptionError
-from twigcast.fragmenting import Fragment, HeaderKind
+from twigcast.fragmenting import Cuts, Fragment, HeaderKind, Manifest, Spans, fragment
 from twigcast.fragmenting.by_the_letter import ByTheLetter, Eliminate, LetterMatching, LetterOptions
-from twigcast.fragmenting.cut_rules import Cuts, Spans
-from twigcast.fragmenting.cutting import fragment
-from twigcast.fragmenting.scheduling import POLICIES, Manifest, PolicyName, Query
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, Query
 from twigcast.pattern import matches, parse
 
 EXAMPLES = 250
@@ -25,7 +23,9 @@ ELIMINATIONS: tuple[Eliminate, ...] = ("", "+", "-", "+-")
 AS_THEY_COME = 1
 
 
-def engine(*texts: str, policy: PolicyName = "S", window: float = inf, eliminate: Eliminate = "") -> ByTheLetter:
+def engine(
+    *texts: str, policy: PolicyName = "S", window: float = inf, eliminate: Eliminate = ""
+) -> ByTheLetter:
     made = ByTheLetter(LetterOptions(policy, window, eliminate))
     for text in texts:
         made.add(text, parse(text))
@@ -112,7 +112,7 @@ def test_example_5_10_redundant() -> None:
 
 
 def test_example_5_10_unnecessary() -> None:
-    """After f6 no s can come at the second c, so f5 is not needed for its k; f3 lies at the first c and is."""
+    """After f6 no s can come at the second c, so f5 is not needed for its k; f3, at the first c, is."""
     with_minus = followed(engine(QUERY, window=AS_THEY_COME, eliminate="-"), fragments(), 6)
     without = followed(engine(QUERY, window=AS_THEY_COME), fragments(), 6)
     assert (left(with_minus, 5), left(with_minus, 3)) == (set(), {"/k"})
@@ -129,7 +129,7 @@ def test_trap_5_inner_nodes_without_fragments_do_not_refute() -> None:
 
 
 def test_trap_6_partial_matches_are_reported_by_instance() -> None:
-    """The first p has a whole a, the second p has the q; by the printed definition only the former is seen."""
+    """The first p has a whole a, the second p has the q; the printed definition sees only the former."""
     body = b"<r><p><a><b/><c/></a></p><p><q/><a><b/><c/></a></p></r>"
     assert engine("//p[q]/a[b][c]").match(spans(body, 10)) == ("//p[q]/a[b][c]",)
 
@@ -263,7 +263,7 @@ def check_one_document(random: Random) -> None:
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_answers_are_those_of_the_whole_document(random: Random) -> None:
-    """For every cut, header kind, schedule, window, + and −, order of arrival, with and without a manifest."""
+    """For every cut, header kind, schedule, window, + and −, order of arrival, with a manifest or not."""
     check_one_document(random)
 
 

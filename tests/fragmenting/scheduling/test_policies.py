@@ -6,7 +6,15 @@ from fractions import Fraction
 
 from tests.fragmenting.thesis import QUERY, WITHOUT_MATCH, fragments
 from twigcast.fragmenting import HeaderKind
-from twigcast.fragmenting.scheduling import POLICIES, Agenda, Outlook, PolicyName, PrefixTree, Query, Relevance
+from twigcast.fragmenting.scheduling import (
+    POLICIES,
+    Agenda,
+    Outlook,
+    PolicyName,
+    PrefixTree,
+    Query,
+    Relevance,
+)
 from twigcast.fragmenting.scheduling.prefix_tree import bits
 from twigcast.pattern import parse
 

@@ -37,7 +37,7 @@ def test_steps_and_nested_paths_are_nodes() -> None:
 
 
 def test_trap_4_a_condition_counts_as_a_leaf() -> None:
-    """The attribute of ``a`` shows in no element below, so its start tag must be read: least height 0, not 3."""
+    """The attribute of ``a`` shows in no element below, so its start tag must be read: height 0, not 3."""
     assert heights(query("/a[@x]/b/c/d")) == [0, 2, 1, 0]
 
 
@@ -66,7 +66,9 @@ def test_nodes_say_which_text_they_need(text: str, step: str, use: TextUse) -> N
     assert made.structural is (text == "/a[b]")
 
 
-@pytest.mark.parametrize("text", ["/a[not(b)]", "/a[b or c]", "/a[count(b) > 1]", "/a/b[2]", "/a | /b", "/a[@x]"])
+@pytest.mark.parametrize(
+    "text", ["/a[not(b)]", "/a[b or c]", "/a[count(b) > 1]", "/a/b[2]", "/a | /b", "/a[@x]"]
+)
 def test_what_is_no_twig_is_not_structural(text: str) -> None:
     """The reference engine takes twigs of elements only."""
     assert not query(text).structural

@@ -13,17 +13,19 @@ from tests.fragmenting.thesis import QUERY, fragments
 from tests.pattern import strategies
 from twigcast.document import read
 from twigcast.errors import PatternError
-from twigcast.fragmenting import Fragment, HeaderKind, PathEntry
-from twigcast.fragmenting.cut_rules import Cuts, Spans
-from twigcast.fragmenting.cutting import fragment
+from twigcast.fragmenting import Cuts, Fragment, HeaderKind, PathDictionary, Spans, fragment
 from twigcast.fragmenting.scheduling import PrefixTree, Query, Relevance, relevant_nodes
 from twigcast.pattern import Pattern, matches, parse
 
 EXAMPLES = 150
 
 
-def dictionary(parts: list[Fragment]) -> dict[int, PathEntry]:
-    return {entry.number: entry for part in parts if part.paths for entry in part.paths.entries}
+def dictionary(parts: list[Fragment]) -> PathDictionary:
+    made = PathDictionary()
+    for part in parts:
+        if part.paths is not None:
+            made.add(part.paths)
+    return made
 
 
 def relevant(text: str, parts: list[Fragment]) -> list[set[str]]:
@@ -47,7 +49,15 @@ def test_example_5_5_edges_leave_almost_every_pair() -> None:
 
 def test_figure_5_4_prefix() -> None:
     """//m may lie deep in any subtree below a."""
-    expected = [{"/f", "//m"}, {"/b", "//m"}, {"/k", "//m"}, {"/c", "//m"}, {"/k", "//m"}, {"/c", "//m"}, {"/a"}]
+    expected = [
+        {"/f", "//m"},
+        {"/b", "//m"},
+        {"/k", "//m"},
+        {"/c", "//m"},
+        {"/k", "//m"},
+        {"/c", "//m"},
+        {"/a"},
+    ]
     assert relevant(QUERY, fragments("prefix")) == expected
 
 
@@ -85,6 +95,19 @@ def test_trap_16_text_below_an_element_is_needed(kind: HeaderKind) -> None:
     assert relevant("/a[c]", parts)[0] == set()
 
 
+def test_trap_16_without_a_path_any_text_may_be_needed() -> None:
+    """An edge does not say that b lies below a, but it does not say the contrary either."""
+    parts = pieces(b"<a>x<b>y</b><z/></a>", 3, kind="edge")
+    assert relevant("/a[.='xy']", parts) == [{"/a"}, {"/a"}]
+    assert relevant("/a", parts) == [set(), {"/a"}]
+
+
+def test_a_general_expression_on_the_document_may_look_anywhere() -> None:
+    """It has no step of its own, and every fragment is relevant for the document node."""
+    parts = pieces(b"<a><b/><z/></a>", 3)
+    assert relevant("/self::node()[a/b/following-sibling::z]", parts)[0] >= {"document"}
+
+
 def test_text_nodes_between_the_subtrees_of_a_run_are_needed() -> None:
     """A run of two children of a brings the text between them with it; a run of one child brings none."""
     assert relevant("/a[text()='x']", pieces(b"<a><b/>x<b/><z/></a>", 4))[0] == {"/a"}
@@ -114,7 +137,9 @@ def test_unknown_label_paths_do_not_drop_a_fragment() -> None:
     """The dictionary comes with fragments that may arrive later."""
     parts = fragments("prefix+paths")
     query = Query.of(parse(QUERY))
-    assert relevant_nodes(query, parts[1].header, {}) == relevant_nodes(query, fragments()[1].header)
+    assert relevant_nodes(query, parts[1].header, PathDictionary()) == relevant_nodes(
+        query, fragments()[1].header
+    )
 
 
 def random_patterns(random: Random, count: int) -> list[Pattern]:
@@ -139,8 +164,6 @@ def test_many_queries_at_once_give_the_pairs_of_each(random: Random) -> None:
     for part in parts:
         relevance.learn(part.header)
     for part in parts:
-        if part.kind == "edge":
-            continue
         found = set(tree.members(relevance.nodes(part.header)))
         for number, query in enumerate(queries):
             expected = relevant_nodes(query, part.header, dictionary(parts))

@@ -1,11 +1,11 @@
-"""Windows of fragments, manifests, and when all headers are known."""
+"""Windows of fragments, and when all headers are known."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.fragmenting.thesis import fragments
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 
 
 def test_a_window_is_full_with_its_last_fragment() -> None:
@@ -41,9 +41,3 @@ def test_headers_are_complete_when_all_numbers_up_to_the_last_are_known() -> Non
     assert known.add(others[-1].header)
     assert known.complete
     assert not known.add(last.header)
-
-
-def test_a_manifest_has_the_headers_in_order() -> None:
-    """Bodies are not in it."""
-    manifest = Manifest.of(reversed(fragments()))
-    assert [header.number for header in manifest.headers] == [1, 2, 3, 4, 5, 6, 7]

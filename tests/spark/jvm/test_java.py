@@ -111,6 +111,7 @@ spark.stop()
 """
 
 
+@pytest.mark.soak
 @pytest.mark.spark
 def test_spark_runs_without_java_on_the_machine(bare: Path) -> None:
     """With no JAVA_HOME and no java on the path, Spark starts on the packaged Java and logs nothing."""

@@ -20,7 +20,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -28,11 +27,8 @@
 #include <unordered_map>
 #include <vector>
 
-#ifdef __SSE4_2__
-#include <nmmintrin.h>
-#endif
-
 #include "label_paths.hpp"
+#include "signs.hpp"
 
 namespace twigcast {
 
@@ -77,10 +73,13 @@ struct ScanRule {
 class Scanner {
 public:
     Scanner(ScanRule rule, std::uint64_t at, LabelPathTable* paths, std::uint32_t path)
-        : rule_(std::move(rule)), paths_(paths), path_(path), at_(at) {}
+        : rule_(std::move(rule)), paths_(paths), path_(path), at_(at) {
+        if (rule_.elements) most_elements_ = rule_.elements;
+        if (rule_.bytes) most_offset_ = rule_.bytes;
+        if (!rule_.numbers.empty()) next_number_ = rule_.numbers[0];
+    }
 
-    // Scans on from where it stopped.  data[0] is the byte at `base` of the document; `begin` is where the
-    // piece begins that the next stop ends.
+    // Scans on from where it stopped; data[0] is the byte at `base` of the document.
     ScanResult scan(const char* data, std::size_t size, std::uint64_t base, bool final) {
         data_ = data;
         base_ = base;
@@ -92,7 +91,7 @@ public:
 
     // After a stop: what comes next belongs to the next piece.
     void begin_piece() {
-        begin_ = at_;
+        if (rule_.bytes) most_offset_ = at_ + rule_.bytes;
         piece_elements_ = 0;
         start_depth_ = low_ = stack_.size();
         roots_.clear();
@@ -130,7 +129,7 @@ private:
                 if (step == Step::error) return ScanResult::error;
                 if (step == Step::more) return suspended(p, p, final);
             }
-            const char* const q = sign_ ? sign_ : next_sign(p);
+            const char* const q = sign_ ? sign_ : next_sign(p, end_);
             sign_ = nullptr;
             if (stack_.empty() && !rule_.content) {
                 const char* stop = q ? q : end_;
@@ -152,7 +151,7 @@ private:
                     p = q + 2;
                     break;
                 default:
-                    if (name_class(q[1]) != in_name || is_no_name_start(q[1])) return fail(q, invalid_token);
+                    if (!is_in_name(q[1]) || is_no_name_start(q[1])) return fail(q, invalid_token);
                     if (ended_ && stack_.empty() && !rule_.content) return fail(q, junk_after_document);
                     if (stops(q)) {
                         at_ = offset(q);
@@ -214,7 +213,7 @@ private:
     Step reveal(const char*& p) {
         static constexpr std::string_view ends[] = {"", "--", "?>", "]]>"};
         const std::string_view sign = ends[static_cast<int>(hiding_)];
-        const char* found = find(p, sign);
+        const char* found = find(p, end_, sign);
         if (hiding_ == Hiding::comment && found && found + 2 == end_) found = nullptr;
         if (!found) {
             p = std::max(p, end_ - std::min<std::ptrdiff_t>(end_ - p, sign.size()));
@@ -226,27 +225,17 @@ private:
         return Step::done;
     }
 
-    const char* find(const char* p, std::string_view sign) const {
-        while (end_ - p >= static_cast<std::ptrdiff_t>(sign.size())) {
-            p = static_cast<const char*>(std::memchr(p, sign[0], end_ - p - (sign.size() - 1)));
-            if (!p) return nullptr;
-            if (std::memcmp(p, sign.data(), sign.size()) == 0) return p;
-            ++p;
-        }
-        return nullptr;
-    }
-
     // Tags
 
     Step end_tag(const char*& p) {
         if (stack_.empty()) return failed(p, invalid_token);
         const OpenTag& tag = stack_.back();
         const char* name = p + 2;
-        if (!same(name, names_.data() + tag.name, tag.size)) return failed(name, tag_mismatch);
+        if (!same_name(name, end_, names_.data() + tag.name, tag.size)) return failed(name, tag_mismatch);
         const char* c = name + tag.size;
         if (c >= end_) return Step::more;
         if (*c != '>') {
-            if (name_class(*c) == in_name) return failed(name, tag_mismatch);
+            if (is_in_name(*c)) return failed(name, tag_mismatch);
             while (c < end_ && is_space(*c)) ++c;
             if (c == end_) return Step::more;
             if (*c != '>') return failed(c, invalid_token);
@@ -258,7 +247,7 @@ private:
 
     Step start_tag(const char*& p) {
         const char* const name = p + 1;
-        const char* c = name_end(name);
+        const char* c = name_end(name, end_);
         const std::string_view name_view(name, c - name);
         declared_.clear();
         if (stack_.size() >= rule_.depth) return failed(p, too_deep);
@@ -266,10 +255,10 @@ private:
             if (c == end_) return Step::more;
             if (*c == '>') {
                 // Most elements have text only: their end tag is the next "<".
-                const char* const sign = sign_ = next_sign(c + 1);
+                const char* const sign = sign_ = next_sign(c + 1, end_);
                 const std::size_t size = name_view.size() + 2;  // of the end tag, without its ">"
                 if (sign && static_cast<std::size_t>(end_ - sign) > size && sign[1] == '/' &&
-                    sign[size] == '>' && same(sign + 2, name, name_view.size())) {
+                    sign[size] == '>' && same_name(sign + 2, end_, name, name_view.size())) {
                     p = sign + size + 1;
                     leaf(name - 1, name_view, p);
                     sign_ = nullptr;
@@ -291,7 +280,7 @@ private:
             if (c == end_) return Step::more;
             if (*c == '>' || *c == '/') continue;
             const char* const attribute = c;
-            c = name_end(c);
+            c = name_end(c, end_);
             const std::size_t size = c - attribute;
             if (c < end_ && (!size || is_no_name_start(*attribute))) return failed(attribute, invalid_token);
             while (c < end_ && is_space(*c)) ++c;
@@ -384,13 +373,15 @@ private:
         run.last = elements_ + 1;
     }
 
+    // Whether the piece ends before the start tag at p.  The three bounds are never reached where the rule has
+    // none, so most tags cost three comparisons.
     bool stops(const char* p) {
-        const bool is_given = next_ < rule_.numbers.size() && rule_.numbers[next_] == elements_ + 1;
-        if (is_given) ++next_;
-        if (rule_.subtrees)
-            return runs_ && (is_given || (rule_.elements && piece_elements_ >= rule_.elements));
-        return piece_elements_ && (is_given || (rule_.elements && piece_elements_ >= rule_.elements) ||
-                                   (rule_.bytes && offset(p) - begin_ >= rule_.bytes));
+        if (piece_elements_ < most_elements_ && offset(p) < most_offset_ && elements_ + 1 < next_number_)
+            return false;
+        const bool is_given = elements_ + 1 == next_number_;
+        if (is_given) next_number_ = ++next_ < rule_.numbers.size() ? rule_.numbers[next_] : never;
+        const bool is_over = piece_elements_ >= most_elements_ || offset(p) >= most_offset_;
+        return (is_given || is_over) && (rule_.subtrees ? runs_ > 0 : piece_elements_ > 0);
     }
 
     std::size_t count_root(std::string_view name) {
@@ -407,76 +398,14 @@ private:
         return found->second;
     }
 
-    // Whether the bytes at `here`, as far as they are there, are those of a name that has eight bytes: in the
-    // arena, or before `here`.
-    bool same(const char* here, const char* name, std::size_t size) const {
-        const auto there = static_cast<std::size_t>(end_ - here);
-        if (!is_little_endian || size > 8 || there < 8)
-            return std::memcmp(here, name, std::min(size, there)) == 0;
-        std::uint64_t left, right;
-        std::memcpy(&left, here, 8);
-        std::memcpy(&right, name, 8);
-        return (left ^ right) << 8 * (8 - size) == 0;
-    }
-
-    // The next "<" or null.  Texts are short: most calls of memchr would cost more than what they search.
-    const char* next_sign(const char* p) const {
-#ifdef __SSE4_2__
-        const __m128i sign = _mm_set1_epi8('<');
-        for (int i = 0; i < 4 && end_ - p >= 16; ++i, p += 16) {
-            const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-            if (const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(block, sign)))
-                return p + __builtin_ctz(found);
-        }
-#endif
-        return static_cast<const char*>(std::memchr(p, '<', end_ - p));
-    }
-
-    // The first byte at or after p that is in no name.
-    const char* name_end(const char* p) const {
-#ifdef __SSE4_2__
-        // Ranges of the characters that are in no name.
-        const __m128i others =
-            _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
-        while (end_ - p >= 16) {
-            const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-            const int found = _mm_cmpestri(others, 12, block, 16, _SIDD_UBYTE_OPS | _SIDD_CMP_RANGES);
-            p += found;
-            if (found < 16) return p;
-        }
-#endif
-        while (p < end_ && name_class(*p) == in_name) ++p;
-        return p;
-    }
-
-    // Characters
-
-    enum Class : unsigned char { in_name, ends_name };
-
-    static Class name_class(char c) {
-        static constexpr auto table = [] {
-            std::array<Class, 256> made{};
-            for (int i = 0; i < 256; ++i) {
-                const bool letter = (i >= 'a' && i <= 'z') || (i >= 'A' && i <= 'Z') || (i >= '0' && i <= '9');
-                made[i] = letter || i == '_' || i == ':' || i == '-' || i == '.' || i >= 0x80 ? in_name
-                                                                                              : ends_name;
-            }
-            return made;
-        }();
-        return table[static_cast<unsigned char>(c)];
-    }
-
-    static constexpr bool is_little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
-    static bool is_no_name_start(char c) { return (c >= '0' && c <= '9') || c == '-' || c == '.'; }
-    static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
     std::uint64_t offset(const char* p) const { return base_ + (p - data_); }
 
     ScanRule rule_;
     LabelPathTable* paths_;
     std::uint32_t path_;      // the label path of what the content is in
     std::uint64_t at_;        // where the scan continues
-    std::uint64_t begin_ = 0;  // where the piece begins
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+    std::uint64_t most_elements_ = never, most_offset_ = never, next_number_ = never;  // where a piece ends
     std::uint64_t resume_ = 0;
     const char* data_ = nullptr;
     const char* end_ = nullptr;
@@ -500,19 +429,5 @@ private:
     std::vector<std::uint64_t> stamps_;
     std::uint64_t piece_ = 1;
 };
-
-// The line breaks in some bytes; the compiler makes vector code of it, ten times as fast as a memchr for each.
-inline std::uint64_t count_lines(const char* data, std::size_t size) {
-    std::uint64_t lines = 0;
-    while (size) {
-        const std::size_t block = std::min<std::size_t>(size, 255 * 16);
-        std::uint32_t count = 0;
-        for (std::size_t i = 0; i < block; ++i) count += data[i] == '\n';
-        lines += count;
-        data += block;
-        size -= block;
-    }
-    return lines;
-}
 
 }  // namespace twigcast

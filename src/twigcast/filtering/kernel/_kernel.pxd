@@ -42,6 +42,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
     cdef struct CTuning "twigcast::Tuning":
         size_t cache_bytes
         cbool programs, memo, dead_places, shared_copies
+        size_t text_bytes
 
     cdef struct CLabel "twigcast::Label":
         const char* name

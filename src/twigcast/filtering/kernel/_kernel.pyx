@@ -119,7 +119,8 @@ cdef class SegmentMatcher:
     def __cinit__(self, size_t cache_bytes, cbool programs, cbool memo, uint64_t bytes, uint32_t depth,
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
                   uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 28,
-                  double work=16, uint64_t work_threshold=1000000, cbool dead_places=True, cbool shared_copies=True):
+                  double work=16, uint64_t work_threshold=1000000, cbool dead_places=True, cbool shared_copies=True,
+                  size_t text_bytes=1 << 16):
         self.reader = new CReader(SALT)
         self.confirmation = new CConfirmation()
         self.reader.sinks.tree = &self.confirmation.evaluator.tree
@@ -139,7 +140,7 @@ cdef class SegmentMatcher:
         self.matchers = {}
         self.structure_matchers = [{}, {}]
         self.rewriters = {}
-        self.tuning = CTuning(cache_bytes, programs, memo, dead_places, shared_copies)
+        self.tuning = CTuning(cache_bytes, programs, memo, dead_places, shared_copies, text_bytes)
 
     def __dealloc__(self):
         del self.reader

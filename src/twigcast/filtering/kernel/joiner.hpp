@@ -70,11 +70,18 @@ class Joiner {
                 matchers[i]->end(entry.depth);
             }
             cancel(entry);
+            if (!entry.text.empty()) TextSummaries(matchers).compact(entry.text);
             return false;
         }
+        TextSummary summary;
+        const bool summarised = std::any_of(entry.text.begin(), entry.text.end(),
+                                            [](const TextItem& item) { return item.summarised; });
         text_.clear();
-        for (const TextItem& item : entry.text) text_ += item.text;
-        for (Matcher* matcher : matchers) matcher->close_complete(entry.depth, text_);
+        if (summarised) summary = TextSummaries(matchers).whole(entry.text);
+        else
+            for (const TextItem& item : entry.text) text_ += item.text;
+        for (std::size_t i = 0; i < matchers.size(); ++i)
+            matchers[i]->close_complete(entry.depth, text_, summarised ? &summary : nullptr, i);
         return true;
     }
 
@@ -86,10 +93,11 @@ class Joiner {
         }
         if (!complete) return cancel(document);
         for (Matcher* matcher : matchers)
-            matcher->for_schemas([&partial](u32 position) {
+            for (u32 s = 0; s < matcher->segment().schema_count(); ++s) {
+                const u32 position = matcher->segment().schemas[s].position;
                 if (!std::binary_search(partial.left.begin(), partial.left.end(), position))
                     partial.accepted[position >> 6] |= 1ull << (position & 63);
-            });
+            }
         partial.decided = true;
         partial.entries.clear();
     }

@@ -117,22 +117,23 @@ class Matcher {
     // pieces.hpp
     void begin_piece(u64* result, u64 place);
     void enter(const char* name, std::size_t length, u64 hash, u32 depth);
-    void hole(u32 depth, u64 place);
+    void hole(u32 depth, u64 before, u64 place);
     void take(u32 depth, PieceLiterals& out);
     void take_joined(u32 depth, PieceLiterals& out);
-    void take_text(u32 depth, std::vector<TextItem>& out) const;
+    void take_text(u32 depth, u64 place_end, std::vector<TextItem>& out) const;
     void finish_piece();
     void reopen(const char* name, std::size_t length, u64 hash, u32 depth);
     void inject(u32 depth, const PieceLiterals& literals);
     bool wants_string(u32 depth) const { return !skipped_ && (frames_[depth].needs & NEEDS_STRING); }
-    void close_complete(u32 depth, const std::string& text);
+    void close_complete(u32 depth, const std::string& text, const TextSummary* summary, std::size_t segment);
+    void find_substrings(const std::string& text, std::vector<u32>& out) const;
+    std::size_t longest_string() const;
+    std::size_t text_limit() const { return tuning_.text_bytes; }
     void close_waiting(u32 depth);
     void finish_join(bool is_complete, bool decide);
     u32 interest(const std::vector<Label>& path, bool below, bool any_space);
-    template <class Take>
-    void for_left(const Take& take) const { conformance_.for_left(take); }
-    template <class Take>
-    void for_schemas(const Take& take) const;
+    const Conformance& conformance() const { return conformance_; }
+    const Segment& segment() const { return segment_; }
 
     // copies.hpp
     bool sees(const std::vector<Label>& path);
@@ -236,7 +237,7 @@ class Matcher {
     void collect(Frame& frame) {
         if (collecting_++ == 0) {
             text_.begin();
-            places_.assign(1, TextPlace{0, place_});
+            places_.assign(1, TextPlace{0, place_, place_});
         }
         frame.string_start = text_.here();
         frame.text_start = text_.size();
@@ -472,8 +473,8 @@ class Matcher {
     Bits marks_, noted_;  // noted_: while duplicates are removed
     std::vector<u32> touched_, accepted_, accepted_in_, completed_in_, seen_, split_;
     struct TextPlace {
-        std::size_t at;  // in the text
-        u64 place;       // in the document, of the bytes from there to the next hole
+        std::size_t at;   // in the text
+        u64 place, from;  // in the document: of the bytes from there on; where the bytes before the hole end
     };
     std::vector<TextPlace> places_;
     LiteralSet found_, closing_;  // closing_: the predicates on the string-value of the element that ends

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "predicates.hpp"
+#include "text_items.hpp"
 
 namespace twigcast {
 
@@ -30,11 +31,6 @@ struct PieceLiterals {
 
     bool empty() const { return atoms.empty() && predicates.empty() && first_place == NOWHERE; }
     void merge(const PieceLiterals& other);
-};
-
-struct TextItem {
-    u64 place;  // in the document, of the bytes that have it; orders the items of an element
-    std::string text;
 };
 
 struct Entry {

@@ -32,6 +32,13 @@ class PartialWriter {
         for (const LiteralRange& range : set.ranges) number(range.from), number(range.to - range.from);
     }
 
+    void summary(const TextSummary& summary) {
+        number(summary.bytes);
+        number(summary.characters);
+        for (const std::string* text : {&summary.head, &summary.tail, &summary.number}) string(*text);
+        for (const std::vector<u32>& found : summary.found) sorted(found);
+    }
+
   private:
     std::string& out_;
 };
@@ -90,13 +97,24 @@ class PartialReader {
             set.ranges.push_back(LiteralRange{static_cast<u32>(from), static_cast<u32>(from + length)});
         }
     }
+    // A summary has a list of literals for each segment.
+    void summary(TextSummary& summary, const std::vector<u32>& most) {
+        summary.bytes = number();
+        summary.characters = number();
+        for (std::string* text : {&summary.head, &summary.tail, &summary.number}) *text = string();
+        summary.found.resize(most.size());
+        for (std::size_t i = 0; i < most.size(); ++i) {
+            sorted(summary.found[i]);
+            if (!summary.found[i].empty() && summary.found[i].back() >= most[i]) fail();
+        }
+    }
     [[noreturn]] static void fail() { throw std::invalid_argument("not a partial"); }
 
   private:
     const char *at_, *end_;
 };
 
-constexpr char PARTIAL_MAGIC[] = "twigpart1";
+constexpr char PARTIAL_MAGIC[] = "twigpart2";
 
 inline void Partial::encode(std::string& out) const {
     PartialWriter writer(out);
@@ -128,7 +146,13 @@ inline void Partial::encode(std::string& out) const {
             writer.literals(each.first);
         }
         writer.number(entry.text.size());
-        for (const TextItem& item : entry.text) writer.number(item.place), writer.string(item.text);
+        for (const TextItem& item : entry.text) {
+            writer.number(item.place);
+            writer.number(item.end - item.place);
+            writer.number(item.summarised);
+            if (item.summarised) writer.summary(item.summary);
+            else writer.string(item.text);
+        }
     }
 }
 
@@ -180,7 +204,13 @@ inline Partial Partial::decode(const char* data, std::size_t length, const std::
         for (std::size_t t = 0; t < items; ++t) {
             u64 place = reader.number();
             if (t && place <= entry.text.back().place) PartialReader::fail();
-            entry.text.push_back(TextItem{place, reader.string()});
+            TextItem item;
+            item.place = place;
+            item.end = place + reader.number();
+            item.summarised = reader.number() != 0;
+            if (item.summarised) reader.summary(item.summary, literals);
+            else item.text = reader.string();
+            entry.text.push_back(std::move(item));
         }
         if (!partial.entries.emplace(id, std::move(entry)).second) PartialReader::fail();
     }

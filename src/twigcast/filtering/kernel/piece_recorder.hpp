@@ -1,7 +1,7 @@
 // Records the elements that a piece of a document does not finish, as entries of a partial.
 #pragma once
 
-#include "matcher.hpp"
+#include "text_summaries.hpp"
 
 namespace twigcast {
 
@@ -33,6 +33,8 @@ class PieceRecorder {
         matchers_ = &matchers;
         partial_ = Partial();
         next_ = piece.first;
+        place_ = piece.place;
+        from_ = 0;
         depth_ = entered_ = 0;
         least_depth = static_cast<u32>(piece.context.size());
         consistent = true;
@@ -55,7 +57,12 @@ class PieceRecorder {
         least_depth = std::min(least_depth, --depth_);
     }
 
+    // The place in the document of an offset in the piece that is not beyond the next hole.
+    u64 place_at(u64 offset) const { return place_ + (offset - from_); }
+
     void hole(const PieceHole& hole) {
+        from_ = hole.offset;
+        place_ = hole.place;
         for (u32 d = 0; d <= depth_; ++d) {
             open_[d].incomplete = true;
             open_[d].holes.push_back(hole.id);
@@ -110,7 +117,8 @@ class PieceRecorder {
         sort_unique(entry.opened);
         if (open.entered) entry.filled = piece_->fills;
         for (Matcher* matcher : *matchers_)
-            if (entry.text.empty()) matcher->take_text(depth_, entry.text);
+            if (entry.text.empty()) matcher->take_text(depth_, place_at(piece_->length), entry.text);
+        TextSummaries(*matchers_).compact(entry.text);
         entry.literals.resize(matchers_->size());
         for (std::size_t i = 0; i < matchers_->size(); ++i) (*matchers_)[i]->take(depth_, entry.literals[i]);
         consistent = partial_.add(open.id, std::move(entry)) && consistent;
@@ -120,7 +128,7 @@ class PieceRecorder {
     const std::vector<Matcher*>* matchers_ = nullptr;
     Partial partial_;
     std::vector<Open> open_;
-    u64 next_ = 1;
+    u64 next_ = 1, place_ = 0, from_ = 0;
     u32 depth_ = 0, entered_ = 0;
 };
 

@@ -21,11 +21,11 @@ inline void Matcher::enter(const char* name, std::size_t length, u64 hash, u32 d
     if (frames_[depth].needs & (NEEDS_TEXT | NEEDS_STRING)) collect(frames_[depth]);
 }
 
-// Another part belongs here, inside the open element of this depth; after it the document goes on at `place`.
-inline void Matcher::hole(u32 depth, u64 place) {
+// Another part belongs here, inside the open element of this depth: the document goes to `before`, and on at `place`.
+inline void Matcher::hole(u32 depth, u64 before, u64 place) {
     interrupt(depth);
     place_ = place;
-    places_.push_back(TextPlace{text_.size(), place});
+    places_.push_back(TextPlace{text_.size(), place, before});
 }
 
 // Takes the literals out of the frame of the deepest open element, which `end` then does not close.
@@ -69,12 +69,17 @@ inline void Matcher::take_joined(u32 depth, PieceLiterals& out) {
 }
 
 // Appends the text of the deepest open element, in items between holes; to be called before `take`.
-inline void Matcher::take_text(u32 depth, std::vector<TextItem>& out) const {
+inline void Matcher::take_text(u32 depth, u64 place_end, std::vector<TextItem>& out) const {
     if (!wants_string(depth)) return;
     std::size_t from = frames_[depth].string_start.at;
     for (std::size_t i = 0; i < places_.size(); ++i) {
         std::size_t begin = std::max(from, places_[i].at), end = i + 1 < places_.size() ? places_[i + 1].at : text_.size();
-        if (begin < end) out.push_back(TextItem{places_[i].place, std::string(text_.from(begin), end - begin)});
+        if (begin >= end) continue;
+        TextItem item;
+        item.place = places_[i].place;
+        item.end = i + 1 < places_.size() ? places_[i + 1].from : place_end;
+        item.text.assign(text_.from(begin), end - begin);
+        out.push_back(std::move(item));
     }
 }
 
@@ -104,11 +109,6 @@ inline u32 Matcher::interest(const std::vector<Label>& path, bool below, bool an
     return found;
 }
 
-template <class Take>
-inline void Matcher::for_schemas(const Take& take) const {
-    for (u32 s = 0; s < segment_.schema_count(); ++s) take(segment_.schemas[s].position);
-}
-
 // Joining.  The elements of entries are reopened, each after its parent, and closed, each before its parent.
 
 inline void Matcher::reopen(const char* name, std::size_t length, u64 hash, u32 depth) {
@@ -128,21 +128,54 @@ inline void Matcher::inject(u32 depth, const PieceLiterals& literals) {
 }
 
 
-// Closes the deepest open element; `text` is its string-value, if that is wanted.
-inline void Matcher::close_complete(u32 depth, const std::string& text) {
+// Closes the deepest open element; `text` is its string-value, if that is wanted and not summarised.
+inline void Matcher::close_complete(u32 depth, const std::string& text, const TextSummary* summary, std::size_t segment) {
     if (skipped_) {
         --skipped_;
         return;
     }
     Frame& frame = frames_[depth];
     closing_.clear();
-    if (frame.needs & NEEDS_STRING) {
+    if ((frame.needs & NEEDS_STRING) && summary) {
+        const PredicateGroup& strings = predicates_.on_string();
+        const std::string& digits = summary->number;
+        // Longer than any constant, if the text is; then only its first bytes count.
+        const std::string value = summary->head + (summary->bytes > summary->head.size() ? "\n" : "");
+        strings.compare(value.data(), value.size(), summary->characters, closing_);
+        if (strings.has_numbers()) {
+            GrowingNumber number;
+            number.append(digits.data(), digits.size(), 0);
+            strings.compare_number(number.value(digits.data(), 0), closing_);
+        }
+        const std::vector<u32>& found = summary->found[segment];
+        closing_.literals.insert(closing_.literals.end(), found.begin(), found.end());
+    } else if (frame.needs & NEEDS_STRING) {
         text_.begin();
         TextBuffer::Place start = text_.here();
         text_.append(text.data(), text.size());
         work_ += text_.compare(start, closing_);
     }
     if (frame.needs & HAS_ROWS) join_rows(frame);
+}
+
+// Appends the literals of the substrings in a text that string-values are searched for.
+inline void Matcher::find_substrings(const std::string& text, std::vector<u32>& out) const {
+    const SubstringIndex& substrings = predicates_.on_string().substrings();
+    if (substrings.empty()) return;
+    Occurrences found(substrings);
+    found.begin();
+    found.scan(text.data(), text.size(), 0);
+    found.within(0, out);
+    sort_unique(out);
+}
+
+// The length of the longest constant with which string-values are compared.
+inline std::size_t Matcher::longest_string() const {
+    std::size_t longest = 0;
+    for (u32 p = 0; p < segment_.predicate_count(); ++p)
+        if (segment_.predicates[p].kind == ON_STRING)
+            longest = std::max<std::size_t>(longest, segment_.predicates[p].text_length);
+    return longest;
 }
 
 // Completes the rows of the deepest open element that hold whatever the missing parts contain.

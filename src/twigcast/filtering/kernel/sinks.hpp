@@ -69,8 +69,9 @@ class Sinks {
 
     // Another part of the document belongs here.
     void hole(const PieceHole& hole) {
+        const u64 before = recorder.place_at(hole.offset);
         recorder.hole(hole);
-        for (Matcher* matcher : matchers) matcher->hole(depth_, hole.place);
+        for (Matcher* matcher : matchers) matcher->hole(depth_, before, hole.place);
     }
 
     // Null is text that nobody needs.
@@ -151,7 +152,7 @@ class Sinks {
         });
         for (Matcher* matcher : matchers) {
             matcher->finish_piece();
-            matcher->for_left([this](u32 position) { recorder.partial().left.push_back(position); });
+            matcher->conformance().for_left([this](u32 position) { recorder.partial().left.push_back(position); });
         }
         sort_unique(recorder.partial().left);
     }

@@ -111,6 +111,7 @@ class EnginePool:
             limits.work_threshold,
             self._tuning.dead_places,
             self._tuning.shared_copies,
+            self._tuning.text_bytes,
         )
         self._every.add(engine)
         return engine

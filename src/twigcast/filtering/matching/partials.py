@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PieceHole(NamedTuple):
-    """Where another part belongs: the offset in a piece, the id of the hole, the place of the bytes after it."""
+    """Where another part belongs: the offset in a piece, the id of the hole, and the place after it."""
 
     offset: int
     id: int
@@ -181,7 +181,7 @@ class PartialMatcher:
             return bool(reads_text(engine.kernel, _spelled(path)))
 
     def decode(self, data: bytes) -> Partial:
-        """The partial that was encoded; raises ``PartialError`` if it is none, or of another index version."""
+        """The partial that was encoded; raises ``PartialError`` if it is none, or of another version."""
         with self._engine() as engine:
             try:
                 found = KernelPartial.decode(engine.kernel, data)
@@ -205,7 +205,7 @@ class PartialMatcher:
             raise PartialError(message, code="inconsistent-parts")
 
     def derive(self, partial: Partial, *, early: bool = False) -> None:
-        """Decide what is complete; if ``early``, also find what is certain whatever the missing parts contain."""
+        """Decide what is complete; if ``early``, also find what is certain in any case."""
         with self._engine() as engine:
             partial.kernel.derive(engine.kernel, early)
 
@@ -239,7 +239,9 @@ class PartialMatcher:
                     raise PartialError("the document is needed to decide some subscriptions", code="body")
                 confirmed, undecided, error = engine.kernel.decide(body, memoryview(candidates).cast("I"))
                 if error is not None:
-                    return Match((), document_error(*error, body, engine.limits), roster)
+                    number, line, column, offset = error
+                    fault = document_error(number, line, column, offset, body, engine.limits)
+                    return Match((), fault, roster)
                 positions = sorted([*positions, *memoryview(confirmed).cast("I")])
                 why = too_costly(engine.limits.steps(len(body)))
                 left_out = tuple(Undecided(each, roster[each], why) for each in undecided)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from twigcast.fragmenting.by_the_letter.joins import Joins, candidates
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.fragments import fragment_number
+from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.scheduling.relevance import EntryPoint
 
 
@@ -94,24 +94,23 @@ class _Search:
         """Whether a match of the branch of a node at an element, which its parent can be, would be of use."""
         key = (node, element.id)
         if key not in self._known:
-            parent = self._table.parent[node]
-            if self._redundant and self._joins.holds(parent, element, node):
-                self._known[key] = False
-            elif self._expected is not None and self._refuted(parent, element):
-                self._known[key] = False
+            parent, above = self._table.parent[node], element.above
+            is_redundant = self._redundant and self._joins.holds(parent, element, node)
+            if is_redundant or self._refuted(parent, element):
+                serves = False
             else:
-                above = element.above
-                self._known[key] = self._table.parent[parent] < 0 or (
-                    above is not None and self.enters(parent, above)
-                )
+                at_top = self._table.parent[parent] < 0
+                serves = at_top or (above is not None and self.enters(parent, above))
+            self._known[key] = serves
         return self._known[key]
 
     def _refuted(self, node: int, element: ContextElement) -> bool:
         """Whether a branch node cannot match at an element: a branch neither holds nor can come."""
         table = self._table
-        if not table.branches >> node & 1 or self._may_show_more(fragment_number(element.id)):
+        if self._expected is None or not table.branches >> node & 1:
             return False
-        assert self._expected is not None
+        if self._may_show_more(fragment_number(element.id)):
+            return False
         required = table.required[node]
         while required:
             child = required & -required

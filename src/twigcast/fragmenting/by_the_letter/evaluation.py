@@ -20,8 +20,8 @@ from xml.sax.saxutils import quoteattr
 
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 
 _SEPARATOR = "\x01"
@@ -35,7 +35,8 @@ class Evaluator:
         self._table = table
         self._contexts = contexts
         self._joins = joins
-        self._memos: dict[int, dict[tuple[PathState, int, int], int]] = {}
+        self.known: dict[tuple[PathState, int, int], int] = {}
+        """What ``matching`` has found; whatever is evaluated in a run, the answer is a part of it."""
         self.seen = 0
         """The query nodes that matched somewhere by what a single fragment has."""
 
@@ -51,12 +52,13 @@ class Evaluator:
             return
         _RunParse(self, parser, data, fragment, run, inner, active & undecided, undecided).parse()
 
-    def matching(self, state: PathState, here: int, below: int, allowed: int) -> int:
-        """The query nodes that match at an element of a state, given what its children and descendants match."""
+    def matching(self, state: PathState, here: int, below: int) -> int:
+        """The query nodes that match at an element, given what its children and its descendants match."""
         table, found = self._table, 0
-        for node in bits(state.fitting & allowed):
+        for node in bits(state.fitting):
             if not (table.children[node] & ~here or table.descendants[node] & ~below):
                 found |= 1 << node
+        self.known[state, here, below] = found
         return found
 
     def report(self, element: ContextElement, here: int, below: int, allowed: int) -> None:
@@ -67,9 +69,6 @@ class Evaluator:
             held = table.children[node] & here | table.descendants[node] & below
             if held:
                 self._joins.hold(node, element, held)
-
-    def memo(self, allowed: int) -> dict[tuple[PathState, int, int], int]:
-        return self._memos.setdefault(allowed, {})
 
     def add(self, above: ContextElement, element: OpenElement) -> ContextElement:
         return self._contexts.add(above, element)
@@ -145,8 +144,8 @@ class _RunParse:
         """The functions for start and end tags; as closures they take a third less time than as methods."""
         states, heres, belows = self._states, self._here, self._below
         elements, names, numbers = self._elements, self._names, self._numbers
-        step, memo, context = self._evaluator.step, self._evaluator.memo(self._allowed), self._context
         evaluator, allowed, undecided = self._evaluator, self._allowed, self._undecided
+        step, known, context = evaluator.step, evaluator.known, self._context
         numbered = self._numbered if self._has_entities or self._has_namespaces else None
         count = self._count
 
@@ -169,13 +168,14 @@ class _RunParse:
             names.pop()
             numbers.pop()
             element = elements.pop()
+            matched = known.get((state, here, below))
+            if matched is None:
+                matched = evaluator.matching(state, here, below)
             if element is None:
-                matched = memo.get((state, here, below))
-                if matched is None:
-                    matched = memo[state, here, below] = evaluator.matching(state, here, below, allowed)
+                matched &= allowed
             else:
                 within = undecided if len(states) < context else allowed
-                matched = evaluator.matching(state, here, below, within)
+                matched &= within
                 if here or below:
                     evaluator.report(element, here, below, within)
                 if not states:

@@ -21,13 +21,14 @@ from twigcast.fragmenting.by_the_letter.elimination import Elimination
 from twigcast.fragmenting.by_the_letter.evaluation import Evaluator
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
-from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.fragments import Fragment, Header, fragment_number
+from twigcast.fragmenting.headers import Manifest, opening_of
+from twigcast.fragmenting.scheduling.contexts import ContextElement
+from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query
 from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements
-from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 from twigcast.pattern import Pattern
 
 Eliminate: TypeAlias = Literal["", "+", "-", "+-"]
@@ -189,7 +190,7 @@ class LetterMatching:
             return
         self._arrived[fragment.number] = fragment
         if fragment.starts_document:
-            self._openings[fragment.opening.digest] = fragment.body[: fragment.prolog]
+            self._openings[fragment.opening.digest] = opening_of(fragment).text or b""
         self._evaluate(self._window.add(fragment))
 
     def flush(self) -> None:
@@ -303,11 +304,13 @@ class LetterMatching:
             for point, count in points.items():
                 subtrees[point.node] = subtrees.get(point.node, 0) + count
         if (by_header := self._by_header.get(number)) is not None:
-            relevant = by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
+            relevant = (
+                by_header & self._outlook.below(relevant) if number not in self._unlisted else by_header
+            )
         self._outlook.note(number, relevant, subtrees)
 
     def _settle(self, touched: Iterable[int]) -> None:
-        """Draw the conclusions of what is known: queries that match, pairs to drop, queries that do not match."""
+        """Conclude from what is known: queries that match, pairs to drop, queries that do not match."""
         start = self._clock()
         for query in self._joins.matched:
             self._decide(query, True)
@@ -346,7 +349,7 @@ class LetterMatching:
                 self._note(number)
 
     def _is_refuted(self, query: int) -> bool:
-        """Whether a query cannot match: a leaf has no match and no fragment for it, or no fragment is left."""
+        """Whether a query cannot match: a leaf has no match and no fragment, or no fragment is left."""
         first = self._tree.first[query]
         nodes = self._tree.queries[query].nodes[1:]
         counts = [self._outlook.fragments(first + node.number) for node in nodes]

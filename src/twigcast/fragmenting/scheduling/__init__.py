@@ -9,8 +9,8 @@ from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, Policy, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
-from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, relevant_nodes
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Manifest, Window
+from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements, relevant_nodes
+from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 
 __all__ = [
     "POLICIES",
@@ -19,7 +19,6 @@ __all__ = [
     "Contexts",
     "EntryPoint",
     "KnownHeaders",
-    "Manifest",
     "Outlook",
     "PathState",
     "Policy",
@@ -31,5 +30,6 @@ __all__ = [
     "TextUse",
     "Window",
     "bits",
+    "lists_elements",
     "relevant_nodes",
 ]

@@ -117,7 +117,9 @@ class Outlook:
         """The number of queries of which a leaf fits on a label path here and on none evaluated so far."""
         new = self.paths.get(fragment, self.relevant[fragment]) & ~self.seen_paths & self.undecided
         leaves = {
-            query for query, number in self.tree.members(new) if not self.tree.queries[query].nodes[number].children
+            query
+            for query, number in self.tree.members(new)
+            if not self.tree.queries[query].nodes[number].children
         }
         return len(leaves)
 
@@ -130,7 +132,9 @@ class Outlook:
                 counts = self._fragments[first + 1 : first + len(query)]
                 least = min((count for count in counts if count), default=0)
                 if least:
-                    found |= sum(1 << first + 1 + place for place, count in enumerate(counts) if count == least)
+                    found |= sum(
+                        1 << first + 1 + place for place, count in enumerate(counts) if count == least
+                    )
         return found
 
     def _count(self, fragment: int) -> None:
@@ -204,7 +208,7 @@ def _reverse_topological(outlook: Outlook, numbers: Collection[int]) -> Scores:
 
 
 def _ranks(numbers: Collection[int], before: Mapping[int, Iterable[int]]) -> Scores:
-    """Ranks in an order in which what lies before a fragment comes first; where that is a cycle, one breaks it.
+    """Ranks in an order in which the fragments ``before`` a fragment come first.
 
     Fragments may form a cycle, though their runs are a tree: then the lowest number goes on.
     """

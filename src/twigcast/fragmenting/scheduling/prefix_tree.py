@@ -22,6 +22,7 @@ from twigcast.document import Name
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode
 from twigcast.pattern import ANY, Axis, NameTest
 
+
 @dataclass(eq=False, slots=True)
 class PrefixNode:
     """A step that begins the same in all its members."""
@@ -134,12 +135,14 @@ class PrefixTree:
 
     def _state(self, at: frozenset[int], above: frozenset[int]) -> PathState:
         if (at, above) not in self._states:
-            masks = [0, 0]
-            for which, numbers in enumerate((at, above)):
-                for number in numbers:
-                    masks[which] |= self._members[number]
-            self._states[at, above] = PathState(at, above, *masks)
+            self._states[at, above] = PathState(at, above, self._union(at), self._union(above))
         return self._states[at, above]
+
+    def _union(self, numbers: Iterable[int]) -> int:
+        mask = 0
+        for number in numbers:
+            mask |= self._members[number]
+        return mask
 
     def _mask(self, members: Iterable[tuple[int, int]]) -> int:
         mask = 0

@@ -12,47 +12,44 @@ that lies above r to a node q that lies at r (``/``) or at or below r (``//``). 
 The last line is for patterns that ask for text: ``/a[.='xy']`` needs all text below ``a``, and ``/a[text()]``
 needs a run of several children of ``a``, for the text between them comes with it.
 
-Elements that an entity brings in are in no header: where the document type declares entities, headers are taken
-as those of the kind ``edge``.
+Elements that an entity brings in are in no header: where the document type declares entities, headers are
+taken as those of the kind ``edge``.
 
 ``relevant_nodes`` is the definition, for one query; ``Relevance`` gives the same for many queries at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from twigcast.document import Name
-from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts, expanded
-from twigcast.fragmenting.fragments import Header, PathEntry, Run
+from twigcast.fragmenting.fragments import Header, Run
+from twigcast.fragmenting.headers import PathDictionary, expanded_names
+from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.pattern import Axis
 
 
-def relevant_nodes(
-    query: Query, header: Header, dictionary: Mapping[int, PathEntry] | None = None
-) -> frozenset[int]:
-    """Return the numbers of the query nodes that a fragment is relevant for.
+def relevant_nodes(query: Query, header: Header, dictionary: PathDictionary | None = None) -> frozenset[int]:
+    """Return the numbers of the query nodes that a fragment is relevant for; 0 is the document's.
 
-    ``dictionary`` has the label paths by number; a fragment with unknown ones is judged without them.
+    ``dictionary`` has the label paths of the document; a fragment with unknown ones is judged without them.
     """
     nodes = query.nodes[1:]
     if query.opaque:
-        return frozenset(node.number for node in nodes)
+        return frozenset(node.number for node in query.nodes)
     if not lists_elements(header):
         root = header.starts_document
-        return frozenset(
-            node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root
-        )
-    labels = _label_paths(header, dictionary or {})
+        found = {node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root}
+        return frozenset(found | {node.number for node in query.nodes if node.text is not TextUse.NONE})
+    labels = _label_paths(header, dictionary)
     found = {node.number for node in nodes if _is_relevant(query, node, header, labels)}
-    return frozenset(found | {node.number for node in nodes if _needs_text(query, node, header)})
+    return frozenset(found | {node.number for node in query.nodes if _needs_text(query, node, header)})
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """A query node that may match in subtrees directly below an element: (f, q) of R, by place.
 
     ``element`` is the id of the innermost element above the subtrees, ``node`` the bit of the query node.
@@ -73,30 +70,31 @@ class Relevance:
         self._tree = tree
         self._within = _by_height(tree)
         self._evidence = _evidence(tree)
-        self._texts = {use: _mask(tree, lambda node, use=use: node.text is use) for use in TextUse}
+        self._own_text = _mask(tree, lambda node: node.text is TextUse.OWN)
+        self._text_below = _mask(tree, lambda node: node.text is TextUse.BELOW)
         self._opaque = sum(
             tree.bit(number, node.number)
             for number, query in enumerate(tree.queries)
             if query.opaque
-            for node in query.nodes[1:]
+            for node in query.nodes
         )
         self._all = _mask(tree, lambda node: node.number > 0)
         self._child_roots = _mask(
             tree, lambda node: node.number > 0 and not node.parent and node.axis is Axis.CHILD
         )
-        self._entries: dict[int, PathEntry] = {}
-        self._states: dict[int, PathState] = {0: tree.document}
-        self._namespaces: dict[int, Mapping[str, str]] = {0: {}}
+        self._dictionary = PathDictionary()
+        self._states: dict[int, PathState] = {}
 
     def learn(self, header: Header) -> None:
         """Note the label paths that a fragment adds to the dictionary of the document."""
         if header.paths is not None:
-            self._entries |= {entry.number: entry for entry in header.paths.entries}
+            self._dictionary.add(header.paths)
 
     def nodes(self, header: Header) -> int:
         """The query nodes that a fragment is relevant for, as a bit set."""
         if not lists_elements(header):
-            return self._all & ~(0 if header.starts_document else self._child_roots) | self._opaque
+            outside = 0 if header.starts_document else self._child_roots
+            return self._all & ~outside | self._opaque | self._own_text | self._text_below
         found = self._opaque
         for run in header.runs:
             found |= self._text(run)
@@ -108,7 +106,7 @@ class Relevance:
         return found
 
     def entering(self, header: Header) -> Iterator[tuple[int, ContextElement, int, int]]:
-        """For each root name of a run: the place of the run, the element above, the query nodes, and how many roots.
+        """For each root name of each run: its number, the element above, the query nodes, how many roots.
 
         The query nodes are those of which a match may cross into such a subtree.  Yields nothing if the
         header does not list its elements.
@@ -134,9 +132,9 @@ class Relevance:
         if inner is None:
             return 0
         path = list(inner.path())
-        found = inner.state.fitting_above & self._texts[TextUse.BELOW]
+        found = inner.state.fitting_above & self._text_below
         for element in path[: _text_levels(run)]:
-            found |= element.state.fitting & self._texts[TextUse.OWN]
+            found |= element.state.fitting & self._own_text
         return found
 
     def _present(self, header: Header) -> int | None:
@@ -152,15 +150,12 @@ class Relevance:
         return present
 
     def _state(self, number: int) -> PathState | None:
-        if number not in self._states:
-            entry = self._entries.get(number)
-            above = None if entry is None else self._state(entry.parent)
-            if entry is None or above is None:
-                return None
-            namespaces = {**self._namespaces[entry.parent], **dict(entry.declarations)}
-            self._namespaces[number] = namespaces
-            self._states[number] = self._tree.step(above, expanded(entry.name, namespaces))
-        return self._states[number]
+        known = self._states.get(number)
+        if known is None:
+            path = self._dictionary.expanded(number)
+            if path is not None:
+                known = self._states[number] = self._tree.state(path)
+        return known
 
     def _with_evidence(self, present: int) -> int:
         return sum(1 << node for node in bits(present) if self._evidence[node] & present)
@@ -200,8 +195,8 @@ def _needs_text(query: Query, node: QueryNode, header: Header) -> bool:
         return False
     for run in header.runs:
         path = _names(run)
-        levels = range(max(0, len(path) - _text_levels(run)) if node.text is TextUse.OWN else 0, len(path))
-        if any(_fits(query, node.number, path[: level + 1]) for level in levels):
+        first = len(path) + 1 - _text_levels(run) if node.text is TextUse.OWN else 0
+        if any(_fits(query, node.number, path[:depth]) for depth in range(max(0, first), len(path) + 1)):
             return True
     return False
 
@@ -225,33 +220,17 @@ def _fits(query: Query, number: int, path: Sequence[Name]) -> bool:
     return any(_fits(query, node.parent, path[:length]) for length in range(len(path)))
 
 
-def _names(run: Run) -> list[Name]:
-    namespaces: dict[str, str] = {}
-    names = []
-    for element in run.context or ():
-        namespaces |= dict(element.declarations)
-        names.append(expanded(element.name, namespaces))
-    return names
+def _names(run: Run) -> tuple[Name, ...]:
+    return expanded_names(run.context or ())
 
 
-def _label_paths(header: Header, dictionary: Mapping[int, PathEntry]) -> list[list[Name]] | None:
-    if header.kind != "prefix+paths" or header.paths is None:
+def _label_paths(header: Header, dictionary: PathDictionary | None) -> list[tuple[Name, ...]] | None:
+    """The label paths of a fragment; ``None`` if one of them is unknown."""
+    if header.kind != "prefix+paths" or header.paths is None or dictionary is None:
         return None
-    found = []
-    for number in header.paths.numbers:
-        entries: list[PathEntry] = []
-        while number:
-            if number not in dictionary:
-                return None
-            entries.append(dictionary[number])
-            number = entries[-1].parent
-        namespaces: dict[str, str] = {}
-        path = []
-        for entry in reversed(entries):
-            namespaces |= dict(entry.declarations)
-            path.append(expanded(entry.name, namespaces))
-        found.append(path)
-    return found
+    paths = [dictionary.expanded(number) for number in header.paths.numbers]
+    known = [path for path in paths if path is not None]
+    return known if len(known) == len(paths) else None
 
 
 def _mask(tree: PrefixTree, holds: Callable[[QueryNode], bool]) -> int:
@@ -267,7 +246,12 @@ def _mask(tree: PrefixTree, holds: Callable[[QueryNode], bool]) -> int:
 def _by_height(tree: PrefixTree) -> list[int]:
     """For each height, the query nodes whose least height is at most that."""
     highest = max((node.least_height for query in tree.queries for node in query.nodes), default=0)
-    return [_mask(tree, lambda node, most=most: node.least_height <= most) for most in range(highest + 1)]
+    masks = [0] * (highest + 1)
+    for number, query in enumerate(tree.queries):
+        for node in query.nodes:
+            for height in range(node.least_height, highest + 1):
+                masks[height] |= tree.bit(number, node.number)
+    return masks
 
 
 def _evidence(tree: PrefixTree) -> list[int]:

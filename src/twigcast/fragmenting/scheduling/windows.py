@@ -2,29 +2,15 @@
 
 A window of w fragments is scheduled and evaluated when the w-th fragment has come, or when the caller ends
 it; with w = 1 fragments are evaluated as they come, with w = ∞ all together at the end of the document.
-A manifest is the number of fragments and all their headers, sent ahead; without it, "no other fragment can
-matter" is known only when the last fragment has come.
+A manifest has the headers of all fragments and is sent ahead; without it, "no other fragment can matter" is
+known only when the last fragment has come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
 
 from twigcast.fragmenting.fragments import Fragment, Header
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The headers of all fragments of a document, in the order of their numbers."""
-
-    headers: tuple[Header, ...]
-
-    @classmethod
-    def of(cls, fragments: Iterable[Fragment]) -> Manifest:
-        headers = (fragment.header for fragment in fragments)
-        return cls(tuple(sorted(headers, key=lambda header: header.number)))
 
 
 class Window:

@@ -20,8 +20,8 @@ from twigcast.errors import FragmentError
 from twigcast.filtering import Index
 from twigcast.fragmenting.fragments import Fragment
 from twigcast.fragmenting.headers import Manifest
-from twigcast.fragmenting.open_document import OpenDocument, Reading
-from twigcast.fragmenting.outcomes import DocumentProgress, News, Outcome
+from twigcast.fragmenting.matching.open_document import OpenDocument, ReadingOptions
+from twigcast.fragmenting.matching.outcomes import DocumentProgress, News, Outcome
 from twigcast.fragmenting.scheduling import POLICIES, PolicyName
 
 
@@ -64,7 +64,7 @@ class FragmentIndex:
             raise ValueError(f"a window has at least one fragment, not {window}")
         self.index = index
         self.limits = limits or FragmentLimits()
-        self._reading = Reading(schedule, window, early, checked)
+        self._reading = ReadingOptions(schedule, window, early, checked)
         self._open: dict[str, OpenDocument] = {}
         self._ended: dict[str, Outcome] = {}
 
@@ -96,7 +96,9 @@ class FragmentIndex:
             return self._ended[doc_id]
         document = self._open.get(doc_id)
         if document is None:
-            raise FragmentError(f"no fragment of {doc_id!r} has come", code="fragments-missing", doc_id=doc_id)
+            raise FragmentError(
+                f"no fragment of {doc_id!r} has come", code="fragments-missing", doc_id=doc_id
+            )
         document.flush()
         return self._end(document, document.finish("ended"))
 

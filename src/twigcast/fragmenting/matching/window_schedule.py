@@ -22,6 +22,7 @@ from twigcast.fragmenting.scheduling import (
     Relevance,
     Window,
     bits,
+    lists_elements,
 )
 
 
@@ -76,7 +77,7 @@ class WindowSchedule:
     def is_relevant(self, fragment: Fragment) -> bool:
         """Whether the fragment may make a difference to the answer, by its header."""
         header = fragment.header
-        if any(run.context is None for run in header.runs):
+        if not lists_elements(header) or any(run.context is None for run in header.runs):
             return True
         if header.paths is not None:
             found = self._by_paths(header)

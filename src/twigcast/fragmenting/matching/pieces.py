@@ -69,7 +69,12 @@ def made_up_context(path: Iterable[tuple[int, str]], namespaces: Sequence[tuple[
 
 
 def _piece(
-    fragment: Fragment, run: Run, opening: bytes, context: Context, body: bytes | memoryview, start: int | None
+    fragment: Fragment,
+    run: Run,
+    opening: bytes,
+    context: Context,
+    body: bytes | memoryview,
+    start: int | None,
 ) -> Piece:
     """A run as a piece; its body begins at ``start`` of the fragment's, or is made up if that is None."""
     codec = fragment.opening.codec

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from twigcast.document import TOO_LARGE, document_error
 from twigcast.errors import DocumentError, FragmentError, PartialError
 from twigcast.filtering import Index, Match
 from twigcast.fragmenting.assembly import assemble
 from twigcast.fragmenting.fragments import Fragment, Run
 from twigcast.fragmenting.headers import Manifest, opening_of
-from twigcast.fragmenting.outcomes import Certain, DocumentProgress, News, Outcome
-from twigcast.fragmenting.pieces import Context, empty_pieces, made_up_context, open_after, pieces
+from twigcast.fragmenting.matching.outcomes import Certain, DocumentProgress, News, Outcome
+from twigcast.fragmenting.matching.pieces import Context, empty_pieces, made_up_context, open_after, pieces
+from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 from twigcast.fragmenting.scheduling import PolicyName
-from twigcast.fragmenting.window_schedule import WindowSchedule
 
 COMPACTED_AFTER = 64
 """Fragments that are merged before their elements are closed, unless early answers are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingOptions:
     """How the fragments of documents are read; see ``FragmentIndex``."""
 
     schedule: PolicyName | None
@@ -37,7 +38,7 @@ class OpenDocument:
     header is of the kind ``edge``).
     """
 
-    def __init__(self, doc_id: str, index: Index, reading: Reading) -> None:
+    def __init__(self, doc_id: str, index: Index, reading: ReadingOptions) -> None:
         self.doc_id = doc_id
         self._reading = reading
         self._matcher = index.partials()
@@ -85,8 +86,7 @@ class OpenDocument:
         self._digests[fragment.number] = fragment.digest
         self._arrived += len(fragment.body)
         if self._arrived > self._limits.bytes:
-            message = f"the document is too large (limit bytes: {self._limits.bytes:,})"
-            self._error = DocumentError(message, code="too-large", line=1, column=1, offset=self._limits.bytes)
+            self._error = document_error(TOO_LARGE, 1, 0, self._limits.bytes, limits=self._limits)
             return []
         if not self._matcher.is_exact:
             self._kept[fragment.number] = fragment
@@ -234,21 +234,20 @@ class OpenDocument:
 
     def outcome(self) -> Outcome | None:
         """The outcome, if the document is complete or broken."""
-        if self._error is not None:
-            return Outcome(self.doc_id, "broken", error=self._error)
-        if self._last is not None and len(self._digests) == self._last and not self._partial.is_decided:
+        whole = self._last is not None and len(self._digests) == self._last
+        if whole and not self._partial.is_decided:
             self._read(self._schedule.flush())
-            if self._error is not None:
-                return Outcome(self.doc_id, "broken", error=self._error)
-        if not self._partial.is_decided:
-            if self._last is not None and len(self._digests) == self._last:
-                error = self._fault("the fragments do not make a whole document", "fragment-inconsistent", 0)
-                return Outcome(self.doc_id, "broken", error=error)
-            return None
-        match = self._match()
-        if match.error is not None:
-            return Outcome(self.doc_id, "broken", error=match.error)
-        return Outcome(self.doc_id, "complete", match=match)
+        error = self._error
+        if error is None and not self._partial.is_decided:
+            if not whole:
+                return None
+            error = self._fault("the fragments do not make a whole document", "fragment-inconsistent", 0)
+        if error is None:
+            match = self._match()
+            if match.error is None:
+                return Outcome(self.doc_id, "complete", match=match)
+            error = match.error
+        return Outcome(self.doc_id, "broken", error=error)
 
     def finish(self, reason: str) -> Outcome:
         """The outcome of a document of which no more fragments will come."""
@@ -261,12 +260,7 @@ class OpenDocument:
     def _match(self) -> Match:
         if not len(self._matcher.candidates(self._partial)):
             return self._matcher.match(self._partial)
-        try:
-            body = assemble(self._kept.values())
-        except FragmentError as error:
-            self._error = error
-            raise
-        return self._matcher.match(self._partial, body)
+        return self._matcher.match(self._partial, assemble(self._kept.values()))
 
     def _break(self, message: str, code: str, number: int) -> None:
         self._error = self._fault(message, code, number)

@@ -1,4 +1,4 @@
-"""What is known about a document that arrives in fragments: certain matches on the way, an outcome at the end."""
+"""What is known about a document that arrives in fragments: certain matches, and in the end an outcome."""
 
 from __future__ import annotations
 
