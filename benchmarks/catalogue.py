@@ -5,6 +5,7 @@ language   positions-100k …      positions, counts, functions and arithmetic
 building   building-linear-100k … from text to a file, and what can be done with the file
 threads    two-threads           two threads against one
 structure  structure-nitf-…      matching the structure of a document in its place, and writing it
+fragments  fragments-256kb-…     documents in fragments, against whole documents
 routing    receiving-10k …       what a router adds to matching
 piggyback  second-router-…       what annotations save and cost routers
 rivals     rival-lxml …          what one would use instead
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
+from benchmarks.fragments import fragment_benchmarks
 from benchmarks.growth import growth
 from benchmarks.lake import lake, large_lake
 from benchmarks.language import SIBLINGS, siblings, thousand, twenty
@@ -42,6 +44,7 @@ GROUPS = {
     "versions": "Index versions of 100,000 subscriptions",
     "threads": "Threads",
     "structure": "Structures of documents, in times of matching the documents",
+    "fragments": "Documents in fragments",
     "routing": "Routers, in times of matching by the index alone",
     "piggyback": "Annotations between routers, in times of the same router without them",
     "rewriting": "Documents that a mapping rewrites while they are matched",
@@ -182,6 +185,7 @@ def _catalogue() -> Iterator[Benchmark]:
         "speedup", "×", SPEEDUP, ("documents_per_second_on_one", "documents_per_second_on_two", "cpu_ratio"),
     )  # fmt: skip
     yield from _structure()
+    yield from fragment_benchmarks()
     yield from _routing()
     yield from _piggyback()
     yield from _rewriting()

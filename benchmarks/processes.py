@@ -77,14 +77,23 @@ def _sendable(error: Exception, trace: str) -> Exception:
 
 def resident_bytes(pid: int | str = "self") -> int:
     """The resident set size of a process, mapped files included; 0 if the process has ended."""
+    return _status_bytes("VmRSS", pid)
+
+
+def peak_bytes(pid: int | str = "self") -> int:
+    """The largest resident set size that a process has had; 0 if the process has ended."""
+    return _status_bytes("VmHWM", pid)
+
+
+def _status_bytes(field: str, pid: int | str) -> int:
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith(f"{field}:"):
                 return int(line.split()[1]) * 1024
     except (FileNotFoundError, ProcessLookupError):
         return 0
     if pid == "self":
-        raise OSError("no VmRSS in /proc/self/status")
+        raise OSError(f"no {field} in /proc/self/status")
     return 0
 
 

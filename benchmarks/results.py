@@ -96,6 +96,12 @@ LABELS = {
     "microseconds_for_1": "µs/doc for 1 source",
     "microseconds_for_7": "for 7",
     "microseconds_for_40": "for 40",
+    "whole_milliseconds": "ms for the whole",
+    **{f"join_percent_{size}": "% of it to join" for size in ("64kb", "256kb", "1mb")},
+    **{f"partial_bytes_{size}": f"bytes a partial of {size}" for size in ("64kb", "256kb", "1mb")},
+    "cutting_ratio_paths": "with label paths",
+    "seconds_on_one": "s on one thread",
+    "seconds_on_two": "s on two",
 }
 """The labels of the further figures in tables; matches and paths are per document."""
 

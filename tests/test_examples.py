@@ -30,6 +30,10 @@ SAYS = {
         "document 4: also good",
     ],
     "shared_file": ["price='50'/></order> → from 1, from 10\n"],
+    "fragments": [
+        "fragment 4: certain at 14%: orders, dear",
+        "fragment 3: complete: orders, dear, gift, quiet",
+    ],
     "namespaces": ["['sport', 'any publisher', 'author']"],
     "invoices/invoices": ["cii.toml (cii): from Germany, ", "ubl.toml (ubl): from Germany, "],
 }

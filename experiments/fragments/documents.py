@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil
 
+from benchmarks.auctions import auction_document
 from benchmarks.workloads import data
 from experiments.findings import scaled
 from twigcast.document import Element, elements, read
@@ -72,22 +72,8 @@ class Feed:
 @lru_cache(maxsize=2)
 def xmark(scale: float, factor: int = 1) -> Feed:
     """XMark at a scale; ``factor`` is 6 for the thesis's 0.6.  There are 35 fragments at each of them."""
-    body = data("xmark/auction.xml").read_bytes()
     copies = COPIES * factor * scale
-    document = read(body)
-    sections = [
-        inner
-        for section in elements(document.root)
-        for inner in (elements(section) if section.local == "regions" else [section])
-    ]
-    pieces, at = [], 0
-    for section in sections:
-        children = list(elements(section))
-        kept = children[: ceil(len(children) * min(1, copies))]
-        inside = body[children[0].start : kept[-1].end] * max(1, round(copies))
-        pieces += [body[at : children[0].start], inside]
-        at = children[-1].end
-    made = b"".join([*pieces, body[at:]])
+    made = auction_document(copies)
     count = _count(made)
     aim = XMARK_ELEMENTS * round(copies) if copies >= 1 else max(2, count * XMARK_ELEMENTS // 17_131)
     return Feed("XMark", made, count, XMARK, aim)

@@ -133,3 +133,19 @@ def test_limits_and_files_that_are_no_fragments(run: RunCommand, write: Write, t
     assert (done.exit_code, "too-deep" in done.stderr) == (1, True)
     done = run("fragment", "--show", write("a.tcf", "<a/>"))
     assert (done.exit_code, "fragment-file" in done.stderr) == (2, True)
+
+
+def test_a_document_is_cut_by_what_subscriptions_ask_for(
+    run: RunCommand, write: Write, tmp_path: Path
+) -> None:
+    """What none of them asks for becomes fragments of its own; other ways to cut are refused."""
+    subscriptions = write("s.txt", "/a/hot\n")
+    cold = b"<cold>" + b"<x/>" * 200 + b"</cold>"
+    document = write("two.xml", b"<a><hot/>" + cold + b"<hot/></a>")
+    options = ["--aware", subscriptions, "--bytes", "2KB"]
+    done = run("fragment", document, *options, "--output", tmp_path / "parts")
+    assert done.exit_code == 0
+    assert [part.body for part in parts_of(tmp_path / "parts")] == [b"<a><hot/>", cold, b"<hot/></a>"]
+    refused = run("fragment", document, *options, "--elements", 5, "--output", tmp_path / "other")
+    assert refused.exit_code == 2
+    assert "--aware goes with --bytes only" in refused.stderr

@@ -75,6 +75,7 @@ def test_scenarios_are_listed(run: Any) -> None:
         "line",
         "star",
         "fifteen",
+        "four-links",
     ]
 
 
@@ -122,6 +123,22 @@ def test_annotations_have_a_table_of_their_own(run: Any, write: Any) -> None:
     assert result["strategy"]["piggyback"] == "ES"
     assert set(result["work"]) == {"total", "downstream", "by_router", "by_level"}
     assert result["work"]["by_level"]["0"]["documents"] == 2
+
+
+def test_fragments_have_a_table_of_their_own(run: Any, write: Any) -> None:
+    """Times until the first fragment, until a match is certain and until the end; JSON has the same."""
+    text = (
+        SMALL + "[strategies]\nnames = ['no-Adv-no-Cov']\npublication = 'fragments'\n[fragments]\nbytes = 200"
+    )
+    done = run("simulate", write("fragments.toml", text))
+    assert done.exit_code == 0
+    header, row = (line.split() for line in done.lines[-2:])
+    expected = "strategy first ms certain ms end ms earliness held KB fragments parsed resent"
+    assert " ".join(header) == expected
+    assert row[0] == "no-Adv-no-Cov"
+    (result,) = json.loads(run("simulate", write("fragments.toml", text), "--json").stdout)["results"]
+    assert 0 < result["fragments"]["earliness"] <= 1
+    assert set(result["fragments"]["first"]) == {"mean", "p50", "p99"}
 
 
 def test_without_annotations_there_is_one_table(run: Any, write: Any) -> None:

@@ -27,16 +27,38 @@ def test_the_six_of_table_2() -> None:
 def test_all_combinations_are_distinct_and_include_the_extremes() -> None:
     """The extremes are no technique at all, and all techniques."""
     combinations = list(Strategy.all_combinations())
-    assert len(set(combinations)) == len(combinations) == 48
+    assert len(set(combinations)) == len(combinations) == 72
     assert FLOODING in combinations
     assert Strategy(merging=0.0, aggregation=0.5, publication="paths") in combinations
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("merging", 1.0), ("merging", -0.1), ("aggregation", 0.0), ("publication", "leaves")]
+    ("field", "value"),
+    [
+        ("merging", 1.0),
+        ("merging", -0.1),
+        ("aggregation", 0.0),
+        ("publication", "leaves"),
+        ("fragment_bytes", 0),
+        ("fragment_order", "random"),
+        ("held_bytes", -1),
+        ("annotation_bytes", -1),
+    ],
 )
 def test_what_is_no_strategy_is_refused(field: str, value: Any) -> None:
     """The error names the field."""
     with pytest.raises(RoutingError) as refused:
         Strategy(**{field: value})
     assert (refused.value.code, refused.value.name) == ("strategy", field)
+
+
+@pytest.mark.parametrize("publication", ["paths", "fragments"])
+def test_annotations_and_mediation_need_whole_documents(publication: Any) -> None:
+    """Both are refused with the field that does not fit."""
+    with pytest.raises(RoutingError) as refused:
+        Strategy(publication=publication, piggyback="L+t")
+    assert (refused.value.code, refused.value.name) == ("strategy", "piggyback")
+    with pytest.raises(RoutingError) as refused:
+        Strategy(publication=publication).check_mediation()
+    assert (refused.value.code, refused.value.name) == ("strategy", "publication")
+    assert publication in refused.value.message

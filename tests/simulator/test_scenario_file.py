@@ -9,7 +9,15 @@ import pytest
 
 from twigcast.errors import RoutingError, SchemaError
 from twigcast.routing import STRATEGIES, Strategy
-from twigcast.simulator import EVEN, PAPER, SCENARIOS, CostModel, DialectOptions, load_scenario
+from twigcast.simulator import (
+    EVEN,
+    PAPER,
+    SCENARIOS,
+    CostModel,
+    DialectOptions,
+    FragmentOptions,
+    load_scenario,
+)
 
 DTD = "<!ELEMENT a (b|c)*><!ELEMENT b (c*)><!ELEMENT c (#PCDATA)>"
 
@@ -144,6 +152,10 @@ def test_a_file_sets_the_place_of_the_first_match_and_the_relay(tmp_path: Path) 
         ("[strategy]\npiggyback = 'X'", "piggyback"),
         ("[link]\nrelay = 'both'", "link.relay"),
         ("[cost]\nmodel = 'fast'", "cost.model"),
+        ("[fragments]\nsize = 3", "fragments.size"),
+        ("[fragments]\norder = 'S'", "fragments.order"),
+        ("[fragments]\nloss = 1.0", "fragments"),
+        ("[strategies]\npublication = 'fragments'\npiggyback = ['ES']", "piggyback"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) -> None:
@@ -152,6 +164,14 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) 
         load_scenario(write(tmp_path, text))
     assert name in refused.value.name
     assert "network.toml" in refused.value.message
+
+
+def test_a_file_says_how_fragments_are_sent(tmp_path: Path) -> None:
+    """Size, order, loss and delay are those of publishers and links; strategies say that there are any."""
+    text = "[fragments]\nbytes = 1000\norder = 'novelty'\nloss = 0.1\ndelay = 0.5\n"
+    scenario = load_scenario(write(tmp_path, text + "[strategies]\npublication = 'fragments'"))
+    assert scenario.fragments == FragmentOptions(1000, "novelty", loss=0.1, delay=0.5)
+    assert {each.publication for each in scenario.strategies.values()} == {"fragments"}
 
 
 def test_a_file_that_is_not_there_and_a_schema_that_is_not_there(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "twigcast fragment big.xml --bytes 256KB --header paths --output parts",
     "twigcast fragment big.xml --subtrees 5000 --output parts",
+    "twigcast fragment big.xml --aware subscriptions.txt --header paths --output parts",
     "twigcast fragment --show parts/000003.tcf",
     "twigcast assemble parts > again.xml",
 )
@@ -95,6 +96,15 @@ def command(
             "--subtrees", min=1, metavar="N", help="Cut subtrees out, with about N elements in each."
         ),
     ] = None,
+    aware: Annotated[
+        Path | None,
+        typer.Option(
+            "--aware",
+            metavar="SUBSCRIPTIONS",
+            help="Cut by what the subscriptions of a file ask for: what none of them asks for becomes "
+            "fragments of its own.",
+        ),
+    ] = None,
     header: Annotated[HeaderName, typer.Option("--header", help="What headers say.")] = HeaderName.LEVEL,
     id: Annotated[
         str | None,
@@ -122,7 +132,7 @@ def command(
     if document is None or output is None:
         missing = "a document" if document is None else "--output"
         raise typer.BadParameter(f"give {missing}, or --show and a fragment", param_hint="--output")
-    cut = _cut_rule(size, elements, subtrees)
+    cut = _cut_rule(size, elements, subtrees) if aware is None else _aware(aware, size, elements, subtrees)
     name = id if id is not None else Path(document).name
     count, written = _write(document, output, cut, header.kind, name, max_depth, manifest)
     if json:
@@ -141,6 +151,17 @@ def _cut_rule(size: str | None, elements: int | None, subtrees: int | None) -> C
     if size is None and elements is None:
         return Spans(bytes=_DEFAULT_BYTES)
     return Spans(elements=elements or 0, bytes=_bytes(size) if size is not None else 0)
+
+
+def _aware(subscriptions: Path, size: str | None, elements: int | None, subtrees: int | None) -> CutRule:
+    from twigcast.cli.index_building import build, document_limits
+    from twigcast.fragmenting import Aware
+
+    if elements is not None or subtrees is not None:
+        message = "--aware goes with --bytes only, not with --elements or --subtrees"
+        raise typer.BadParameter(message, param_hint="--aware")
+    index, _ = build(subscriptions, None, {}, document_limits(None, None))
+    return Aware(index, bytes=_bytes(size) if size is not None else _DEFAULT_BYTES)
 
 
 def _bytes(text: str) -> int:

@@ -38,7 +38,7 @@ class FragmentReading:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class FragmentStep:
     """One step of reading fragments: what became known, after how many fragments, and what was refused."""
 
     news: tuple[News, ...]
@@ -51,7 +51,7 @@ def arrivals(
     paths: Iterable[Path],
     reading: FragmentReading,
     counted: Callable[[list[Path]], Iterable[Path]] = iter,
-) -> Iterator[Arrival]:
+) -> Iterator[FragmentStep]:
     """Read fragments in the order of their names; yields what each makes known, and ends all documents."""
     from math import inf
 
@@ -66,18 +66,18 @@ def arrivals(
         checked=not reading.trusted,
     )
     for manifest in fragment_files.manifests(folders):
-        feed.expect(manifest)
+        yield FragmentStep(tuple(feed.expect(manifest)), 0)
     files = list(fragment_files.find(folders))
     number = 0
     for number, path in enumerate(counted(files), 1):
         try:
-            yield Arrival(tuple(feed.add(fragment_files.read(path))), number)
+            yield FragmentStep(tuple(feed.add(fragment_files.read(path))), number)
         except SourceError as error:
-            yield Arrival((), number, error)
+            yield FragmentStep((), number, error)
         except FragmentError as error:
-            yield Arrival((), number, SourceError(error.message, code=error.code, path=str(path)))
+            yield FragmentStep((), number, SourceError(error.message, code=error.code, path=str(path)))
     for doc_id in feed.open_documents():
-        yield Arrival((feed.finish(doc_id),), number)
+        yield FragmentStep((feed.finish(doc_id),), number)
 
 
 def failure(outcome: Outcome) -> TwigcastError | None:

@@ -27,6 +27,7 @@ EXAMPLES = examples(
     "twigcast simulate line --subscriptions 1000 --plot line.png",
     "twigcast simulate fifteen",
     "twigcast simulate fifteen --strategy ES --strategy adaptive",
+    "twigcast simulate four-links",
     "twigcast simulate my-network.toml",
 )
 WRONG_DELIVERY = 1
@@ -69,7 +70,8 @@ def command(
 ) -> None:
     """Run a network of routers in virtual time and compare the costs of routing strategies.
 
-    The messages that routers receive are counted; a document that travels as paths counts once for each path.
+    The messages that routers receive are counted; a document that travels as paths or in fragments counts
+    once for each of them.
     A false positive is a publication that a router received although no subscriber behind it receives it.
     Delays come from a cost model, so that the same scenario gives the same figures on any machine.
     Strategies with annotations have a second table: bytes of annotations for each document that was sent to
@@ -77,6 +79,10 @@ def command(
     router that had to be parsed, and rows of the table that annotations proved, refuted or left open, in %;
     processing time for each router that a document passed; and the part of the mean delay of the first
     strategy that is saved.
+    Strategies with fragments have a table with the time until the first fragment is at the subscriber's
+    router, until the match is certain there, and until the subscriber has the document; the share of the
+    document that had come when it was certain; the most bytes that a router held; fragments received, those
+    that were parsed, in %, and those that were lost and sent again.
     The exit code is 1 if the deliveries of a strategy differ from those of flooding.
     """
     for library in ("simpy", "pydantic") if plot is None else ("simpy", "pydantic", "matplotlib"):
@@ -181,6 +187,8 @@ def _show(scenario: Scenario, reports: list[Report]) -> None:
         console.print("", _mediation_table(reports))
     if any(report.strategy.piggyback for report in reports):
         console.print("", _piggyback_table(reports))
+    if any(report.fragments for report in reports):
+        console.print("", _fragment_table(reports))
 
 
 def _table(scenario: Scenario, reports: list[Report]) -> Table:
@@ -250,6 +258,32 @@ def _piggyback_table(reports: list[Report]) -> Table:
             *(f"{100 * downstream[f'{part}_share']:.1f}" for part in ("parsed", "proven", "refuted", "open")),
             f"{1e6 * total['seconds_per_document']:,.0f}",
             f"{100 * report.saved(reports[0]):.1f}",
+        )
+    return table
+
+
+def _fragment_table(reports: list[Report]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("strategy", no_wrap=True)
+    columns = ("first ms", "certain ms", "end ms", "earliness", "held KB", "fragments", "parsed", "resent")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for report in reports:
+        figures = report.fragments
+        if figures is None:
+            continue
+        delays = figures.first.mean, figures.certain.mean, report.delay.mean
+        table.add_row(
+            Text(escaped(report.name)),
+            *(f"{1000 * each:,.1f}" for each in delays),
+            f"{figures.earliness:.3f}",
+            f"{figures.held_bytes / 1000:,.0f}",
+            f"{figures.received:,}",
+            f"{100 * figures.parsed / figures.received if figures.received else 0.0:.1f}",
+            f"{figures.resent:,}",
         )
     return table
 

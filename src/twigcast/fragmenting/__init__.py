@@ -10,14 +10,19 @@ from twigcast.fragmenting.by_the_letter import (
     LetterOptions,
     LetterWork,
 )
-from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
+from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
+from twigcast.fragmenting.earliness import Earliness, earliness
 from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
     SUFFIX,
     decode,
+    decode_cut_header,
     decode_manifest,
+    decode_with_header,
     encode,
+    encode_cut_header,
+    encode_header,
     encode_manifest,
 )
 from twigcast.fragmenting.fragments import (
@@ -40,6 +45,7 @@ from twigcast.fragmenting.fragments import (
     number_in_fragment,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
 from twigcast.fragmenting.matching import (
     Certain,
     DocumentProgress,
@@ -51,7 +57,7 @@ from twigcast.fragmenting.matching import (
     match_large,
 )
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
-from twigcast.fragmenting.scheduling import POLICIES, PolicyName, relevant_nodes
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, by_novelty, relevant_nodes
 
 __all__ = [
     "DOCUMENT_NODE",
@@ -59,13 +65,17 @@ __all__ = [
     "MANIFEST_NAME",
     "POLICIES",
     "SUFFIX",
+    "Aware",
     "ByTheLetter",
     "Certain",
     "CutRule",
     "Cuts",
     "Cutter",
+    "DocumentJoin",
     "DocumentProgress",
+    "Earliness",
     "Eliminate",
+    "EvaluatedFragments",
     "Fragment",
     "FragmentIndex",
     "FragmentLimits",
@@ -92,11 +102,18 @@ __all__ = [
     "SubtreeRoots",
     "Subtrees",
     "assemble",
+    "by_novelty",
     "decode",
+    "decode_cut_header",
     "decode_manifest",
+    "decode_with_header",
+    "earliness",
     "elements_at_holes",
     "encode",
+    "encode_cut_header",
+    "encode_header",
     "encode_manifest",
+    "evaluate_fragment",
     "expanded_names",
     "fragment",
     "fragment_number",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from twigcast.filtering import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,25 @@ class Cuts:
         _check_nodes(self.nodes)
 
 
-CutRule: TypeAlias = Spans | Subtrees | Cuts
+@dataclass(frozen=True, slots=True)
+class Aware:
+    """Cuts a document into spans of about so many ``bytes`` by what the subscriptions of an index ask for.
+
+    Parts that make no difference to any subscription become fragments of their own, which a receiver with
+    this index need not parse, or be sent.  Elsewhere, of the places from half of ``bytes`` on, the one is
+    taken where the fewest conditions are open; and none within an element whose text is asked for, so that
+    ``bytes`` is an aim and not a bound.  A receiver with any other index gets its right answers.
+    """
+
+    index: Index
+    bytes: int = 256_000
+
+    def __post_init__(self) -> None:
+        if self.bytes < 1:
+            raise ValueError("Aware needs at least 1 byte for each fragment")
+
+
+CutRule: TypeAlias = Spans | Subtrees | Cuts | Aware
 
 
 def _check_nodes(nodes: tuple[int, ...]) -> None:

@@ -26,10 +26,12 @@ from twigcast.document import (
     wide_codec,
 )
 from twigcast.errors import DocumentError
-from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
+from twigcast.fragmenting.aware import AwareMaker
+from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.fragments import HEADER_KINDS, Fragment, HeaderKind, Opening
 from twigcast.fragmenting.spans import CutDocument, ScanStop, SpanMaker
 from twigcast.fragmenting.subtrees import SubtreeMaker
+from twigcast.system import garbage_collection_paused
 
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
@@ -85,7 +87,7 @@ class Cutter:
         self._prolog: PrologReader | None = None
         self._prolog_read = 0
         self._scanner: TagScanner | None = None
-        self._maker: SpanMaker | SubtreeMaker | None = None
+        self._maker: SpanMaker | SubtreeMaker | AwareMaker | None = None
 
     def feed(self, data: bytes | memoryview) -> list[Fragment]:
         """The fragments that are complete with ``data``."""
@@ -131,6 +133,10 @@ class Cutter:
         if self._scanner is None and not self._begin(view[self._prolog_read - base : end - base], final):
             self._prolog_read = end
             return []
+        with garbage_collection_paused():  # an aware cut makes some objects for each element
+            return self._cut_up_to(view, base, end, final=final)
+
+    def _cut_up_to(self, view: memoryview, base: int, end: int, *, final: bool) -> list[Fragment]:
         assert self._scanner is not None
         assert self._maker is not None
         at = self._scanner.at
@@ -188,13 +194,15 @@ class Cutter:
                 at=root,
                 paths=paths,
             )
+        elif isinstance(cut, Aware):
+            numbers = PathNumbers() if paths is None else paths
+            self._maker = AwareMaker(document, cut, numbers)
+            self._scanner = TagScanner(elements=1, depth=depth, at=root, paths=numbers)
         else:
             self._maker = SubtreeMaker(document)
             elements = cut.elements if isinstance(cut, Subtrees) else 0
-            numbers = cut.nodes if isinstance(cut, Cuts) else ()
-            self._scanner = TagScanner(
-                elements=elements, numbers=numbers, subtrees=True, depth=depth, at=root
-            )
+            nodes = cut.nodes if isinstance(cut, Cuts) else ()
+            self._scanner = TagScanner(elements=elements, numbers=nodes, subtrees=True, depth=depth, at=root)
         return True
 
     def _error(self, fault: int, at: int, view: memoryview, base: int) -> DocumentError:

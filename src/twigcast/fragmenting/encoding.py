@@ -30,8 +30,13 @@ _MOST_HEADER_BYTES = 64 << 20
 
 def encode(fragment: Fragment) -> bytes:
     """The fragment as bytes that ``decode`` reads."""
-    header = _json(header_fields(fragment.header) | {"digest": fragment.digest})
+    header = encode_header(fragment)
     return b"".join((_MAGIC, len(header).to_bytes(_LENGTH, "big"), header, fragment.body))
+
+
+def encode_header(fragment: Fragment) -> bytes:
+    """The header and the digest of a fragment as JSON, for a table that has headers and bodies in columns."""
+    return _json(header_fields(fragment.header) | {"digest": fragment.digest})
 
 
 def decode(data: bytes) -> Fragment:
@@ -41,19 +46,43 @@ def decode(data: bytes) -> Fragment:
     one that was altered.
     """
     fields, body = _split(data, _MAGIC, "a fragment")
+    return _checked(fields, bytes(body))
+
+
+def decode_with_header(header: bytes, body: bytes) -> Fragment:
+    """The fragment with this body and the header that ``encode_header`` wrote; raises as ``decode`` does."""
+    return _checked(_fields(header, "a fragment"), body)
+
+
+def encode_cut_header(header: Header) -> bytes:
+    """A header as JSON without a digest, where the body is read again by whoever cut the document."""
+    return _json(header_fields(header))
+
+
+def decode_cut_header(data: bytes) -> Header:
+    """The header that ``encode_cut_header`` wrote; raises ``FragmentError``, code ``fragment-file``."""
+    return _header(_fields(data, "a fragment"))
+
+
+def _checked(fields: dict[str, Any], body: bytes) -> Fragment:
+    """The fragment of a header and a body, if they fit each other."""
     stated = fields.pop("digest", None)
-    try:
-        header = read_header(fields)
-    except BadField as error:
-        raise _refused(f"the header of the fragment has a bad field: {error}") from None
+    header = _header(fields)
     if header.size != len(body):
         message = f"the body has {len(body):,} bytes where its header says {header.size:,}"
         raise _refused(message, header)
-    fragment = Fragment(header, bytes(body))
+    fragment = Fragment(header, body)
     if fragment.digest != stated:
         message = f"the digest of fragment {header.number} is wrong: header or body was altered"
         raise FragmentError(message, code="fragment-corrupt", doc_id=header.doc_id, number=header.number)
     return fragment
+
+
+def _header(fields: dict[str, Any]) -> Header:
+    try:
+        return read_header(fields)
+    except BadField as error:
+        raise _refused(f"the header of the fragment has a bad field: {error}") from None
 
 
 def digest(fragment: Fragment) -> str:
@@ -93,13 +122,17 @@ def _split(data: bytes, magic: bytes, what: str) -> tuple[dict[str, Any], memory
     length = int.from_bytes(data[len(magic) : start], "big")
     if len(data) < start + length or length > _MOST_HEADER_BYTES:
         raise _refused(f"{what} is truncated")
+    return _fields(bytes(data[start : start + length]), what), memoryview(data)[start + length :]
+
+
+def _fields(text: bytes, what: str) -> dict[str, Any]:
     try:
-        fields = json.loads(bytes(data[start : start + length]).decode())
+        fields = json.loads(text.decode())
     except (ValueError, RecursionError):
         raise _refused(f"the header of {what} is not JSON in UTF-8") from None
     if not isinstance(fields, dict):
         raise _refused(f"the header of {what} is not an object")
-    return fields, memoryview(data)[start + length :]
+    return fields
 
 
 def _json(fields: dict[str, Any]) -> bytes:

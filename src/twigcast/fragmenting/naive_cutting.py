@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from twigcast.fragmenting.cut_rules import CutRule, Cuts, Spans, Subtrees
+from twigcast.fragmenting.cut_rules import Cuts, Spans, Subtrees
 from twigcast.fragmenting.fragments import (
     DOCUMENT_NODE,
     Hole,
@@ -36,7 +36,7 @@ class NaiveFragment:
     paths: frozenset[tuple[str, ...]]
 
 
-def cut_naively(body: bytes, cut: CutRule) -> list[NaiveFragment]:
+def cut_naively(body: bytes, cut: Spans | Subtrees | Cuts) -> list[NaiveFragment]:
     """The fragments of a document, with all that headers say of them."""
     tree = _Tree(body)
     if isinstance(cut, Spans):

@@ -7,6 +7,7 @@ from twigcast.routing.advertising import Advertisement, advertisement
 from twigcast.routing.border import SiteAnnotator, SiteBorder, SitePlan, SiteReader
 from twigcast.routing.delivery_table import DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Carried, Demand, ForwardingTable, Link, carry
+from twigcast.routing.fragment_publication import FragmentRelay, RelayedDocument
 from twigcast.routing.mediation import (
     APPROACHES,
     Approach,
@@ -23,14 +24,17 @@ from twigcast.routing.messages import (
     Advertise,
     Announce,
     Deliver,
+    DeliverFragment,
     Envelope,
     Message,
     Paths,
     Publish,
+    PublishFragment,
     RequestAnnotations,
     Send,
     Subscribe,
     Unadvertise,
+    Unpublish,
     Unsubscribe,
 )
 from twigcast.routing.network import Network
@@ -43,6 +47,7 @@ from twigcast.routing.piggyback import (
     AnnotationPlan,
     Annotations,
     DocumentWork,
+    FragmentWork,
     RoutingExplanation,
     Timing,
     Work,
@@ -78,12 +83,15 @@ __all__ = [
     "Carried",
     "Change",
     "Deliver",
+    "DeliverFragment",
     "Delivery",
     "DeliveryTable",
     "Demand",
     "DocumentWork",
     "Envelope",
     "ForwardingTable",
+    "FragmentRelay",
+    "FragmentWork",
     "KnownMappings",
     "LeafPath",
     "Link",
@@ -98,6 +106,8 @@ __all__ = [
     "Proposal",
     "PublicationTable",
     "Publish",
+    "PublishFragment",
+    "RelayedDocument",
     "RequestAnnotations",
     "Router",
     "RoutingExplanation",
@@ -111,6 +121,7 @@ __all__ = [
     "SubscriptionTree",
     "Timing",
     "Unadvertise",
+    "Unpublish",
     "Unsubscribe",
     "Work",
     "accepted",

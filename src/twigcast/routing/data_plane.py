@@ -15,21 +15,33 @@ from typing import TypeAlias
 
 import numpy as np
 
+from twigcast.document import read
 from twigcast.routing.forwarding import NOWHERE, Carried, carry, wanted_links
-from twigcast.routing.messages import Deliver, Envelope, Message, Paths, Publish, is_flooded
-from twigcast.routing.path_publication import reassemble
+from twigcast.routing.messages import (
+    OUTSIDE,
+    Deliver,
+    Envelope,
+    Outgoing,
+    Paths,
+    Publish,
+    flooded,
+    is_flooded,
+)
+from twigcast.routing.path_publication import leaf_paths, reassemble
 from twigcast.routing.piggyback import DocumentFinding
 from twigcast.routing.pool import Answer, Pool
 from twigcast.routing.tables import PublicationTable
-
-Outgoing: TypeAlias = dict[str, list[Message]]
-"""The messages to send, by link."""
 
 ReadDocuments: TypeAlias = Sequence[tuple[Envelope, DocumentFinding]]
 """Documents, each with what the router found out about it."""
 
 Annotated: TypeAlias = Callable[[Envelope, DocumentFinding, str], Envelope]
 """Returns a document as it is sent to a neighbour, given what the router found out about it."""
+
+
+def marked(document: Envelope, answer: Answer, schemas: Sequence[int]) -> Envelope:
+    """Mark a published document for flooding if no advertisement of its publisher describes it."""
+    return document if np.isin(schemas, answer).any() else flooded(document, OUTSIDE)
 
 
 def send_documents(
@@ -54,10 +66,20 @@ def send_documents(
             for number, neighbour in enumerate(asked.neighbours):
                 if links >> number & 1:
                     if annotated is not None:
-                        onward = Publish(annotated(envelope, finding, neighbour))
+                        marked = annotated(envelope, finding, neighbour)
+                        if marked is not onward.envelope:
+                            onward = Publish(marked)
                     outgoing.setdefault(neighbour, []).append(onward)
+        delivered = None
         for client, ids in deliveries.by_client(deliveries.rows(finding.answer)):
-            outgoing.setdefault(asked.clients[client], []).append(Deliver(envelope.delivered(), ids))
+            delivered = delivered or envelope.delivered()
+            outgoing.setdefault(asked.clients[client], []).append(Deliver(delivered, ids))
+
+
+def as_paths(document: Envelope) -> Paths:
+    """Return all paths of a whole document."""
+    paths = leaf_paths(document.doc_id, read(document.body))
+    return Paths(document.doc_id, paths, document.publisher, document.headers)
 
 
 def send_paths(
@@ -93,7 +115,7 @@ def send_paths(
 
 
 def _carried(
-    answers: Sequence[Answer], flooded: bool, link: str, asked: PublicationTable, pool: Pool
+    answers: Sequence[Answer], everywhere: bool, link: str, asked: PublicationTable, pool: Pool
 ) -> Carried:
     """Find the links that each path of a document takes out of this router."""
     rows = np.repeat(np.arange(len(answers)), [len(answer) for answer in answers])
@@ -104,6 +126,6 @@ def _carried(
         np.zeros(len(answers), dtype=np.int64),
         rows,
         positions,
-        flooded=np.ones(len(answers), dtype=np.bool_) if flooded else None,
+        flooded=np.ones(len(answers), dtype=np.bool_) if everywhere else None,
         arrived=NOWHERE if origin.is_client else origin.number,
     )

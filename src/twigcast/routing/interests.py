@@ -12,8 +12,7 @@ from functools import partial
 from twigcast.analysis import Selectivity
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.data_plane import Outgoing
-from twigcast.routing.messages import Message
+from twigcast.routing.messages import Message, Outgoing
 from twigcast.routing.pool import Pool
 from twigcast.routing.stages.change import written
 from twigcast.routing.stages.interest import Interest

@@ -21,9 +21,11 @@ from twigcast.routing.messages import (
     Message,
     Paths,
     Publish,
+    PublishFragment,
     RequestAnnotations,
     Subscribe,
     Unadvertise,
+    Unpublish,
     Unsubscribe,
 )
 from twigcast.routing.piggyback import DocumentFinding
@@ -42,6 +44,7 @@ class BatchPart:
     documents: list[tuple[Envelope, DocumentFinding]] = field(default_factory=list)
     """With what was found before the batch, which is stale from the first part with changes on."""
     paths: list[Paths] = field(default_factory=list)
+    fragments: list[PublishFragment | Unpublish] = field(default_factory=list)
 
     @property
     def has_changes(self) -> bool:
@@ -57,6 +60,7 @@ def in_parts(
     *,
     takes_paths: bool,
     takes_plans: bool,
+    takes_fragments: bool = False,
 ) -> list[BatchPart]:
     """Split a batch from one link into parts; raises ``RoutingError`` or ``DocumentError`` to refuse it.
 
@@ -95,6 +99,8 @@ def in_parts(
             _part_for_change(parts).advertisements[message.id] = None
         elif isinstance(message, Paths) and takes_paths:
             parts[-1].paths.append(message)
+        elif isinstance(message, PublishFragment | Unpublish) and takes_fragments:
+            parts[-1].fragments.append(message)
         elif isinstance(message, RequestAnnotations) and takes_plans:
             _check_plan(message, link)  # it concerns the documents that are sent to the link
         else:
@@ -192,6 +198,6 @@ def _check_id(what: str, id: str) -> None:
 
 def _part_for_change(parts: list[BatchPart]) -> BatchPart:
     """Return the part for the next change, which is a new one if the last part has publications."""
-    if parts[-1].documents or parts[-1].paths:
+    if parts[-1].documents or parts[-1].paths or parts[-1].fragments:
         parts.append(BatchPart())
     return parts[-1]

@@ -1,6 +1,7 @@
 """The messages that routers exchange with one another and with their clients.
 
         client ──Advertise, Subscribe, Publish──► router ──the same, and Paths──► router ──Deliver──► client
+               ──PublishFragment, Unpublish────►        ──the same──►                ──DeliverFragment──►
 
 A message is an immutable value; a ``Send`` adds the link that it goes to.
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from twigcast.pattern import Pattern
 
 if TYPE_CHECKING:
+    from twigcast.fragmenting import Fragment
     from twigcast.rewriting import Mapping
     from twigcast.routing.advertising import Advertisement
     from twigcast.routing.path_publication import LeafPath
@@ -120,11 +122,52 @@ class Paths:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishFragment:
+    """Publishes one fragment of a document; the fragments of a document come in any order.
+
+    If one of its fragments is marked to be flooded, the document is.
+    """
+
+    fragment: Fragment
+    publisher: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+    """The name of this publication in the network, which the router of the publisher gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpublish:
+    """Ends a document of which not all fragments will come: whoever has some of them drops them.
+
+    A publisher sends it to take a document back; a router, if the document is broken or was given up.
+    """
+
+    doc_id: str
+    origin: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Deliver:
     """Delivers a document to a client, with the ids of the client's subscriptions that match, in order."""
 
     envelope: Envelope
     subscriptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverFragment:
+    """Delivers one fragment of a document to a client that takes fragments as they come.
+
+    ``subscriptions`` are the ids of the client's subscriptions that are known to match by now, in order; with
+    the fragment that completes the document, all that match.
+    """
+
+    fragment: Fragment
+    subscriptions: tuple[str, ...]
+    is_complete: bool = False
+    publisher: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 Message: TypeAlias = (
@@ -136,7 +179,10 @@ Message: TypeAlias = (
     | RequestAnnotations
     | Publish
     | Paths
+    | PublishFragment
+    | Unpublish
     | Deliver
+    | DeliverFragment
 )
 
 
@@ -147,7 +193,16 @@ class Send(NamedTuple):
     message: Message
 
 
-def is_flooded(publication: Envelope | Paths) -> bool:
+Outgoing: TypeAlias = dict[str, list[Message]]
+"""The messages to send, by link."""
+
+
+def sends(outgoing: Outgoing) -> list[Send]:
+    """Return the messages to send as a list."""
+    return [Send(link, message) for link, sent in outgoing.items() for message in sent]
+
+
+def is_flooded(publication: Envelope | Paths | PublishFragment) -> bool:
     """Whether the document goes to every router, because no advertisement describes it."""
     return bool(publication.headers) and any(key == FLOODED for key, _ in publication.headers)
 
@@ -155,3 +210,7 @@ def is_flooded(publication: Envelope | Paths) -> bool:
 def flooded(envelope: Envelope, reason: str) -> Envelope:
     """Return the same document, marked to go to every router."""
     return replace(envelope, headers=(*envelope.headers, (FLOODED, reason)))
+
+
+OUTSIDE = "outside its publisher's advertisements"
+"""Why a document is flooded."""

@@ -19,7 +19,15 @@ from twigcast.analysis import Selectivity
 from twigcast.pattern import Pattern
 from twigcast.routing.forwarding import NOWHERE, Demand, ForwardingTable, Link
 from twigcast.routing.mediation import NetworkMediation, pool_for
-from twigcast.routing.messages import Deliver, Message, Paths, Subscribe, Unsubscribe
+from twigcast.routing.messages import (
+    Deliver,
+    DeliverFragment,
+    Message,
+    Paths,
+    Subscribe,
+    Unpublish,
+    Unsubscribe,
+)
 from twigcast.routing.network import Network
 from twigcast.routing.pool import Pool
 from twigcast.routing.router import Router
@@ -64,6 +72,8 @@ class Overlay:
         )
         self.received: Counter[str] = Counter()
         """The number of messages that routers have received, by class name; each path counts as a message."""
+        self.unpublished: list[tuple[str, Unpublish]] = []
+        """What clients were told about documents in fragments that were broken or given up."""
         numbers = {name: number for number, name in enumerate(network.routers)}
         ends = [(name, other) for name in network.routers for other in network.neighbours(name)]
         self.links = tuple(Link(numbers[name], numbers[other]) for name, other in ends)
@@ -90,8 +100,15 @@ class Overlay:
                     waiting.append((target, router, sent))
                     continue
                 for message in sent:
-                    assert isinstance(message, Deliver)
-                    delivered.append(Delivery(target, message.envelope.doc_id, message.subscriptions))
+                    if isinstance(message, Deliver):
+                        delivered.append(Delivery(target, message.envelope.doc_id, message.subscriptions))
+                    elif isinstance(message, DeliverFragment):
+                        if message.is_complete:
+                            doc_id = message.fragment.doc_id
+                            delivered.append(Delivery(target, doc_id, message.subscriptions))
+                    else:
+                        assert isinstance(message, Unpublish)
+                        self.unpublished.append((target, message))
         return delivered
 
     def take_changes(self) -> list[str]:

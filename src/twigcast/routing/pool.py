@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as ByNumber
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ from twigcast.analysis import SchemaAutomaton, overlaps
 from twigcast.document import DocumentLimits, NameTable
 from twigcast.errors import DocumentError, MappingError
 from twigcast.filtering import Index, Match
+from twigcast.fragmenting import FragmentIndex
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 
@@ -52,6 +54,22 @@ class Reading(NamedTuple):
     figures: tuple[int, int, int] = (0, 0, 0)
     """Its number of elements, its depth, and the most attributes of one element."""
     structure: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentReader:
+    """Matches one document that comes in fragments; the patterns stay those of its first fragment."""
+
+    index: FragmentIndex
+    """Its ids are positions."""
+    numbers: Answer
+    """By position: the number that the pattern there had."""
+
+    def answer(self, positions: Sequence[int], undecided: Sequence[int] = ()) -> Answer:
+        """Return the numbers at these positions."""
+        numbers = self.numbers.take(np.asarray([*positions, *undecided], dtype=np.uint32))
+        known: Answer = numbers[numbers != RELEASED]
+        return known
 
 
 class Pool:
@@ -82,6 +100,7 @@ class Pool:
         self._indexed = 0  # positions in the index, including tombstones
         self._new: dict[int, None] = {}
         self._changed = False
+        self._frozen_numbers: Answer | None = None  # of the present positions
         self._answers: dict[tuple[str, bytes], Reading | DocumentError] = {}
         self._most_answers = answers
         self._matcher = matcher
@@ -157,7 +176,19 @@ class Pool:
         match = self._index.match_structure(structure, names)
         if match.error is not None:
             return None
-        return self._numbers_at(match.positions), self._numbers_at(match.open)
+        return self._numbers_at(match.positions), self._numbers_at(match.open) if len(match.open) else NONE
+
+    def fragment_reader(self, *, checked: bool) -> FragmentReader:
+        """Return what matches a document by its fragments, against the patterns that there are now.
+
+        With ``checked=False`` the document is trusted to be well-formed, and parts that no pattern asks for
+        are not parsed.
+        """
+        if self._changed:
+            self._update()
+        if self._frozen_numbers is None:
+            self._frozen_numbers = self._number_at[: self._indexed].copy()
+        return FragmentReader(FragmentIndex(self._index, early=True, checked=checked), self._frozen_numbers)
 
     @property
     def limits(self) -> DocumentLimits:
@@ -271,5 +302,6 @@ class Pool:
         self._indexed = size
         self._new.clear()
         self._changed = False
+        self._frozen_numbers = None
         self._answers.clear()
         self._matchers.clear()

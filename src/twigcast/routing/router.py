@@ -30,11 +30,11 @@ from functools import partial
 from typing import Any
 
 from twigcast.analysis import Selectivity, schema_selectivity
-from twigcast.document import read
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.data_plane import Outgoing, ReadDocuments, send_documents, send_paths
+from twigcast.routing.data_plane import ReadDocuments, as_paths, marked, send_documents, send_paths
+from twigcast.routing.fragment_publication import FragmentRelay
 from twigcast.routing.interests import Interests
 from twigcast.routing.mediation import KnownMappings, NetworkMediation, pool_for
 from twigcast.routing.message_batch import BatchPart, added, check_ids, in_parts
@@ -43,18 +43,19 @@ from twigcast.routing.messages import (
     Announce,
     Envelope,
     Message,
+    Outgoing,
     Paths,
     Publish,
     Send,
     Subscribe,
     Unadvertise,
     Unsubscribe,
-    flooded,
+    sends,
 )
-from twigcast.routing.path_publication import by_branch, leaf_paths
+from twigcast.routing.path_publication import by_branch
 from twigcast.routing.piggyback import ClaimReader, DocumentFinding, DocumentWork, RoutingExplanation, Work
 from twigcast.routing.piggyback.router_piggyback import RouterPiggyback
-from twigcast.routing.pool import Answer, Pool
+from twigcast.routing.pool import Pool
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable, check_distinct
@@ -105,6 +106,10 @@ class Router:
             self.strategy, schema, selectivity, self._asked, self._announced, self.pool
         )
         self._schemas: dict[str, int] = {}  # numbers in the pool of the clients' advertisements
+        self.fragments: FragmentRelay | None = None
+        """The documents that pass in fragments, if they do."""
+        if self.strategy.publication == "fragments":
+            self.fragments = FragmentRelay(name, self.strategy, self._asked, self.pool, self._schemas_of)
         self._piggyback: RouterPiggyback | None = None
         self.switch_piggyback(self.strategy, sample, secret)
         for client in clients:
@@ -119,7 +124,7 @@ class Router:
 
     def attach(self, client: str) -> None:
         """Add a client."""
-        self._check_new(client)
+        self._asked.check_new(client)
         self._asked.attach(client)
         if self._exact is not self._asked:
             self._exact.attach(client)
@@ -127,14 +132,12 @@ class Router:
 
     def detach(self, client: str) -> list[Send]:
         """Remove a client with its subscriptions and advertisements; return the messages to send."""
-        self._check_link(client)
-        if not self._is_client(client):
-            raise RoutingError(f"{client!r} is a neighbour, not a client", code="unknown-link", name=client)
-        sends = self._leave(client)
+        self._asked.check_link(client, is_client=True)
+        left = self._leave(client)
         self._asked.detach(client)
         if self._exact is not self._asked:
             self._exact.detach(client)
-        return sends
+        return left
 
     def connect(self, neighbour: str) -> list[Send]:
         """Add a neighbour to a running or restored router; return the messages to send to it.
@@ -142,7 +145,7 @@ class Router:
         These are the advertisements of all other links, and their subscriptions as far as the neighbour needs
         them.  The router at the other end connects to this one in the same way.
         """
-        self._check_new(neighbour)
+        self._asked.check_new(neighbour)
         self.neighbours = (*self.neighbours, neighbour)
         self._asked.connect(neighbour)
         self._announced.links[neighbour] = {}
@@ -162,24 +165,24 @@ class Router:
 
     def disconnect(self, neighbour: str) -> list[Send]:
         """Remove a neighbour, its subscriptions and its advertisements; return the messages to send."""
-        self._check_link(neighbour)
-        if self._is_client(neighbour):
-            why = f"{neighbour!r} is a client, not a neighbour"
-            raise RoutingError(why, code="unknown-link", name=neighbour)
-        sends = self._leave(neighbour)
+        self._asked.check_link(neighbour, is_client=False)
+        left = self._leave(neighbour)
         self.neighbours = tuple(link for link in self.neighbours if link != neighbour)
         self._asked.disconnect(neighbour)
         self._interests.disconnect(neighbour)
         if self._piggyback is not None:
             self._piggyback.disconnect(neighbour)
-        return [send for send in sends if send.link != neighbour]
+        return left
 
     def _leave(self, link: str) -> list[Send]:
         leaving: list[Message] = [Unsubscribe(id) for id in self._own(link).numbers]
         leaving += [Unadvertise(id) for id in self._announced[link]]
-        sends = self.handle(leaving, link)
+        outgoing = self.exchange(leaving, link)
         del self._announced.links[link]
-        return sends
+        if self.fragments is not None:
+            self.fragments.leave(link, outgoing)
+        outgoing.pop(link, None)
+        return sends(outgoing)
 
     # Messages
 
@@ -205,7 +208,7 @@ class Router:
 
     def handle(self, messages: Sequence[Message], link: str) -> list[Send]:
         """Handle a batch of messages from one link; return the messages to send (of changes, the net)."""
-        return _sends(self.exchange(messages, link))
+        return sends(self.exchange(messages, link))
 
     def exchange(self, messages: Sequence[Message], link: str, work: Work | None = None) -> Outgoing:
         """Do the same as ``handle``, and return the messages to send by link.
@@ -227,6 +230,8 @@ class Router:
                 part.documents = [(each, self._read(each, link, work)) for each, _ in part.documents]
             for publication in part.paths:
                 self._send_paths(publication, link, outgoing)
+            if self.fragments is not None:
+                self.fragments.receive_all(part.fragments, link, outgoing, work)
             if part.documents:
                 self._route(part.documents, link, outgoing, work)
         if self._piggyback is not None:
@@ -235,7 +240,7 @@ class Router:
 
     def replan(self, work: Work | None = None, neighbours: Iterable[str] | None = None) -> list[Send]:
         """Return new annotation plans for these or all neighbours; others are sent when documents come."""
-        return [] if self._piggyback is None else _sends(self._piggyback.replan(work, neighbours))
+        return [] if self._piggyback is None else sends(self._piggyback.replan(work, neighbours))
 
     def switch_piggyback(self, strategy: Strategy, sample: Iterable[bytes] = (), secret: bytes = b"") -> None:
         """Use the piggyback of a strategy from now on, without plans; raises ``RoutingError``.
@@ -259,7 +264,7 @@ class Router:
 
     def explain(self, envelope: Envelope, link: str) -> RoutingExplanation:
         """Explain what the annotations of a document from a link decide, and what they leave open."""
-        self._check_link(link)
+        self._asked.check_link(link)
         if self._piggyback is None or self._is_client(link):
             why = f"router {self.name!r} takes no annotations from {link!r}"
             raise RoutingError(why, code="unexpected-message", name=link)
@@ -310,6 +315,7 @@ class Router:
             {link: interest.tree for link, interest in self._interests},
             tuple(self.mappings or ()),
             {} if self._piggyback is None else self._piggyback.plans,
+            None if self.fragments is None else self.fragments.to_json(),
         ).to_json()
 
     @classmethod
@@ -330,6 +336,8 @@ class Router:
                 router._put(link, table, {})
             for link, interest in router._interests:
                 interest.restore(router._interests.of(link), state.told[link], state.trees.get(link, ()))
+            if router.fragments is not None and state.fragments is not None:
+                router.fragments.restore(state.fragments)
             if router._piggyback is not None:
                 for link in router.neighbours:
                     heard, plan = router.subscriptions(link), state.plans.get(link)
@@ -345,20 +353,11 @@ class Router:
         """Return the subscriptions of a link; for a client the patterns, not their branches."""
         return self._exact[link] if link in self._exact.links else self._asked[link]
 
-    def _check_new(self, link: str) -> None:
-        if link in self._asked.links or link == self.name:
-            why = f"router {self.name!r} already has a link {link!r}"
-            raise RoutingError(why, code="duplicate-link", name=link)
-
-    def _check_link(self, link: str) -> None:
-        if link not in self._asked.links:
-            raise RoutingError(f"router {self.name!r} has no link {link!r}", code="unknown-link", name=link)
-
     def _checked(
         self, messages: Sequence[Message], link: str, work: Work | None
     ) -> tuple[list[BatchPart], list[Announce]]:
         """Validate a batch and split it into parts, and its new mappings; raises if it must be refused."""
-        self._check_link(link)
+        self._asked.check_link(link)
         announced: list[Announce] = []
         if self.mappings is not None:
             messages, announced = self.mappings.learned(messages)
@@ -373,6 +372,7 @@ class Router:
                 lambda envelope: self._read(envelope, link, work),
                 takes_paths=self._by_paths and not self._is_client(link),
                 takes_plans=self._piggyback is not None and not self._is_client(link),
+                takes_fragments=self.fragments is not None,
             )
             if new := added(parts):
                 check_ids(new, link, self._asked, self._exact, self.pool.pattern)
@@ -471,28 +471,25 @@ class Router:
     def _route(self, documents: ReadDocuments, link: str, outgoing: Outgoing, work: Work | None) -> None:
         if self._is_client(link):  # what a client says about its documents is not taken for true
             documents = [(each.with_annotations(b""), found) for each, found in documents]
-        if self.strategy.advertising and self._is_client(link):
-            documents = [(self._marked(envelope, found.answer, link), found) for envelope, found in documents]
+        if (schemas := self._schemas_of(link)) is not None:
+            documents = [(marked(each, found.answer, schemas), found) for each, found in documents]
         if work is not None:
             work.documents += [found.record for _, found in documents]
-        if not self._by_paths:
+        if self.strategy.publication == "documents":
             annotated = None if self._piggyback is None else partial(self._piggyback.onward, work)
             send_documents(documents, link, self._asked, self.pool, outgoing, annotated)
             return
-        for envelope, _ in documents:
-            paths = leaf_paths(envelope.doc_id, read(envelope.body))
-            whole = Paths(envelope.doc_id, paths, envelope.publisher, envelope.headers)
-            self._send_paths(whole, link, outgoing)
+        for envelope, found in documents:
+            if self.fragments is not None:
+                self.fragments.publish(envelope, found.answer, link, outgoing)
+            else:
+                self._send_paths(as_paths(envelope), link, outgoing)
 
     def _send_paths(self, publication: Paths, link: str, outgoing: Outgoing) -> None:
         send_paths(publication, link, self._asked, self._exact, self.pool, outgoing)
 
-    def _marked(self, envelope: Envelope, answer: Answer, link: str) -> Envelope:
-        """Mark a published document for flooding if no advertisement of its publisher describes it."""
-        if any((answer == self._schemas[id]).any() for id in self._announced[link]):
-            return envelope
-        return flooded(envelope, "outside its publisher's advertisements")
-
-
-def _sends(outgoing: Outgoing) -> list[Send]:
-    return [Send(link, message) for link, sent in outgoing.items() for message in sent]
+    def _schemas_of(self, link: str) -> tuple[int, ...] | None:
+        """Return the schemas to one of which documents of a link must conform; else they are flooded."""
+        if not self.strategy.advertising or not self._is_client(link):
+            return None
+        return tuple(self._schemas[id] for id in self._announced[link])

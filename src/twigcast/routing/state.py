@@ -38,6 +38,8 @@ class RouterState:
     """The mappings that the router knows, in the order in which it learnt them."""
     plans: Mapping[str, AnnotationPlan] = field(default_factory=dict)
     """The annotation plans that neighbours have sent."""
+    fragments: Mapping[str, Any] | None = None
+    """The documents in fragments that were open, as ``FragmentRelay`` writes them; not their bytes."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain lists, dictionaries and strings."""
@@ -59,6 +61,7 @@ class RouterState:
             },
             "mappings": [[each.name, each.version, each.canonical] for each in self.mappings],
             "plans": {link: plan.to_json() for link, plan in self.plans.items()},
+            "fragments": self.fragments,
         }
 
     @classmethod
@@ -90,6 +93,7 @@ class RouterState:
                     for name, version, rules in fields.get("mappings", ())
                 ),
                 {link: AnnotationPlan.from_json(plan) for link, plan in fields["plans"].items()},
+                fields.get("fragments"),
             )
         except (KeyError, TypeError, ValueError, AttributeError, TwigcastError) as error:
             raise RoutingError(

@@ -20,7 +20,8 @@ from typing import Literal, TypeAlias, get_args
 from twigcast.errors import RoutingError
 from twigcast.routing.piggyback.protocols import protocol
 
-Publication: TypeAlias = Literal["documents", "paths"]
+Publication: TypeAlias = Literal["documents", "paths", "fragments"]
+FragmentOrder: TypeAlias = Literal["document", "novelty"]
 Selection: TypeAlias = Literal["marginal", "greedy", "knapsack", "printed"]
 
 
@@ -35,7 +36,7 @@ class Strategy:
     aggregation: float | None = None
     """The share of the steps that aggregation leaves, above 0 and at most 1; None switches it off."""
     publication: Publication = "documents"
-    """Whether documents travel whole, or as the paths that are subscribed to."""
+    """Whether documents travel whole, as the paths that are subscribed to, or in fragments."""
     piggyback: str | None = None
     """What routers tell each other about documents, by name (``PIGGYBACK``); None switches it off."""
     annotation_bytes: int = 128
@@ -45,6 +46,12 @@ class Strategy:
     """
     selection: Selection = "marginal"
     """How a router chooses these annotations."""
+    fragment_bytes: int = 65_536
+    """The size of the fragments into which the router of the publisher cuts a whole document."""
+    fragment_order: FragmentOrder = "document"
+    """Whether it sends them in document order, or those first that have the most new label paths."""
+    held_bytes: int = 1 << 26
+    """The bytes of undecided documents that a router holds back from neighbours; beyond, it forwards them."""
 
     def __post_init__(self) -> None:
         if self.merging is not None and not 0.0 <= self.merging < 1.0:
@@ -61,7 +68,7 @@ class Strategy:
             )
         if self.publication not in get_args(Publication):
             raise RoutingError(
-                f"publication must be 'documents' or 'paths', not {self.publication!r}",
+                f"publication must be 'documents', 'paths' or 'fragments', not {self.publication!r}",
                 code="strategy",
                 name="publication",
             )
@@ -71,15 +78,19 @@ class Strategy:
                 code="strategy",
                 name="selection",
             )
-        if self.annotation_bytes < 0:
+        if self.fragment_order not in get_args(FragmentOrder):
             raise RoutingError(
-                f"annotation_bytes must be at least 0, not {self.annotation_bytes}",
+                f"fragment_order must be 'document' or 'novelty', not {self.fragment_order!r}",
                 code="strategy",
-                name="annotation_bytes",
+                name="fragment_order",
             )
+        for name, least in (("fragment_bytes", 1), ("held_bytes", 0), ("annotation_bytes", 0)):
+            if getattr(self, name) < least:
+                why = f"{name} must be at least {least}, not {getattr(self, name)}"
+                raise RoutingError(why, code="strategy", name=name)
         if self.piggyback is not None:
             object.__setattr__(self, "piggyback", protocol(self.piggyback).name)
-            if self.publication == "paths":
+            if self.publication != "documents":
                 raise RoutingError(
                     "annotations are about whole documents: with piggyback, publication must be 'documents'",
                     code="strategy",
@@ -97,9 +108,10 @@ class Strategy:
 
     def check_mediation(self) -> None:
         """Refuse techniques that need each document as it was published; raises ``RoutingError``."""
-        if self.publication == "paths":
+        if self.publication != "documents":
             raise RoutingError(
-                "documents that are rewritten cannot travel as paths: publication must be 'documents'",
+                f"documents that are rewritten cannot travel as {self.publication}: publication must be "
+                "'documents'",
                 code="strategy",
                 name="publication",
             )
@@ -114,7 +126,10 @@ class Strategy:
     def all_combinations(cls) -> Iterator[Strategy]:
         """Yield every combination of techniques, with one or two settings of each, for tests."""
         for values in product((True, False), (True, False), (None, 0.0, 0.5), (None, 0.5), _PUBLICATIONS):
-            yield cls(*values)
+            combination = cls(*values)
+            if combination.publication == "fragments":  # small enough to be several, and to be too many
+                combination = replace(combination, fragment_bytes=16, held_bytes=64)
+            yield combination
 
 
 _PUBLICATIONS: tuple[Publication, ...] = get_args(Publication)

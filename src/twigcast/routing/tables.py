@@ -71,6 +71,23 @@ class PublicationTable:
     def __len__(self) -> int:
         return sum(map(len, self.links.values()))
 
+    def check_new(self, link: str) -> None:
+        """Refuse a name that a link or the router itself has; raises ``RoutingError``."""
+        if link in self.links or link == self._name:
+            why = f"router {self._name!r} already has a link {link!r}"
+            raise RoutingError(why, code="duplicate-link", name=link)
+
+    def check_link(self, link: str, *, is_client: bool | None = None) -> None:
+        """Refuse a name that no link has, or one that leads to the other kind; raises ``RoutingError``."""
+        why = ""
+        if link not in self.links:
+            why = f"router {self._name!r} has no link {link!r}"
+        elif is_client is not None and is_client != self.links[link].is_client:
+            kinds = ("a neighbour, not a client", "a client, not a neighbour")
+            why = f"{link!r} is {kinds[self.links[link].is_client]}"
+        if why:
+            raise RoutingError(why, code="unknown-link", name=link)
+
     def connect(self, neighbour: str) -> None:
         """Add a link to a neighbour."""
         self.links[neighbour] = LinkTable(len(self.neighbours))

@@ -7,10 +7,11 @@ report.messages, report.rows, report.delay, report.correct
 
 from twigcast.routing import Network
 from twigcast.simulator.cost import COST_MODELS, EVEN, PAPER, CostModel, LinkModel
+from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.load import Load
 from twigcast.simulator.plotting import plot
 from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
-from twigcast.simulator.report import Delay, NetworkWork, Report, WorkFigures
+from twigcast.simulator.report import Delay, FragmentFigures, NetworkWork, Report, WorkFigures
 from twigcast.simulator.scenario import (
     SCENARIOS,
     Publishers,
@@ -30,6 +31,8 @@ __all__ = [
     "CostModel",
     "Delay",
     "DialectOptions",
+    "FragmentFigures",
+    "FragmentOptions",
     "LinkModel",
     "Load",
     "Network",

@@ -19,18 +19,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from twigcast.fragmenting import Fragment, encode
 from twigcast.pattern import Pattern, render
 from twigcast.routing import (
     Advertise,
     Announce,
     Deliver,
+    DeliverFragment,
     DocumentWork,
     Envelope,
     Message,
     Paths,
     Publish,
+    PublishFragment,
     RequestAnnotations,
     Subscribe,
+    Unpublish,
 )
 
 FRAME = 32
@@ -67,7 +71,7 @@ class CostModel:
     control: float = 2e-5
     """For a control message: a subscription, an advertisement, or the end of one; or a plan."""
     publication: float = 5e-5
-    """For a document that is parsed, or for one of its paths."""
+    """For a document that is parsed, or for one of its paths or fragments."""
     row: float = 1.396e-7
     """For a publication, for each row of the publication table that annotations have not refuted."""
     parse: float = 0.0
@@ -138,7 +142,8 @@ def annotation_size(message: Message) -> int:
 def header_size(message: Message) -> int:
     """The bytes of the headers of a document."""
     publication = message.envelope if isinstance(message, Publish | Deliver) else message
-    headers = publication.headers if isinstance(publication, Envelope | Paths) else ()
+    carriers = Envelope | Paths | PublishFragment | DeliverFragment
+    headers = publication.headers if isinstance(publication, carriers) else ()
     return sum(len(key.encode()) + len(value.encode()) for key, value in headers)
 
 
@@ -156,10 +161,11 @@ def body_size(message: Message) -> int:
 
 
 class Sizes:
-    """Computes the sizes of messages; each pattern is rendered only once."""
+    """Computes the sizes of messages; each pattern and each header of a fragment is written only once."""
 
     def __init__(self) -> None:
         self._patterns: dict[int, tuple[Pattern, int]] = {}  # by id(); a kept pattern keeps its id
+        self._fragments: dict[int, tuple[Fragment, int]] = {}  # by id()
 
     def total(self, messages: Iterable[Message]) -> int:
         """Return the total number of bytes of these messages."""
@@ -174,6 +180,14 @@ class Sizes:
                 total += len(message.id) + known[1]
             elif isinstance(message, Publish | Deliver):
                 total += body_size(message) + header_size(message) + annotation_size(message)
+            elif isinstance(message, PublishFragment | DeliverFragment):
+                encoded = self._fragments.get(id(message.fragment))
+                if encoded is None:
+                    encoded = message.fragment, len(encode(message.fragment))
+                    self._fragments[id(message.fragment)] = encoded
+                total += encoded[1] + header_size(message)
+            elif isinstance(message, Unpublish):
+                total += len(message.doc_id) + len(message.origin) + len(message.reason)
             elif isinstance(message, Paths):
                 total += sum(FRAME + len(path.body) for path in message.paths) + header_size(message)
             elif isinstance(message, RequestAnnotations):

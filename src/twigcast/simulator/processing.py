@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from twigcast.routing import (
     Deliver,
     DocumentWork,
     Envelope,
+    FragmentWork,
     Message,
     Publish,
     Router,
@@ -58,6 +59,7 @@ class ProcessedBatch:
     sendings: list[Sending]
     end: float
     documents: list[ProcessedDocument]
+    fragments: list[FragmentWork] = field(default_factory=list)
 
     @property
     def needs_body(self) -> bool:
@@ -110,6 +112,9 @@ class RouterProcess:
         if self._cost is not None:
             paths = publications if by_paths else 0
             end = self._cost.seconds(controls, paths, self.router.table_size)
+            for each in work.fragments:
+                matched = DocumentWork(each.doc_id, each.rows, parsed=each.parsed)
+                end += self._cost.matching(each.size, matched)
         for envelope, done in zip(published, work.documents, strict=not by_paths):
             written = _written(envelope, outgoing)
             schedule = self._schedule(
@@ -121,7 +126,7 @@ class RouterProcess:
             self._record(envelope, done, schedule.end, source)
         if self._cost is None:
             end = measured
-        return ProcessedBatch(_sendings(outgoing, schedules, end), end, documents)
+        return ProcessedBatch(_sendings(outgoing, schedules, end), end, documents, work.fragments)
 
     def replan(self, neighbours: Iterable[str]) -> list[Send]:
         """Return new plans of the router for these neighbours."""

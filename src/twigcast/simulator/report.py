@@ -123,6 +123,26 @@ def _total(parts: Iterable[WorkFigures]) -> WorkFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class FragmentFigures:
+    """Documents in fragments: delays and shares of those that were delivered, and what routers did."""
+
+    first: Delay
+    """From publication until the first fragment is at the subscriber's router."""
+    certain: Delay
+    """Until it is known there that the subscriber matches; until it has the document: ``Report.delay``."""
+    earliness: float
+    """The share of the document's bytes that had come there by then, on average."""
+    held_bytes: int
+    """The most bytes of fragments that a router held at a time."""
+    received: int
+    """The fragments that routers received."""
+    parsed: int
+    """Those that had to be evaluated."""
+    resent: int
+    """The transmissions of fragments that were lost and repeated."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The results of one strategy on one network."""
 
@@ -130,7 +150,7 @@ class Report:
     strategy: Strategy
     routers: int
     messages: dict[str, int]
-    """The messages received by routers, by kind; each path of a document counts as a publication."""
+    """The messages received by routers, by kind; each path or fragment counts as a publication."""
     bytes: int
     """The size of these messages."""
     rows: int
@@ -159,6 +179,8 @@ class Report:
     """The bytes of headers on links between routers."""
     work: NetworkWork = field(default_factory=lambda: NetworkWork({}, {}))
     """What routers did with whole documents; documents that travel as paths are not in it."""
+    fragments: FragmentFigures | None = None
+    """What is known of documents in fragments; None if they travel otherwise."""
     wall: float = field(default=0.0, compare=False)
     """The running time of the simulation itself, in seconds."""
 

@@ -23,6 +23,7 @@ from twigcast.routing import (
 )
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import PAPER, CostModel, LinkModel
+from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.load import Load
 from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.simulation import Simulation
@@ -91,6 +92,8 @@ class Scenario:
     seed: int = 0
     mediation: DialectOptions | None = None
     """Publishers write dialects of the schema, which routers rewrite; None if all write the schema itself."""
+    fragments: FragmentOptions = field(default_factory=FragmentOptions)
+    """How publishers send documents that travel in fragments."""
 
     def by_paths(self) -> Scenario:
         """Return the same scenario with documents that travel as paths, as in the routing paper."""
@@ -130,6 +133,7 @@ class Scenario:
                 sample=sample[:PLAN_SAMPLE],
                 first_match=self._first_match,
                 warm_up=self.publishers.warm_up,
+                fragments=self.fragments,
             )
             for name, strategy in self.strategies.items()
             for approach in chosen
@@ -216,6 +220,21 @@ FIFTEEN = Scenario(
 The papers have 5,000 subscriptions at each router, and documents of NITF; they give no latency.
 """
 
+FOUR_LINKS = Scenario(
+    "four-links",
+    line(3),
+    subscribers=Subscribers("b3", 1, options=replace(LINEAR, min_steps=5, max_steps=6)),
+    publishers=Publishers(
+        "b1", documents=8, options=DocumentOptions(seed=1, elements=16_000, spread=0.2, skew=1.0)
+    ),
+    strategies={
+        "documents": Strategy(advertising=False, covering=False),
+        "fragments": Strategy(advertising=False, covering=False, publication="fragments"),
+    },
+    fragments=FragmentOptions(bytes=16_384, delivery="fragments"),
+)
+"""Documents of about a megabyte that pass three routers to one subscriber, whole and in fragments."""
+
 SCENARIOS = {
     each.name: each
     for each in (
@@ -224,10 +243,11 @@ SCENARIOS = {
         Scenario("line", line(8), subscribers=Subscribers("all", 100)),
         Scenario("star", star(8), subscribers=Subscribers("leaves", 100)),
         FIFTEEN,
+        FOUR_LINKS,
     )
 }
-"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), two small ones, and that of
-the papers on piggybacking."""
+"""The built-in scenarios: the two networks of the routing paper (Tables 2 and 3), two small ones, that of the
+papers on piggybacking, and one for documents in fragments."""
 
 
 def named_scenario(name: str) -> Scenario:

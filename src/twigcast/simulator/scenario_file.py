@@ -19,7 +19,7 @@
 
     [strategies]
     names = ["no-Adv-no-Cov", "with-Adv-with-Cov"]
-    publication = "paths"                 or "documents"
+    publication = "paths"                 or "documents", "fragments"
     piggyback = ["ES", "L+s-sd"]          each with each of the strategies, whose documents must travel whole
 
     [strategy]                            a strategy of your own: the fields of Strategy
@@ -28,6 +28,12 @@
     [link]                                the fields of LinkModel
     latency = 0.25
     relay = "cut-through"                 or "store": whether routers wait for a whole document
+
+    [fragments]                           how publishers send documents that travel in fragments:
+    bytes = 65536                         the fields of FragmentOptions
+    order = "novelty"                     or "document", "random"
+    loss = 0.01
+    delay = 0.002
 
     [mediation]                           publishers write dialects of the schema, which routers rewrite
     dialects = 40
@@ -52,6 +58,7 @@ from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wr
 from twigcast.errors import RoutingError
 from twigcast.routing import STRATEGIES, Approach, Network, Strategy, protocol
 from twigcast.simulator.cost import COST_MODELS, CostModel, LinkModel
+from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.publishers_of_dialects import DialectOptions
 from twigcast.simulator.scenario import Publishers, Scenario, Subscribers
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
@@ -113,7 +120,7 @@ class StrategiesSection(ConfigSection):
     """The built-in strategies to compare: by default all, or none if there is a ``[strategy]`` section."""
 
     names: list[Literal[tuple(STRATEGIES)]] | None = None  # type: ignore[valid-type]
-    publication: Literal["documents", "paths"] = "documents"
+    publication: Literal["documents", "paths", "fragments"] = "documents"
     piggyback: list[Annotated[str, AfterValidator(_is_piggyback)]] | None = None
 
 
@@ -136,6 +143,7 @@ def _section(*defaults: Any, **more: Any) -> type[ConfigSection]:
 
 _Routers = Annotated[list[str], BeforeValidator(lambda at: [at] if isinstance(at, str) else at)]
 _SUBSCRIBERS, _PUBLISHERS, _LINK, _COST = Subscribers(), Publishers(), LinkModel(), CostModel()
+_FRAGMENTS = FragmentOptions()
 _Model = Literal["routing", "paper", "even", "measured"]
 _OWN_STRATEGY: Any = _section(Strategy()) | None
 _FILE: type[ConfigSection] = create_model(
@@ -154,6 +162,7 @@ _FILE: type[ConfigSection] = create_model(
     link=(_section(_LINK), {}),
     cost=(_section(_COST, model=(_Model, "routing"), measured=(bool, False)), {}),
     mediation=(DialectsSection | None, None),
+    fragments=(_section(_FRAGMENTS), {}),
 )
 
 
@@ -172,6 +181,7 @@ def _scenario(file: Any, path: Path) -> Scenario:
         file.batch,
         file.seed,
         _mediation(file.mediation),
+        _filled(_FRAGMENTS, file.fragments, "fragments"),
     )
 
 

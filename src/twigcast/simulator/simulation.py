@@ -26,18 +26,21 @@ from twigcast.routing import (
     Advertise,
     Announce,
     Deliver,
+    DeliverFragment,
     Envelope,
     Message,
     Network,
     NetworkMediation,
     Paths,
     Publish,
+    PublishFragment,
     RequestAnnotations,
     Router,
     Strategy,
     Subscribe,
     Timing,
     Unadvertise,
+    Unpublish,
     Unsubscribe,
     join,
     leaf_paths,
@@ -53,6 +56,7 @@ from twigcast.simulator.cost import (
     header_size,
     image_size,
 )
+from twigcast.simulator.fragment_traffic import FragmentOptions, FragmentTraffic
 from twigcast.simulator.load import Load
 from twigcast.simulator.processing import ProcessedBatch, RouterProcess, Sending
 from twigcast.simulator.publishers_of_dialects import announcements
@@ -65,6 +69,8 @@ try:
 except ModuleNotFoundError as error:
     raise ExtraError("simpy", extra="simulator") from error
 
+FRAGMENTS = (PublishFragment, DeliverFragment)
+
 KINDS: dict[type[Message], str] = {
     Announce: "announcement",
     Advertise: "advertisement",
@@ -72,6 +78,7 @@ KINDS: dict[type[Message], str] = {
     Subscribe: "subscription",
     Unsubscribe: "unsubscription",
     RequestAnnotations: "plan",
+    Unpublish: "unpublication",
 }
 
 
@@ -103,6 +110,7 @@ class Simulation:
         sample: Sequence[bytes] = (),
         first_match: float | None = None,
         warm_up: int = 0,
+        fragments: FragmentOptions | None = None,
         after: Simulation | None = None,
     ) -> None:
         """Without a ``cost`` model the processing time of the routers is measured.
@@ -115,6 +123,8 @@ class Simulation:
         By the documents in ``sample`` routers choose their annotation plans.  ``first_match`` is the share of
         each document after which an eager router has found its first match; by default it is computed.  The
         first ``warm_up`` documents are not in the delays and in the work: by them adaptive routers learn.
+
+        If documents travel in fragments, publishers cut and send them as ``fragments`` says.
 
         ``after`` is a simulation that has ended, on the same network with the same advertisements and
         subscriptions and a strategy that differs in its piggyback at most.  Its routers are taken over, and
@@ -146,6 +156,9 @@ class Simulation:
         self._mappings: dict[str | None, Mapping] = {}
         if mediation is not None:
             self._mappings = {each.name: each for some in load.mappings.values() for each in some}
+        self._fragments: FragmentTraffic | None = None
+        if strategy.publication == "fragments":
+            self._fragments = FragmentTraffic(fragments or FragmentOptions(), self.routers, self._at)
         self._sizes = Sizes()
         self._environment = simpy.Environment()
         self._inboxes = {name: simpy.Store(self._environment) for name in network.routers}
@@ -228,8 +241,16 @@ class Simulation:
                 {name: self._work_of[name] for name in self.routers if name in self._work_of},
                 dict(sorted(self._work_at.items())),
             ),
+            None if self._fragments is None else self._fragments.figures(self._publication_times),
             self._wall,
         )
+
+    @property
+    def _publication_times(self) -> dict[str, float]:
+        """When each document was published, but for those of the warm-up."""
+        return {
+            doc_id: each.at for doc_id, each in self._published.items() if doc_id not in self._not_counted
+        }
 
     # Events
 
@@ -285,19 +306,20 @@ class Simulation:
         envelope = message.envelope
         by_paths = self.strategy.publication == "paths"
         paths = len(leaf_paths(envelope.doc_id, read(envelope.body))) if by_paths else 0
-        self._published[envelope.doc_id] = _Published(client, self._environment.now, paths)
+        self._published[envelope.doc_id] = _Published(client, self._environment.now, paths, envelope.body)
         for receiver, ids in self._truth.deliveries(envelope.body, self._mapping(envelope)).items():
             self._owed[receiver, envelope.doc_id, ids] += 1
         original = self.load.originals.get(envelope.doc_id, envelope.body)
         self._expected += len(self._truth.deliveries(original))
-        self._send(client, self._at[client], [message])
+        sent = [message] if self._fragments is None else self._fragments.publish(envelope)
+        self._send(client, self._at[client], sent)
 
     def _send(self, source: str, target: str, messages: Sequence[Message], complete: float = 0.0) -> None:
         """Send messages over a link, after those that it is still transmitting.
 
         ``complete`` is the time at which the sender has the last byte of the document that it relays.
         """
-        if self._links.model.relay == "store":
+        if self._links.model.relay == "store" and not isinstance(messages[0], FRAGMENTS):
             self._transmit(source, target, messages, complete)
             return
         for message in messages:
@@ -309,7 +331,10 @@ class Simulation:
         now = self._environment.now
         times = self._links.send(source, target, now, size - body, body, complete if body else 0.0)
         header_first = self._links.model.relay == "cut-through" and body and target in self._inboxes
-        arriving = self._environment.timeout((times.header if header_first else times.complete) - now)
+        late = 0.0
+        if self._fragments is not None and isinstance(messages[0], FRAGMENTS):
+            late = self._fragments.lateness()
+        arriving = self._environment.timeout((times.header if header_first else times.complete) + late - now)
         batch = _Batch(source, messages, times.complete)
         arriving.callbacks.append(lambda _: self._arrive(target, batch, size))
 
@@ -322,16 +347,25 @@ class Simulation:
                 plans = [each for each in batch.messages if isinstance(each, RequestAnnotations)]
                 if plans:
                     self._work_of[batch.source].plan_bytes += self._sizes.total(plans)
+            if self._fragments is not None:
+                self._fragments.arrive(batch.messages[0], target, self._environment.now)
             self._inboxes[target].put(batch)
             return
         for message in batch.messages:
-            assert isinstance(message, Deliver)
-            doc_id = message.envelope.doc_id
-            self._owed[target, doc_id, message.subscriptions] -= 1
-            self._user_documents.add((target, doc_id))
-            self._deliveries += 1
-            if doc_id not in self._not_counted:
-                self._delays.append(self._environment.now - self._published[doc_id].at)
+            if isinstance(message, Deliver):
+                self._deliver(target, message.envelope.doc_id, message.subscriptions)
+            elif isinstance(message, DeliverFragment) and self._fragments is not None:
+                subscriptions = self._fragments.deliver(message, target)
+                if subscriptions is not None:
+                    self._deliver(target, message.fragment.doc_id, subscriptions)
+
+    def _deliver(self, client: str, doc_id: str, subscriptions: tuple[str, ...]) -> None:
+        """Count a document that a client has received."""
+        self._owed[client, doc_id, subscriptions] -= 1
+        self._user_documents.add((client, doc_id))
+        self._deliveries += 1
+        if doc_id not in self._not_counted:
+            self._delays.append(self._environment.now - self._published[doc_id].at)
 
     def _work(self, name: str) -> Generator[simpy.Event, Any, None]:
         """Run a router: it handles one batch after the other."""
@@ -378,6 +412,8 @@ class Simulation:
 
     def _record(self, name: str, processed: ProcessedBatch) -> None:
         """Add the work of a router to the figures of the router and of its distance from the publisher."""
+        if self._fragments is not None:
+            self._fragments.record(processed.fragments, self._environment.now + processed.end)
         onward = [each for sending in processed.sendings for each in sending.messages]
         for envelope, work, seconds in processed.documents:
             if envelope.doc_id in self._not_counted:
@@ -408,7 +444,11 @@ class Simulation:
         publications = 0
         for message in messages:
             if isinstance(message, Publish):
-                publications += self._count_document(name, source, message)
+                publications += self._count_document(name, source, message.envelope)
+            elif isinstance(message, PublishFragment):
+                published = self._published[message.fragment.doc_id]
+                envelope = Envelope(message.fragment.doc_id, published.body)
+                publications += self._count_document(name, source, envelope)
             elif isinstance(message, Paths):
                 publications += len(message.paths)
                 publisher = self._published[message.doc_id].client
@@ -428,11 +468,10 @@ class Simulation:
         """The mapping of a document, by its publisher."""
         return self._mappings.get(envelope.publisher)
 
-    def _count_document(self, name: str, source: str, message: Publish) -> int:
-        """Record a whole document that a router received; return as how many publications it counts."""
-        published = self._published[message.envelope.doc_id]
+    def _count_document(self, name: str, source: str, envelope: Envelope) -> int:
+        """Record a document or fragment that a router received; return as how many publications it counts."""
+        published = self._published[envelope.doc_id]
         if source in self._inboxes:
-            envelope = message.envelope
             needed = self._truth.needed(envelope.body, published.client, self._mapping(envelope))
             self._false_positives += name not in needed
         return published.paths or 1
@@ -456,3 +495,4 @@ class _Published(NamedTuple):
     client: str
     at: float
     paths: int
+    body: bytes

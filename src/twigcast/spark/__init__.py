@@ -16,7 +16,8 @@ what only the driver needs.
 
     pipeline/   the pipeline file          sources/   documents from files, archives, records, tables
     stages/     match and deliver          outputs/   sinks, dead letters, metrics
-    runs/       jobs, streams, retries     jvm/       the session, and all that is private in Spark
+    fragments/  documents in fragments     runs/      jobs, streams, retries
+    jvm/        the session, and all that is private in Spark
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.pattern import Subscription
+    from twigcast.spark.fragments.fragment_matching import match_fragments
     from twigcast.spark.outputs.dead_letters import settled_path
     from twigcast.spark.outputs.metrics import BatchMetrics
     from twigcast.spark.pipeline import Pipeline
@@ -58,6 +60,7 @@ __all__ = [
     "dead_letters",
     "deliveries",
     "match",
+    "match_fragments",
     "match_structures",
     "measures",
     "read",
@@ -77,6 +80,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "twigcast.spark.fragments.fragment_matching": ["match_fragments"],
         "twigcast.spark.outputs.dead_letters": ["settled_path"],
         "twigcast.spark.outputs.metrics": ["BatchMetrics"],
         "twigcast.spark.pipeline": ["Pipeline"],

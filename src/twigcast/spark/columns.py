@@ -19,6 +19,10 @@ hits        documents with matches, index_version, error, and
             unread             whether the document was not parsed, because its annotations decide it
             with structures
             body               null if the document matches nothing, because it is not read then
+            of documents in fragments
+            body               null if no delivery needs the document
+            twigcast_digest    a hash of the digests of the fragments, if deliveries are references
+            fragment           the number of the fragment with the error
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 attempts    deliveries with
             refusal  why a subscription gets no parts of a document, which is then the content
@@ -63,6 +67,12 @@ ERRORS = StructField("error", ERROR)
 PROLOG = StructField("prolog", BinaryType())
 ONLY = StructField("twigcast_subscription", StringType())
 """The column of the only subscription to deliver a document to; null for all that match."""
+
+DIGEST = StructField("twigcast_digest", BinaryType())
+"""The column of what delivery ids have in place of the hash of the body, where the body may not be there."""
+
+FRAGMENT = StructField("fragment", IntegerType())
+"""The column of the number of the fragment in which the error of a document is; null if it is in none."""
 
 SOURCED = StructType(
     [

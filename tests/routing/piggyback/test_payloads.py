@@ -20,9 +20,12 @@ from twigcast.routing.piggyback.payloads import (
     decode_bindings,
     decode_bits,
     decode_positions,
+    decode_set,
     encode_bindings,
     encode_bits,
     encode_positions,
+    encode_set,
+    encode_unset,
 )
 
 NAMES = chain("a/b/c")
@@ -48,6 +51,10 @@ def test_bits_are_read_as_written(count: int, share: float, random: Any) -> None
     written = encode_bits(bits)
     assert (decode_bits(written, count) == bits).all()
     assert len(written) <= 1 + -(-count // 8)
+    places = np.flatnonzero(bits)
+    assert (decode_set(written, count) == places).all()
+    assert encode_set(places, count) == written
+    assert encode_unset(places, count) == encode_bits(~bits)
 
 
 @pytest.mark.parametrize("count", [0, 1, 8, 200, 40_000, 3_000_000])

@@ -215,6 +215,12 @@ class PartialMatcher:
             found, _ = partial.kernel.positions(engine.kernel)
         return self._ids(memoryview(found).cast("I"))
 
+    def certain_positions(self, partial: Partial) -> Sequence[int]:
+        """The positions of the ids that are ``certain``."""
+        with self._engine() as engine:
+            found, _ = partial.kernel.positions(engine.kernel)
+        return memoryview(found).cast("I")
+
     def candidates(self, partial: Partial) -> Sequence[int]:
         """The positions that can be decided only on the tree of the document: see ``match``."""
         with self._engine() as engine:

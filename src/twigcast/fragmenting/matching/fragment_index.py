@@ -22,6 +22,7 @@ from twigcast.fragmenting.fragments import Fragment
 from twigcast.fragmenting.headers import Manifest
 from twigcast.fragmenting.matching.open_document import OpenDocument, ReadingOptions
 from twigcast.fragmenting.matching.outcomes import DocumentProgress, News, Outcome
+from twigcast.fragmenting.matching.path_answers import linear_subscriptions
 from twigcast.fragmenting.scheduling import POLICIES, PolicyName
 
 
@@ -55,8 +56,9 @@ class FragmentIndex:
         """With ``early``, ``add`` reports certain matches before a document is complete.
 
         With ``checked=False`` fragments are trusted to be parts of well-formed documents: those whose headers
-        show that they make no difference are not parsed.  ``window`` fragments of a document are collected
-        (``math.inf``: all), and evaluated in the order of the ``schedule``, or else as they came.
+        show that they make no difference are not parsed, and with ``early`` headers with label paths decide
+        subscriptions to names and places before any body is there.  ``window`` fragments of a document are
+        collected (``math.inf``: all), and evaluated in the order of the ``schedule``, or else as they came.
         """
         if schedule is not None and schedule not in POLICIES:
             raise ValueError(f"schedule: expected one of {', '.join(POLICIES)}, not {schedule!r}")
@@ -67,14 +69,18 @@ class FragmentIndex:
         self._reading = ReadingOptions(schedule, window, early, checked)
         self._open: dict[str, OpenDocument] = {}
         self._ended: dict[str, Outcome] = {}
+        self._linear_index, self._linear_version = Index(), b""
 
     def __len__(self) -> int:
         """The number of open documents."""
         return len(self._open)
 
-    def expect(self, manifest: Manifest) -> None:
-        """Take the headers of all fragments of a document that begins to arrive, or will."""
-        self._document(manifest.doc_id, 0).expect(manifest)
+    def expect(self, manifest: Manifest) -> list[News]:
+        """Take the headers of all fragments of a document that begins to arrive, or will.
+
+        Returns what they make known.
+        """
+        return self._document(manifest.doc_id, 0).expect(manifest)
 
     def add(self, fragment: Fragment) -> list[News]:
         """Take a fragment; returns what it makes known.
@@ -135,8 +141,16 @@ class FragmentIndex:
             )
         document = self._open.get(doc_id)
         if document is None:
-            document = self._open[doc_id] = OpenDocument(doc_id, self.index, self._reading)
+            linear = self._linear() if self._reading.early and not self._reading.checked else None
+            document = self._open[doc_id] = OpenDocument(doc_id, self.index, self._reading, linear)
         return document
+
+    def _linear(self) -> Index:
+        """The linear subscriptions of the index as it is now."""
+        version = self.index.partials().version
+        if self._linear_version != version:
+            self._linear_index, self._linear_version = linear_subscriptions(self.index), version
+        return self._linear_index
 
     def _settle(self, document: OpenDocument) -> list[News]:
         """End a document that is complete or broken, and give up others if there are too many."""

@@ -12,6 +12,7 @@ from twigcast.fragmenting.assembly import assemble
 from twigcast.fragmenting.fragments import Fragment, Run
 from twigcast.fragmenting.headers import Manifest, opening_of
 from twigcast.fragmenting.matching.outcomes import Certain, DocumentProgress, News, Outcome
+from twigcast.fragmenting.matching.path_answers import PathAnswers
 from twigcast.fragmenting.matching.pieces import Context, empty_pieces, made_up_context, open_after, pieces
 from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 from twigcast.fragmenting.scheduling import PolicyName
@@ -38,7 +39,9 @@ class OpenDocument:
     header is of the kind ``edge``).
     """
 
-    def __init__(self, doc_id: str, index: Index, reading: ReadingOptions) -> None:
+    def __init__(
+        self, doc_id: str, index: Index, reading: ReadingOptions, linear: Index | None = None
+    ) -> None:
         self.doc_id = doc_id
         self._reading = reading
         self._matcher = index.partials()
@@ -55,16 +58,20 @@ class OpenDocument:
         self._last: int | None = None
         self._manifest: Manifest | None = None
         self._told: set[Hashable] = set()
+        self._path_answers = None if linear is None else PathAnswers(linear)
         self._error: DocumentError | FragmentError | None = None
         self._arrived = self._parsed = self._skipped = self._duplicates = self._merged = 0
 
     # Arrival
 
-    def expect(self, manifest: Manifest) -> None:
-        """Take the headers of all fragments."""
+    def expect(self, manifest: Manifest) -> list[News]:
+        """Take the headers of all fragments; returns what they make certain."""
         self._manifest = manifest
         self._last = len(manifest.headers)
         self._schedule.expect(manifest)
+        if self._path_answers is not None:
+            self._path_answers.learn(manifest.headers)
+        return self._news()
 
     def add(self, fragment: Fragment) -> list[News]:
         """Take a fragment, evaluate what can be evaluated, and return what is certain now."""
@@ -90,6 +97,8 @@ class OpenDocument:
             return []
         if not self._matcher.is_exact:
             self._kept[fragment.number] = fragment
+        if self._path_answers is not None and self._manifest is None:
+            self._path_answers.learn([fragment.header])
         return self._read(self._schedule.add(fragment))
 
     def flush(self) -> list[News]:
@@ -188,7 +197,7 @@ class OpenDocument:
     def _news(self) -> list[News]:
         if not self._reading.early or self._partial.is_decided or self._error is not None:
             return []
-        new = [id for id in self._matcher.certain(self._partial) if id not in self._told]
+        new = [id for id in self._known() if id not in self._told]
         if not new:
             return []
         self._told.update(new)
@@ -201,7 +210,14 @@ class OpenDocument:
     def certain(self) -> list[Hashable]:
         """The ids that are certain."""
         self._matcher.derive(self._partial, early=True)
-        return self._matcher.certain(self._partial)
+        return self._known()
+
+    def _known(self) -> list[Hashable]:
+        """The ids that are certain by the partial, and those that are by headers alone."""
+        found = self._matcher.certain(self._partial)
+        if self._path_answers is None:
+            return found
+        return list(dict.fromkeys([*found, *self._path_answers.ids]))
 
     @property
     def held_bytes(self) -> int:

@@ -111,6 +111,7 @@ class WindowSchedule:
         ordered = []
         while (number := agenda.take()) is not None:
             ordered.append(by_number.pop(number))
+            self._outlook.evaluated(number)
         return ordered + list(by_number.values())
 
     def _by_paths(self, header: Header) -> bool | None:

@@ -10,6 +10,7 @@ from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, 
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements, relevant_nodes
+from twigcast.fragmenting.scheduling.sending_order import by_novelty
 from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "TextUse",
     "Window",
     "bits",
+    "by_novelty",
     "lists_elements",
     "relevant_nodes",
 ]

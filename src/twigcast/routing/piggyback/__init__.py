@@ -11,7 +11,7 @@ from twigcast.routing.piggyback.plan import AnnotationPlan, Wish
 from twigcast.routing.piggyback.protocols import PAPER_PROTOCOLS, PIGGYBACK, Protocol, Timing, protocol
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import Claim, ClaimReader, ClaimTable, Known
-from twigcast.routing.piggyback.work import DocumentWork, Work
+from twigcast.routing.piggyback.work import DocumentWork, FragmentWork, Work
 
 __all__ = [
     "PAPER_PROTOCOLS",
@@ -26,6 +26,7 @@ __all__ = [
     "DocumentFigures",
     "DocumentFinding",
     "DocumentWork",
+    "FragmentWork",
     "Known",
     "ParsedFinding",
     "Protocol",

@@ -20,8 +20,11 @@ from twigcast.routing.piggyback.payloads import (
     encode_bindings,
     encode_bits,
     encode_positions,
+    encode_set,
+    encode_unset,
 )
 from twigcast.routing.piggyback.plan import AnnotationPlan
+from twigcast.routing.piggyback.question_list import NO_QUESTIONS, QuestionList
 from twigcast.routing.piggyback.questions.data_patterns import chain_pattern
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import NO_NUMBERS, Numbers
@@ -37,17 +40,19 @@ class Annotator:
         self.questions: tuple[int, ...] = ()
         """The numbers of the patterns that the plan asks about."""
         self._pool = pool
-        self._absences = self._wishes = self._answers = self._told = NO_NUMBERS
+        self._wishes = NO_NUMBERS
+        self._absences = self._answers = self._told = NO_QUESTIONS
         self._told_for = 0
 
     def use(self, plan: AnnotationPlan | None) -> None:
         """Follow a plan of the neighbour from now on, or none."""
         before = self.questions
         asked = plan or AnnotationPlan()
-        self._absences = self._held(chain_pattern(each) for each in asked.absences)
+        absences = self._held(chain_pattern(each) for each in asked.absences)
         self._wishes = self._held(each.pattern for each in asked.wishes)
-        self._answers = self._held(asked.answers)
-        self.questions = tuple(np.concatenate([self._absences, self._wishes, self._answers]).tolist())
+        answers = self._held(asked.answers)
+        self._absences, self._answers = QuestionList(absences), QuestionList(answers)
+        self.questions = tuple(np.concatenate([absences, self._wishes, answers]).tolist())
         self.plan = plan
         for number in before:
             self._pool.release(number)
@@ -65,22 +70,19 @@ class Annotator:
         if "t" in positive and finding.structure is not None:
             sections[AnnotationKind.STRUCTURE] = finding.structure
         if "s" in negative and len(self.heard):
-            no, is_all = finding.known.denied(self._told_numbers(numbers))
-            whole = is_all
-            sections[AnnotationKind.NEGATIVE_SUBSCRIPTIONS] = encode_bits(no)
+            found, whole = _negative(finding, self._told_questions(numbers))
+            sections[AnnotationKind.NEGATIVE_SUBSCRIPTIONS] = found
             told = self.heard.fingerprint
         plan = self.plan
         if plan is not None:
             before = len(sections)
             if "d" in negative and plan.absences:
-                no, is_all = finding.known.denied(self._absences)
+                found, is_all = _negative(finding, self._absences)
                 whole = whole and is_all
-                sections[AnnotationKind.NEGATIVE_DATA] = encode_bits(no)
+                sections[AnnotationKind.NEGATIVE_DATA] = found
             if "s" in positive and plan.wishes:
                 granted = np.flatnonzero(finding.known.yes[self._wishes]).tolist()
-                bindings = [
-                    (wish, found) for wish in granted if (found := finding.bindings(plan.wishes[wish]))
-                ]
+                bindings = [(wish, each) for wish in granted if (each := finding.bindings(plan.wishes[wish]))]
                 payload = encode_bindings(bindings, plan)
                 if payload:
                     sections[AnnotationKind.POSITIVE_SUBSCRIPTIONS] = payload
@@ -91,9 +93,9 @@ class Annotator:
                     ends_at = {at[chain]: end for chain, end in ends.items()}
                     sections[AnnotationKind.POSITIVE_DATA] = encode_positions(ends_at)
             if "a" in positive and plan.answers:
-                no, is_all = finding.known.denied(self._answers)
-                if is_all:
-                    sections[AnnotationKind.ANSWERS] = encode_bits(~no)
+                answers = _positive(finding, self._answers)
+                if answers is not None:
+                    sections[AnnotationKind.ANSWERS] = answers
             if "r" in negative and plan.ranges:
                 ranges = finding.ranges(plan.ranges)
                 if ranges is not None:
@@ -121,12 +123,30 @@ class Annotator:
                     bits += 8 * sum(len(local) for _, chain in binding for _, local in chain)
         return bits
 
-    def _told_numbers(self, numbers: Mapping[str, int]) -> Numbers:
-        """Return the numbers of the neighbour's subscriptions, in the order of their ids."""
+    def _told_questions(self, numbers: Mapping[str, int]) -> QuestionList:
+        """Return the neighbour's subscriptions, in the order of their ids."""
         if self._told_for != self.heard.version:
-            self._told = np.array([numbers[id] for id in self.heard.ids], dtype=np.int32)
+            self._told = QuestionList(np.array([numbers[id] for id in self.heard.ids], dtype=np.int32))
             self._told_for = self.heard.version
         return self._told
 
     def _held(self, patterns: Iterable[Pattern]) -> Numbers:
         return np.array([self._pool.hold(each) for each in patterns], dtype=np.int32)
+
+
+def _negative(finding: DocumentFinding, questions: QuestionList) -> tuple[bytes, bool]:
+    """Return flags for the questions with the answer no, and whether all other answers are yes."""
+    matched = finding.matched_among(questions)
+    if matched is not None:
+        return encode_unset(questions.places(matched), len(questions)), True
+    no, is_all = finding.known.denied(questions.numbers)
+    return encode_bits(no), is_all
+
+
+def _positive(finding: DocumentFinding, questions: QuestionList) -> bytes | None:
+    """Return flags for the questions with the answer yes; None if an answer is not known."""
+    matched = finding.matched_among(questions)
+    if matched is not None:
+        return encode_set(questions.places(matched), len(questions))
+    no, is_all = finding.known.denied(questions.numbers)
+    return encode_bits(~no) if is_all else None

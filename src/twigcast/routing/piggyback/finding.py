@@ -10,14 +10,16 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from twigcast.document import Document, NameTable, Structure, read
+from twigcast.routing.messages import Envelope
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures
 from twigcast.routing.piggyback.payloads import MOST_BINDINGS
 from twigcast.routing.piggyback.plan import Wish
+from twigcast.routing.piggyback.question_list import QuestionList
 from twigcast.routing.piggyback.questions.bindings import Binding
 from twigcast.routing.piggyback.questions.data_patterns import Chain, last_positions
 from twigcast.routing.piggyback.questions.embeddings import embeddings
 from twigcast.routing.piggyback.questions.ranges import RangeQuestion, Ranges, measure
-from twigcast.routing.piggyback.verdict import ClaimReader, Known
+from twigcast.routing.piggyback.verdict import ClaimReader, ClaimTable, Known, Serials
 from twigcast.routing.piggyback.work import DocumentWork
 from twigcast.routing.pool import Answer, Reading
 
@@ -38,13 +40,17 @@ class DocumentFinding:
     def __init__(self, answer: Answer, record: DocumentWork) -> None:
         self.answer = answer
         self.record = record
-        self.shared_annotations: bytes | None = None
-        """The annotations for all neighbours, where they are the same."""
+        self.sent: Envelope | None = None
+        """The document as it was last sent to a neighbour; others are often sent the same."""
 
     @property
     def known(self) -> Known:
         """What is known of each pattern of the pool."""
         raise NotImplementedError
+
+    def matched_among(self, questions: QuestionList) -> Answer | None:
+        """Return all patterns that match; None if this is not known of all that are asked about."""
+        return None
 
     @property
     def figures(self) -> DocumentFigures:
@@ -84,6 +90,9 @@ class ParsedFinding(DocumentFinding):
     @cached_property
     def known(self) -> Known:
         return Known.of_answer(self._reading.answer, self._reading.undecided, self._size)
+
+    def matched_among(self, questions: QuestionList) -> Answer | None:
+        return None if len(self._reading.undecided) else self._reading.answer
 
     @property
     def figures(self) -> DocumentFigures:
@@ -127,8 +136,11 @@ class DerivedFinding(DocumentFinding):
         annotations: Annotations,
         reader: ClaimReader,
         record: DocumentWork,
+        answered: tuple[ClaimTable, Serials] | None = None,
     ) -> None:
+        """``answered`` has the table and the serials of numbers by which ``answer`` is complete, if it is."""
         super().__init__(answer, record)
+        self._answered = answered
         self._conclude = conclude
         self._annotations = annotations
         self._reader = reader
@@ -138,6 +150,11 @@ class DerivedFinding(DocumentFinding):
         found = self._conclude()
         assert found is not None  # the annotations were read before
         return found
+
+    def matched_among(self, questions: QuestionList) -> Answer | None:
+        if self._answered is None or not questions.are_answered_by(*self._answered):
+            return None
+        return self.answer
 
     @property
     def figures(self) -> DocumentFigures:

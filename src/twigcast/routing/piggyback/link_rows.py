@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twigcast.routing.forwarding import ForwardingTable
+from twigcast.routing.forwarding import NOWHERE, ForwardingTable, wanted_links
 from twigcast.routing.piggyback.payloads import Bits
-from twigcast.routing.piggyback.verdict import NO_NUMBERS, ClaimTable, Numbers, Serials
+from twigcast.routing.piggyback.verdict import NO_NUMBERS, ClaimTable, Known, Numbers, Serials
 from twigcast.routing.pool import Pool
 from twigcast.routing.tables import SELF, AdvertisementTable, PublicationTable
 
@@ -30,17 +30,34 @@ class LinkRows:
     expected: Bits
     """The same without the rows that are held back."""
     serials: Serials
+    arrived: int
+    """The number of the link, over which no document goes back; ``NOWHERE`` for a client."""
     _answered_by: ClaimTable | None = None
 
-    def are_answered_by(self, table: ClaimTable | None) -> bool:
+    def are_answered_by(self, table: ClaimTable) -> bool:
         """Whether the answers to a plan decide all rows."""
-        if table is None or table is self._answered_by:
-            return table is not None
-        asked = np.isin(self.numbers, table.answers)
-        if not asked.all() or (self.serials[self.numbers] != table.serials[self.numbers]).any():
-            return False
-        self._answered_by = table
+        if table is not self._answered_by:
+            if not table.answers_all(self.numbers, self.serials):
+                return False
+            self._answered_by = table
         return True
+
+    def contradict(self, known: Known, *, flooded: bool) -> bool:
+        """Whether a row is both proven and refuted, after those that cannot match were refuted."""
+        if not flooded:
+            known.no[self.held_back] = True
+        return bool((known.yes & known.no & self.present).any())
+
+    def are_undecided(self, left: Numbers, proven: Numbers, *, flooded: bool) -> bool:
+        """Whether the open rows matter: those of clients, and of neighbours without a proven row."""
+        if not len(left):
+            return False
+        if (self.table.home[left] == SELF).any():
+            return True
+        if flooded:
+            return False  # it goes to all neighbours anyway
+        wanted = wanted_links(self.table, left, flooded=False, arrived=self.arrived)
+        return bool(wanted & ~wanted_links(self.table, proven, flooded=False, arrived=self.arrived))
 
 
 def rows_for(
@@ -62,4 +79,5 @@ def rows_for(
         held_back = np.array(apart, dtype=np.int32)
     expected = present.copy()
     expected[held_back] = False
-    return LinkRows(table, version, numbers, held_back, present, expected, pool.serials)
+    arrived = NOWHERE if origin.is_client else origin.number
+    return LinkRows(table, version, numbers, held_back, present, expected, pool.serials, arrived)

@@ -17,6 +17,12 @@ from twigcast.routing.piggyback.questions.bindings import Binding, wildcards
 from twigcast.system import append_varint, read_varint
 
 Bits: TypeAlias = npt.NDArray[np.bool_]
+Places: TypeAlias = npt.NDArray[np.int64]
+
+STRING, SET, UNSET = 0, 1, 2
+"""The first byte of flags: a bit string, or the gaps between those that are set, or that are not."""
+FEW = 256
+"""So many gaps are written, and bytes of gaps read, one by one: array operations on fewer take longer."""
 
 MOST_BINDINGS = 4
 """How many different bindings of one pattern are sent: the first may not be the one that proves a row."""
@@ -28,37 +34,71 @@ OTHER: Name = ("\0", "\0")
 def encode_bits(bits: Bits) -> bytes:
     """Return flags as a bit string, or as gaps between the set (or the unset) ones if that is shorter."""
     count = int(np.count_nonzero(bits))
-    rare, mode = (bits, 1) if 2 * count < len(bits) else (~bits, 2)
-    if min(count, len(bits) - count) < len(bits) // 8:
-        places = np.flatnonzero(rare)
-        gaps = places.copy()
-        gaps[1:] -= places[:-1] + 1
-        found = bytes((mode,)) + _varints(gaps)
-        if len(found) <= len(bits) // 8:
-            return found
-    return b"\0" + np.packbits(bits).tobytes()
+    found = None
+    if count < len(bits) // 8:
+        found = _gaps(np.flatnonzero(bits), len(bits), SET)
+    elif len(bits) - count < len(bits) // 8:
+        found = _gaps(np.flatnonzero(~bits), len(bits), UNSET)
+    return found or bytes((STRING,)) + np.packbits(bits).tobytes()
+
+
+def encode_set(places: Places, count: int) -> bytes:
+    """Return what ``encode_bits`` does for ``count`` flags, given the places of those that are set."""
+    return _gaps(places, count, SET) or encode_bits(_flags(places, count))
+
+
+def encode_unset(places: Places, count: int) -> bytes:
+    """Return what ``encode_bits`` does for ``count`` flags, given the places of those that are not set."""
+    return _gaps(places, count, UNSET) or encode_bits(~_flags(places, count))
 
 
 def decode_bits(data: bytes, count: int) -> Bits:
     """Read ``count`` flags."""
-    if not data or data[0] > 2:
+    if not data or data[0] > UNSET:
         raise ValueError("flags are truncated")
-    if data[0] == 0:
+    if data[0] == STRING:
         if len(data) - 1 != -(-count // 8):
             raise ValueError(f"a bit string has {len(data) - 1} bytes for {count} flags")
         return np.unpackbits(np.frombuffer(data, np.uint8, offset=1), count=count).view(np.bool_)
-    gaps = np.minimum(_read_varints(np.frombuffer(data, np.uint8, offset=1)), count)
-    places = np.cumsum(gaps + 1) - 1
-    if len(places) and places[-1] >= count:
-        raise ValueError("a gap leads beyond the flags")
+    bits = _flags(_read_gaps(data, count), count)
+    return bits if data[0] == SET else ~bits
+
+
+def decode_set(data: bytes, count: int) -> Places:
+    """Read ``count`` flags, and return the places of those that are set."""
+    return _read_gaps(data, count) if data[:1] == b"\1" else np.flatnonzero(decode_bits(data, count))
+
+
+def _flags(places: Places, count: int) -> Bits:
     bits = np.zeros(count, dtype=np.bool_)
     bits[places] = True
-    return bits if data[0] == 1 else ~bits
+    return bits
 
 
-def _varints(numbers: npt.NDArray[np.int64]) -> bytes:
+def _gaps(places: Places, count: int, mode: int) -> bytes | None:
+    """Return the gaps between ascending places; None if that takes more bytes than a bit string."""
+    if len(places) >= count // 8:
+        return None
+    out = bytearray((mode,))
+    if len(places) <= FEW:
+        next_place = 0
+        for place in places.tolist():
+            gap = place - next_place
+            if gap < 128:
+                out.append(gap)
+            else:
+                append_varint(out, gap)
+            next_place = place + 1
+    else:
+        gaps = places.copy()
+        gaps[1:] -= places[:-1] + 1
+        out += _varints(gaps)
+    return bytes(out) if len(out) <= count // 8 else None
+
+
+def _varints(numbers: Places) -> bytes:
     """Return many numbers below 2^28 as ``append_varint`` writes them."""
-    if not len(numbers) or numbers.max() < 128:
+    if numbers.max() < 128:
         return numbers.astype(np.uint8).tobytes()
     columns = [numbers >> shift & 127 for shift in (0, 7, 14, 21)]
     more = [numbers >= 1 << shift for shift in (7, 14, 21)]
@@ -69,7 +109,29 @@ def _varints(numbers: npt.NDArray[np.int64]) -> bytes:
     return written[wanted].tobytes()
 
 
-def _read_varints(data: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def _read_gaps(data: bytes, count: int) -> Places:
+    """Read the places below ``count`` that have these gaps between them."""
+    if len(data) <= FEW:
+        found: list[int] = []
+        place, at = -1, 1
+        while at < len(data):
+            gap = data[at]
+            if gap < 128:
+                at += 1
+            else:
+                gap, at = read_varint(data, at)
+            place += gap + 1
+            found.append(place)
+        if place >= count:
+            raise ValueError("a gap leads beyond the flags")
+        return np.array(found, dtype=np.int64)
+    places = np.cumsum(_read_varints(np.frombuffer(data, np.uint8, offset=1)) + 1) - 1
+    if len(places) and places[-1] >= count:
+        raise ValueError("a gap leads beyond the flags")
+    return places
+
+
+def _read_varints(data: npt.NDArray[np.uint8]) -> Places:
     """Read many numbers below 2^28."""
     last = data < 128
     if last.all():

@@ -15,29 +15,26 @@ document never travels.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from twigcast.document import Structure
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
-from twigcast.routing.data_plane import Outgoing
-from twigcast.routing.forwarding import wanted_links
 from twigcast.routing.interests import Interests
-from twigcast.routing.messages import Envelope, Message, Publish, RequestAnnotations, is_flooded
+from twigcast.routing.messages import Envelope, Message, Outgoing, Publish, RequestAnnotations, is_flooded
 from twigcast.routing.piggyback.annotating import Annotator
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, accepted
+from twigcast.routing.piggyback.choice.document_sample import DocumentSample
 from twigcast.routing.piggyback.choice.plan_making import Chooser, make_plan
 from twigcast.routing.piggyback.explanation import RoutingExplanation, RowVerdict, Statement
 from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
 from twigcast.routing.piggyback.link_rows import LinkRows, rows_for
 from twigcast.routing.piggyback.name_tables import NameTables
+from twigcast.routing.piggyback.payloads import Bits
 from twigcast.routing.piggyback.plan import AnnotationPlan
 from twigcast.routing.piggyback.protocols import Protocol, Timing, protocol
-from twigcast.routing.piggyback.questions.data_patterns import Chain, chains_of
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import (
     NO_NUMBERS,
@@ -50,12 +47,8 @@ from twigcast.routing.piggyback.verdict import (
 from twigcast.routing.piggyback.work import DocumentWork, Work
 from twigcast.routing.pool import Pool
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.tables import SELF, AdvertisementTable, LinkTable, PublicationTable
+from twigcast.routing.tables import AdvertisementTable, PublicationTable
 
-SAMPLE = 64
-"""How many of the last documents plans are chosen by."""
-SAMPLE_EVERY = 16
-"""Once the sample is full, one of this many parsed documents replaces the oldest of it."""
 FEW_CHANGES = 16
 """A plan stays in force until more than this many rows, and an eighth of them, have changed.
 
@@ -87,8 +80,9 @@ class RouterPiggyback:
         self._annotators: dict[str, Annotator] = {}
         self.readers: dict[str, ClaimReader] = {}
         self._planned: dict[str, _Planned] = {}
-        self._sample: deque[frozenset[Chain]] = deque(maxlen=SAMPLE)
-        self._parsed_count = 0
+        self._sample = DocumentSample()
+        self._samples = "d" in self.protocol.negative
+        self._says_structure_only = self.protocol == Protocol(Timing.LAZY, "t")
         self._row_changes = 0
         self._advertisement_changes = 0
         self._rows: dict[str, LinkRows] = {}
@@ -167,7 +161,7 @@ class RouterPiggyback:
         for body in bodies:
             found = self._pool.read_with_structure(body).structure
             if found is not None:
-                self._sample.append(chains_of(Structure.decode(found)))
+                self._sample.add(found)
 
     @property
     def plans(self) -> dict[str, AnnotationPlan]:
@@ -179,26 +173,26 @@ class RouterPiggyback:
     def read(self, envelope: Envelope, link: str, work: Work | None) -> DocumentFinding:
         """Find out what a router needs to know about a document; raises ``DocumentError``."""
         record = DocumentWork(envelope.doc_id, read_bytes=len(envelope.annotations))
-        origin = self._asked[link]
         if work is not None:
             record.rows = len(self._rows_for(link).numbers)
-        if not origin.is_client:
+        planned = self._planned.get(link)
+        if planned is not None:  # the link leads to a neighbour
             annotations = self._accepted(envelope)
-            self._take_note(annotations, link)
+            if self._has_plan:
+                self._take_note(annotations, planned, self.readers[link])
             if annotations is not None:
                 derived = self._derived(envelope, annotations, link, record)
                 if derived is not None:
-                    self._planned[link].parsed = 0
+                    planned.parsed = 0
                     return derived
-            self._planned[link].parsed += 1
-        self._parsed_count += 1
-        sampled = self._is_sampled()
+            planned.parsed += 1
+        sampled = self._samples and self._sample.takes_next()
         uses_table = self._wants_structure and self._strategy.advertising
         names = self._names.of_link(link) if uses_table else None
         if self._wants_structure or sampled:
             reading = self._pool.read_with_structure(envelope.body, names)
             if sampled and reading.structure is not None:
-                self._sample.append(chains_of(Structure.decode(reading.structure, names)))
+                self._sample.add(reading.structure, names)
         else:
             reading = self._pool.read(envelope.body)
         return ParsedFinding(envelope.body, reading, self._pool.capacity, names, record)
@@ -207,6 +201,11 @@ class RouterPiggyback:
         self, work: Work | None, envelope: Envelope, finding: DocumentFinding, neighbour: str
     ) -> Envelope:
         """Return the document as it is sent to a neighbour, with annotations."""
+        if self._says_structure_only:
+            onward = self._with_structure(envelope, finding)
+            if work is not None:
+                finding.record.written[neighbour] = len(onward.annotations)
+            return onward
         protocol = self.protocol
         positive, negative = protocol.positive, protocol.negative
         if protocol.timing is not Timing.LAZY:
@@ -214,25 +213,29 @@ class RouterPiggyback:
             if part is not None:
                 finding.record.eager[neighbour] = part
                 positive, negative = positive if protocol.timing is Timing.EAGER else "s", ""
-        if positive == "t" and not negative:  # the same for all neighbours
-            found = envelope.annotations if finding.is_derived else finding.shared_annotations
-            if found is None:
-                structure = finding.structure
-                sections = {} if structure is None else {int(AnnotationKind.STRUCTURE): structure}
-                found = self._encoded(Annotations(finding.figures, sections, whole=True), envelope)
-                finding.shared_annotations = found
-        elif positive or negative:
-            annotator = self._annotators[neighbour]
+        annotator, found = self._annotators[neighbour], b""
+        if annotator.plan is not None or "s" in negative or "t" in positive:
             numbers = self._asked[neighbour].numbers
             annotations = annotator.annotate(finding, positive, negative, numbers)
             found = self._encoded(annotations, envelope)
             if work is not None:
                 finding.record.paper_bits += annotator.paper_bits(annotations)
-        else:
-            found = b""
         if work is not None:
             finding.record.written[neighbour] = len(found)
-        return envelope.with_annotations(found)
+        if finding.sent is None or finding.sent.annotations != found:
+            finding.sent = envelope.with_annotations(found)
+        return finding.sent
+
+    def _with_structure(self, envelope: Envelope, finding: DocumentFinding) -> Envelope:
+        """Return the document with its structure, which is the same for all neighbours."""
+        if finding.is_derived:
+            return envelope
+        if finding.sent is None:
+            structure = finding.structure
+            sections = {} if structure is None else {int(AnnotationKind.STRUCTURE): structure}
+            annotations = Annotations(finding.figures, sections, whole=True)
+            finding.sent = envelope.with_annotations(self._encoded(annotations, envelope))
+        return finding.sent
 
     def _encoded(self, annotations: Annotations, envelope: Envelope) -> bytes:
         return annotations.encode(envelope, self._secret) if annotations.sections else b""
@@ -268,7 +271,7 @@ class RouterPiggyback:
         elif problem is None:
             problem = "the document is beyond the limits of this router"
         rows_from_link = self._rows_for(link)
-        if accepted is not None and self._contradicts(known, rows_from_link, is_flooded(envelope)):
+        if accepted is not None and rows_from_link.contradict(known, flooded=is_flooded(envelope)):
             problem = "the annotations contradict each other"
         if accepted is not None and len(rows_from_link.held_back) and not is_flooded(envelope):
             held_back = tuple(id for each in rows_from_link.held_back.tolist() for id in named[each])
@@ -293,8 +296,7 @@ class RouterPiggyback:
         if found is not None:
             known = Known.of_answer(*found, self._pool.capacity)
             text = "the element tree is known"
-            proven, refuted = (np.flatnonzero(each).astype(np.int32) for each in (known.yes, known.no))
-            yield Claim(AnnotationKind.STRUCTURE, text, proven, refuted)
+            yield Claim(AnnotationKind.STRUCTURE, text, _numbers(known.yes), _numbers(known.no))
 
     # Plans
 
@@ -308,17 +310,16 @@ class RouterPiggyback:
     def _is_outdated(self, link: str) -> bool:
         """Whether a neighbour from which a document has come should get a new plan."""
         planned = self._planned[link]
-        rows = len(self._rows_for(link).numbers)
         if planned.row_changes < 0:
-            return rows > 0
-        if planned.has_new_questions:
+            return len(self._rows_for(link).numbers) > 0
+        if planned.has_new_questions or planned.missed > PATIENCE:
             return True
         changed = self._row_changes - planned.row_changes
-        if changed and planned.parsed > PATIENCE:
-            return True
-        if changed > max(FEW_CHANGES, rows // 8) or planned.missed > PATIENCE:
-            return True
-        return "d" in self.protocol.negative and planned.sampled < SAMPLE <= len(self._sample)
+        if changed:
+            few = max(FEW_CHANGES, len(self._rows_for(link).numbers) // 8)
+            if changed > few or planned.parsed > PATIENCE:
+                return True
+        return self._samples and self._sample.is_full and planned.sampled < len(self._sample)
 
     def _plan(self, link: str, work: Work | None) -> AnnotationPlan:
         """Make the plan for a neighbour, and the table by which its annotations will be read."""
@@ -334,7 +335,11 @@ class RouterPiggyback:
             behind = {id: ids for id, ids in interest.behind().items() if told.get(id) == interest.told[id]}
         covered = {told[id]: [numbers[each] for each in ids if each in numbers] for id, ids in behind.items()}
         chooser = Chooser(
-            rows, covered, list(self._sample), 8 * self._strategy.annotation_bytes, self._strategy.selection
+            rows,
+            covered,
+            self._sample.chains(),
+            8 * self._strategy.annotation_bytes,
+            self._strategy.selection,
         )
         plans = [each.plan for each in others if each.plan is not None]
         saving = (work.saving if work else 0.0) + max((each.saving for each in plans), default=0.0)
@@ -354,38 +359,39 @@ class RouterPiggyback:
         Structure and answers decide all rows at once, so they are tried first.  Where they do not come alone,
         the other kinds are read all the same: they may be malformed, or contradict.
         """
-        origin = self._asked[link]
         rows = self._rows_for(link)
         flooded = is_flooded(envelope)
         reader = self.readers[link]
-        answer = left = None
+        answer = left = answered = None
         structure = annotations.sections.get(AnnotationKind.STRUCTURE)
         found = None if structure is None else self._match_structure(structure)
         if found is not None:
-            answer, unsure = found
-            left = unsure[(rows.present if flooded else rows.expected)[unsure]]
-        elif AnnotationKind.ANSWERS in annotations.sections and rows.are_answered_by(
-            reader.table(annotations)
-        ):
-            answer, left = reader.answered(annotations), NO_NUMBERS
+            answer, left = found
+            if len(left):
+                left = left[(rows.present if flooded else rows.expected)[left]]
+        elif AnnotationKind.ANSWERS in annotations.sections:
+            table = reader.table(annotations)
+            if table is not None and rows.are_answered_by(table):
+                answer, left = reader.answered(annotations), NO_NUMBERS
+                answered = table, self._pool.serials
         known = None
         is_alone = len(annotations.sections) == 1
         if (
             answer is None
             or left is None
             or not is_alone
-            or self._is_undecided(left, answer, rows, origin, flooded)
+            or rows.are_undecided(left, answer, flooded=flooded)
         ):
             known = self._known(found, annotations, reader)
-            if known is None or self._contradicts(known, rows, flooded):
+            if known is None or rows.contradict(known, flooded=flooded):
                 return None
-            numbers = rows.numbers
-            answer = numbers[known.yes[numbers]]
-            left = numbers[~(known.yes | known.no)[numbers]]
+            answer = _numbers(known.yes & rows.present)
+            left = _numbers(rows.present & ~(known.yes | known.no))
+            answered = None
         if record.rows:
             record.proven = int(np.count_nonzero(rows.present[answer]))
             record.refuted = record.rows - record.proven - len(left)
-        if known is not None and self._is_undecided(left, answer, rows, origin, flooded):
+        if known is not None and rows.are_undecided(left, answer, flooded=flooded):
             table = reader.table(annotations)
             if "d" in self.protocol.positive and table is not None:
                 ends = reader.positions(annotations)
@@ -393,15 +399,19 @@ class RouterPiggyback:
             return None
         record.parsed = False
         return DerivedFinding(
-            answer, lambda: known or self._known(found, annotations, reader), annotations, reader, record
+            answer,
+            lambda: known or self._known(found, annotations, reader),
+            annotations,
+            reader,
+            record,
+            answered,
         )
 
     def _accepted(self, envelope: Envelope) -> Annotations | None:
         return accepted(envelope, self._pool.limits, self._secret)
 
-    def _take_note(self, annotations: Annotations | None, link: str) -> None:
+    def _take_note(self, annotations: Annotations | None, planned: _Planned, reader: ClaimReader) -> None:
         """Count the documents that were not annotated by the last plan, although it is always answered."""
-        planned, reader = self._planned[link], self.readers[link]
         newest = reader.newest
         if newest is None:
             return
@@ -423,25 +433,6 @@ class RouterPiggyback:
         except ValueError:
             return None
         return known
-
-    def _contradicts(self, known: Known, rows: LinkRows, flooded: bool) -> bool:
-        """Whether a row is both proven and refuted, after those that cannot match were refuted."""
-        if not flooded:
-            known.no[rows.held_back] = True
-        return bool((known.yes & known.no)[rows.numbers].any())
-
-    def _is_undecided(
-        self, left: Numbers, proven: Numbers, rows: LinkRows, origin: LinkTable, flooded: bool
-    ) -> bool:
-        """Whether open rows matter: those of clients, and of neighbours without a proven row."""
-        if not len(left):
-            return False
-        if (rows.table.home[left] == SELF).any():
-            return True
-        if flooded:
-            return False  # it goes to all neighbours anyway
-        wanted = wanted_links(rows.table, left, flooded=False, arrived=origin.number)
-        return bool(wanted & ~wanted_links(rows.table, proven, flooded=False, arrived=origin.number))
 
     def _match_structure(self, structure: bytes) -> tuple[Numbers, Numbers] | None:
         return self._pool.match_structure(structure, self._names.used_in(structure))
@@ -468,11 +459,6 @@ class RouterPiggyback:
                 return None
         return part
 
-    def _is_sampled(self) -> bool:
-        if "d" not in self.protocol.negative:
-            return False
-        return len(self._sample) < SAMPLE or self._parsed_count % SAMPLE_EVERY == 0
-
 
 @dataclass(slots=True)
 class _Planned:
@@ -486,3 +472,8 @@ class _Planned:
     """The documents in a row that annotations did not decide."""
     has_new_questions: bool = False
     """Whether another neighbour has asked something since then."""
+
+
+def _numbers(flags: Bits) -> Numbers:
+    """Return the numbers at which a flag is set."""
+    return np.flatnonzero(flags).astype(np.int32)

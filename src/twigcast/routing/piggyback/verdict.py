@@ -25,7 +25,14 @@ import numpy.typing as npt
 from twigcast.analysis import covers
 from twigcast.pattern import NameTest, Pattern, render, render_name
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations
-from twigcast.routing.piggyback.payloads import OTHER, Bits, decode_bindings, decode_bits, decode_positions
+from twigcast.routing.piggyback.payloads import (
+    OTHER,
+    Bits,
+    decode_bindings,
+    decode_bits,
+    decode_positions,
+    decode_set,
+)
 from twigcast.routing.piggyback.plan import AnnotationPlan
 from twigcast.routing.piggyback.questions.bindings import Binding, Pieces, bound, pieces
 from twigcast.routing.piggyback.questions.data_patterns import (
@@ -139,6 +146,12 @@ class ClaimTable:
             self._ranged = [
                 (number, known_demands(row)) for number, row in rows.items() if known_demands(row)
             ]
+
+    def answers_all(self, numbers: Numbers, serials: Serials) -> bool:
+        """Whether the answers to the plan decide all of these patterns; ``serials`` are the present ones."""
+        if not np.isin(numbers, self.answers).all():
+            return False
+        return bool((serials[numbers] == self.serials[numbers]).all())
 
     def told(self, told: ToldSet) -> Decided:
         """Return what answers about the forwarded subscriptions decide, in the order of their ids."""
@@ -296,7 +309,7 @@ class ClaimReader:
         if table is None or payload is None:
             return None
         try:
-            return table.answers[decode_bits(payload, len(table.answers))]
+            return table.answers[decode_set(payload, len(table.answers))]
         except ValueError:
             return None
 

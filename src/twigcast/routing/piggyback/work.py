@@ -42,11 +42,30 @@ class DocumentWork:
         return self.rows - self.proven - self.refuted
 
 
+@dataclass(frozen=True, slots=True)
+class FragmentWork:
+    """What a router did with one fragment of a document."""
+
+    doc_id: str
+    size: int
+    rows: int
+    """The patterns of the router's table."""
+    parsed: bool
+    """Whether it was evaluated; what all links receive anyway is not."""
+    arrived_bytes: int
+    """The bytes of the document that had come by then."""
+    held_bytes: int
+    """The bytes of all documents that the router held after it."""
+    matched: tuple[str, ...] = ()
+    """The clients that are known to match by this fragment and were not before."""
+
+
 @dataclass(slots=True)
 class Work:
     """The documents that a router handled, and the times by which eager and adaptive routers decide."""
 
     documents: list[DocumentWork] = field(default_factory=list)
+    fragments: list[FragmentWork] = field(default_factory=list)
     first_match: Callable[[Envelope, str], float] | None = None
     """The share of a document after which the first pattern of a neighbour is found to match."""
     lead: Callable[[float], float] = lambda part: part

@@ -2,6 +2,8 @@
 
 A document whose parts are too large for one subscription is a letter with that ``subscription``, and a retry
 delivers it to that subscription only.
+A letter of a document in fragments has the number of the ``fragment``, and as body the fragment if that is at
+fault; it is not retried, since the other fragments are gone: the document must be sent again.
 A letter is open until a retry takes it; then it is settled.  If the retry fails too, the document becomes a
 new letter, in the batch of the retry; so a bad document has one open letter and a history of settled ones.
 """
@@ -25,9 +27,15 @@ from twigcast.spark.stages.delivering import dead_letters
 LETTERS = (
     "doc_id string, body binary, code string, message string, line int, column int, offset long,"
     " index_version string, prolog binary, subscription string, publisher string, mapping string,"
-    " time timestamp, batch int"
+    " fragment int, time timestamp, batch int"
 )
-_OPTIONAL = {"prolog": "binary", "subscription": "string", "publisher": "string", "mapping": "string"}
+_OPTIONAL = {
+    "prolog": "binary",
+    "subscription": "string",
+    "publisher": "string",
+    "mapping": "string",
+    "fragment": "int",
+}
 SETTLED = "letter_batch int, doc_id string, batch int"
 
 
@@ -47,7 +55,7 @@ def write_letters(
         if name not in letters.columns:
             letters = letters.withColumn(name, F.lit(None).cast(kind))
     if more is not None:
-        letters = letters.unionByName(more)
+        letters = letters.unionByName(more, allowMissingColumns=True)
     write_batch(letters.withColumn("time", F.lit(time)), path, batch)
 
 

@@ -189,8 +189,13 @@ def _lines(unfinished: str, batches: Batches) -> Iterator[int]:
 
 
 def _line(row: dict[str, Any]) -> dict[str, Any]:
-    """A delivery as JSON: content as text, or where it is not UTF-8 as ``content_base64``."""
+    """A delivery as JSON: content as text, or where it is not UTF-8 as ``content_base64``.
+
+    The content of a reference is null.
+    """
     content = row.pop("content")
+    if content is None:
+        return {**row, "content": None}
     try:
         return {**row, "content": content.decode("utf-8")}
     except UnicodeDecodeError:

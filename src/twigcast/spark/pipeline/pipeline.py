@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -79,6 +79,37 @@ class Pipeline(ConfigSection):
     spark: SparkSection = _default({})
     limits: Limits = _default({})
     archives: ArchivesSection = _default({})
+
+    @property
+    def content(self) -> Literal["inline", "reference"]:
+        """Whether deliveries contain documents, or refer to them."""
+        return self.deliveries.content or ("reference" if self.source.kind == "huge" else "inline")
+
+    @model_validator(mode="after")
+    def _with_fragments(self) -> Self:
+        named = f'since source.kind is "{self.source.kind}"'
+        if self.source.has_fragments:
+            for key in ("mediation", "network"):
+                if getattr(self, key) is not None:
+                    raise wrong(key, f"expected no such section, {named}")
+            if self.subscriptions.shards > 1:
+                raise wrong("subscriptions.shards", f"expected 1, {named}")
+        if self.source.kind == "huge" and self.content == "inline":
+            raise wrong(
+                "deliveries.content",
+                f'expected "reference", {named}: a document of any size is not put into a row; read it by its'
+                " path, which is the doc_id, or subscribe to parts",
+            )
+        if self.source.early and self.content == "inline":
+            raise wrong(
+                "deliveries.content",
+                'expected "reference", since source.early is true: the document is not there yet',
+            )
+        for number, sink in enumerate(self.sink):
+            if self.content == "reference" and sink.kind == "files":
+                expected = 'expected "format", "jsonl" or "callable", since deliveries are references'
+                raise wrong(f"sink[{number}].kind", expected)
+        return self
 
     @model_validator(mode="after")
     def _with_structures(self) -> Self:

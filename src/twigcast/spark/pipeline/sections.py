@@ -22,7 +22,7 @@ from twigcast.spark.pipeline.values import (
 )
 from twigcast.spark.sources.archive_limits import ArchiveLimits
 
-SourceKind = Literal["directory", "archives", "records", "table", "format"]
+SourceKind = Literal["directory", "archives", "records", "table", "format", "fragments", "huge"]
 SinkKind = Literal["format", "files", "jsonl", "callable"]
 _FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
 
@@ -47,6 +47,12 @@ class SourceSection(ConfigSection):
     ``.tar.gz`` or ``.gz``.  ``records``: each element ``record`` of each file.  ``table``: each row of a
     Parquet folder, of a folder in another ``format``, or of the ``table`` of the catalogue; its columns are
     ``doc_id`` and ``body``.  ``format``: each row of any format of Spark with its options.
+    ``fragments``: what fragments make together, from a folder of ``.tcf`` files or from a table of any
+    ``format``.  ``huge``: each file, of any size, cut into fragments of ``fragment_bytes``.
+    ``early`` tells subscribers about a document as soon as they match for certain.  Without ``checked``,
+    fragments whose headers show that they make no difference are not parsed.  A document for which
+    ``max_age`` batches bring no fragment is given up, and so is the oldest one if there are more than
+    ``max_open``.
     ``links`` says which links in a local folder are followed: none, those to something in the folder, or all.
     ``annotations`` names the column with what another pipeline says about the documents.
     """
@@ -62,6 +68,16 @@ class SourceSection(ConfigSection):
     body: Name = "body"
     annotations: Name | None = None
     max_per_batch: PositiveInt = 10_000
+    fragment_bytes: ByteCount = 4 << 20
+    early: bool = False
+    checked: bool = True
+    max_age: PositiveInt = 1000
+    max_open: PositiveInt = 10_000
+
+    @property
+    def has_fragments(self) -> bool:
+        """Whether documents are matched in fragments."""
+        return self.kind in ("fragments", "huge")
 
     @property
     def read_whole(self) -> str | None:
@@ -82,9 +98,12 @@ class SourceSection(ConfigSection):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         columns = ("table", "format")
-        files = ("directory", "archives", "records")
-        kinds = {"format": columns, "table": ("table",), "record": ("records",), "links": files}
-        kinds |= dict.fromkeys(("doc_id", "body", "annotations"), columns)
+        files = ("directory", "archives", "records", "fragments", "huge")
+        kinds = {"record": ("records",), "links": files, "annotations": columns}
+        kinds |= {"format": (*columns, "fragments"), "table": ("table", "fragments")}
+        kinds |= dict.fromkeys(("doc_id", "body"), (*columns, "fragments"))
+        kinds |= {"fragment_bytes": ("huge",), "checked": ("fragments", "huge")}
+        kinds |= dict.fromkeys(("early", "max_age", "max_open"), ("fragments",))
         _refuse_keys_of_other_kinds(self, self.kind, kinds)
         if self.kind == "records" and not self.record:
             raise wrong(
@@ -156,13 +175,16 @@ class MatchSection(ConfigSection):
 
 
 class DeliveriesSection(ConfigSection):
-    """What is delivered to a subscription that asks for parts.
+    """What a delivery contains.
 
+    ``content`` is ``inline`` if it contains the document, or ``reference`` if only ``doc_id`` says which one
+    it is; by default references for the kind ``huge``, else inline.  Parts are always inline:
     ``parts`` is ``document`` if a part is a document of its own, with the namespaces that it uses, or
     ``range`` if it is the bare range of bytes.
     """
 
     parts: PartForm = "document"
+    content: Literal["inline", "reference"] | None = None
 
 
 class DeadLettersSection(ConfigSection):

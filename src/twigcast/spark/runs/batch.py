@@ -123,10 +123,19 @@ def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSou
     return SubscriptionStore.open(named.path)
 
 
-def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> BatchMetrics:
-    """Run a batch, for the first time or again, until all its outputs are written."""
+def run_batch(
+    state: RunState, documents: DataFrame | Documents, batch: int, *, ends: bool = False
+) -> BatchMetrics:
+    """Run a batch, for the first time or again, until all its outputs are written.
+
+    With ``ends``, a document in fragments that is not complete gets its outcome in this batch.
+    """
     began = time.monotonic()
     pipeline = state.pipeline
+    if pipeline.source.has_fragments:
+        from twigcast.spark.runs.fragment_batch import run_fragment_batch  # imports this module
+
+        return run_fragment_batch(state, documents, batch, ends=ends or pipeline.source.kind == "huge")
     borders = state.borders
     with borders.changing if borders is not None else nullcontext():
         entry = state.begin(batch)
@@ -162,11 +171,19 @@ def run_batch(state: RunState, documents: DataFrame | Documents, batch: int) -> 
         refusals = F.count("refusal").alias("refusals")
         with_parts = delivers_parts(index)
         if with_parts:
-            made = attempts(source, index, ship=ship, parts=form, limits=limits, mediation=mediation)
+            made = attempts(
+                source,
+                index,
+                ship=ship,
+                content=pipeline.content,
+                parts=form,
+                limits=limits,
+                mediation=mediation,
+            )
             made = made.observe(on_attempts, refusals) if observing else made
             outgoing = delivered(made)
         else:
-            made = outgoing = deliveries(source, index, ship=ship)
+            made = outgoing = deliveries(source, index, ship=ship, content=pipeline.content)
         with nullcontext() if observing and len(pipeline.sink) == 1 else cached(made):
             counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
             measured = on_hits.get if observing else hits.agg(*figures).collect()[0].asDict()

@@ -68,7 +68,7 @@ def _run_whole(spark: SparkSession, pipeline: Pipeline) -> BatchMetrics:
     last = max([-1, *state.journal.batches()])
     batch = last if last >= 0 and not state.journal.is_finished(last) else last + 1
     try:
-        metrics = run_batch(state, documents, batch)
+        metrics = run_batch(state, documents, batch, ends=True)
         state.journal.finish(batch)
     except Exception as error:
         raise as_run_error(error) from error

@@ -3,22 +3,26 @@
     binaryFile   a folder of files, one document each                      doc_id: the path
     archives     a folder of archives, one document for each member        doc_id: path!member
     records      a folder of files with many records each                  doc_id: path#offset
+    fragments    a folder of ``.tcf`` files, fragments of documents        doc_id: the path
+    huge         a folder of files, one document each, cut into fragments  doc_id: the path
     table        a table of the catalogue                                  doc_id: a column
     parquet …    any format of Spark, with its options                     doc_id: a column
 
-All of them give ``doc_id`` and ``body``; a document that a source could not read is a row with an ``error``,
-which ends in the dead letters.
+All of them give ``doc_id`` and ``body``; fragments and huge files are for ``match_fragments``.
+A document that a source could not read is a row with an ``error``, which ends in the dead letters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast, get_args
 
 from pyspark.sql import SparkSession
 
 from twigcast.document import RECORD_LIMIT, DocumentLimits
 from twigcast.errors import StageError
+from twigcast.fragmenting import SUFFIX
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.archive_limits import ArchiveLimits
 from twigcast.spark.sources.archives import ArchivesSource, Unpacking
@@ -48,7 +52,8 @@ def read(
     and the id is its column ``doc_id``, else topic, partition and offset of Kafka, else the hash of the body.
     ``options`` go to Spark, except ``maxBytes`` and ``links`` of files, archives and records,
     ``memberGlobFilter``, ``maxMembers``, ``maxArchiveBytes`` and ``maxHeaderBytes`` of archives, and
-    ``record``, ``pieceBytes``, ``maxArchiveBytes`` and ``maxDepth`` of records.
+    ``record``, ``pieceBytes``, ``maxArchiveBytes`` and ``maxDepth`` of records, and ``fragmentBytes`` and
+    ``maxDepth`` of huge files.
     A stream does not contain empty files, because Spark leaves them out; ``run`` and ``stream`` add them.
     Raises ``StageError``, with the code ``no-stream`` for a source that can only be read as a batch.
     """
@@ -69,7 +74,7 @@ def source_of(
     """The source of a format; raises ``StageError`` if an option is missing, or is not a number."""
     given = {name: str(value) for name, value in (options or {}).items()}
     for_streams = dict(stream_options or {})
-    if not path and format in ("binaryFile", "archives", "records", CATALOGUE):
+    if not path and format in (*_OWN_OPTIONS, CATALOGUE):
         raise StageError(f"{format} needs a source: a path, or the name of a table", code="options")
     own = {name: given[name] for name in _OWN_OPTIONS.get(format, ()) if name in given}
     links = own.get("links", "skip")
@@ -82,7 +87,14 @@ def source_of(
         for_streams,
         cast(Links, links),
     )
-    if format == "binaryFile":
+    if format == "huge":
+        from twigcast.spark.fragments.huge_files import FRAGMENT_BYTES, HugeFilesSource
+
+        depth = _number(own, "maxDepth", DocumentLimits().depth)
+        return HugeFilesSource(files, _number(own, "fragmentBytes", FRAGMENT_BYTES), depth)
+    if format == "fragments":
+        files = replace(files, options={"pathGlobFilter": f"*{SUFFIX}", **files.options})
+    if format in ("binaryFile", "fragments"):
         return FilesSource(files, _number(own, "maxBytes", DocumentLimits().bytes))
     if format == "archives":
         usual = ArchiveLimits()
@@ -105,6 +117,8 @@ def source_of(
 
 
 _OWN_OPTIONS = {
+    "fragments": ("maxBytes", "links"),
+    "huge": ("links", "fragmentBytes", "maxDepth"),
     "binaryFile": ("maxBytes", "links"),
     "archives": ("maxBytes", "links", "memberGlobFilter", "maxMembers", "maxArchiveBytes", "maxHeaderBytes"),
     "records": ("maxBytes", "links", "record", "pieceBytes", "maxArchiveBytes", "maxDepth"),

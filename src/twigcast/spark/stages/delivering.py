@@ -36,7 +36,9 @@ from twigcast.spark.columns import (
     ATTEMPTS,
     CACHED_BYTES,
     DELIVERIES,
+    DIGEST,
     ERROR,
+    FRAGMENT,
     MAPPING,
     NAMED_MAPPING,
     ONLY,
@@ -51,7 +53,7 @@ from twigcast.spark.columns import (
     require,
 )
 from twigcast.spark.jvm.workers import prepare_workers
-from twigcast.spark.stages.delivery_ids import document_key, identify, subscriber_key
+from twigcast.spark.stages.delivery_ids import document_keys, identify, subscriber_key
 from twigcast.spark.stages.mediating import AnyMediation, MappingRules, Mediation
 from twigcast.spark.stages.shipping import (
     AnyIndexes,
@@ -140,7 +142,7 @@ def delivers_parts(index: AnyIndexes) -> bool:
 def _matched(hits: DataFrame) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
-    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING)
+    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST)
     needed += [field.name for field in optional if has(hits, field)]
     wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
     if has(hits, UNDECIDED):
@@ -205,7 +207,7 @@ def dead_letters(hits: DataFrame) -> DataFrame:
     require(hits, ("doc_id", "body", "error", "index_version"), "dead_letters")
     kept = ["doc_id", "body"]
     reason = [f"error.{name}" for name in ("code", "message", "line", "column", "offset")]
-    more = [F.col(field.name) for field in (PROLOG, PUBLISHER) if has(hits, field)]
+    more = [F.col(field.name) for field in (PROLOG, PUBLISHER, FRAGMENT) if has(hits, field)]
     if has(hits, NAMED_MAPPING):
         more.append(F.col(NAMED_MAPPING.name).alias("mapping"))
     if has(hits, ONLY):
@@ -290,7 +292,7 @@ def _whole(
 ) -> Iterator[pa.RecordBatch]:
     """The deliveries of whole documents."""
     bodies, doc_ids = batch.column("body"), batch.column("doc_id")
-    documents = list(map(document_key, doc_ids.to_pylist(), bodies.to_pylist()))
+    documents = document_keys(batch)
     rows = wanted.rows
     ids = pa.array(
         [identify(documents[row], key) for row, key in zip(rows.to_pylist(), wanted.keys, strict=True)],
@@ -350,7 +352,7 @@ def _parts(
             mapping = None
             if mediation is not None:
                 mapping = mediation.applied(batch.column("mapping")[row].as_py())
-            key = document_key(doc_id, body)
+            key = document_keys(batch.slice(row, 1))[0]
             parts = _Parts(body, _origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
         for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name):

@@ -11,18 +11,33 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+import pyarrow as pa
+
+from twigcast.spark.columns import DIGEST
+
 
 def delivery_id(doc_id: str, body: bytes, subscriber: str, subscription: str, part: int | None) -> str:
     """The id of a delivery: a hash of document id, content, subscriber, subscription and part."""
     return identify(document_key(doc_id, body), subscriber_key(subscriber, subscription), part)
 
 
-def document_key(doc_id: str, body: bytes) -> Any:
-    """What the ids of all deliveries of a document begin with, as an unfinished hash."""
+def document_key(doc_id: str, body: bytes | None, digest: bytes | None = None) -> Any:
+    """What the ids of all deliveries of a document begin with, as an unfinished hash.
+
+    ``digest`` stands for the hash of the body, where the body may not be there.
+    """
     key = blake2b(digest_size=16)
     key.update(_framed(doc_id))
-    key.update(blake2b(body, digest_size=16).digest())
+    key.update(blake2b(body or b"", digest_size=16).digest() if digest is None else digest)
     return key
+
+
+def document_keys(batch: pa.RecordBatch) -> list[Any]:
+    """The keys of the documents of a batch of hits."""
+    columns = [batch.column("doc_id"), batch.column("body")]
+    if DIGEST.name in batch.schema.names:
+        columns.append(batch.column(DIGEST.name))
+    return list(map(document_key, *(column.to_pylist() for column in columns)))
 
 
 @lru_cache(maxsize=1 << 16)

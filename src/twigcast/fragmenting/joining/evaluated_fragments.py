@@ -1,0 +1,92 @@
+"""Fragments that were evaluated, as the values and texts that processes send to each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from twigcast.fragmenting.fragments import Fragment, OpenElement
+from twigcast.fragmenting.matching.pieces import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What is remembered of the header of a fragment that has come.
+
+    ``opening`` is the digest of the document's opening, and ``fills`` are the holes that its runs fill.
+    """
+
+    number: int
+    digest: str
+    size: int
+    opening: str
+    is_last: bool
+    fills: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, fragment: Fragment) -> Arrival:
+        header = fragment.header
+        fills = tuple(run.fills for run in header.runs)
+        opening = header.opening.digest
+        return cls(header.number, fragment.digest, header.size, opening, header.is_last, fills)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedFragments:
+    """Some fragments of one document and what they show: a partial, or one fragment that must wait.
+
+    A fragment waits for another one if its header lacks the opening of the document or the names of the
+    elements around it.  For those that may wait elsewhere, ``opening`` is the text of the opening, if these
+    fragments have it, and ``contexts`` has the elements that are open at the holes at the ends of spans.
+    ``told`` are positions that were reported as certain.
+    """
+
+    arrivals: tuple[Arrival, ...]
+    partial: bytes | None
+    waiting: Fragment | None = None
+    opening: bytes | None = None
+    contexts: Mapping[int, Context] = field(default_factory=dict)
+    told: tuple[int, ...] = ()
+
+    def facts(self) -> str:
+        """All but the partial and the fragment that waits, as JSON."""
+        arrivals = [
+            [each.number, each.digest, each.size, each.opening, int(each.is_last), each.fills]
+            for each in self.arrivals
+        ]
+        found: dict[str, Any] = {"arrivals": arrivals}
+        if self.opening is not None:
+            found["opening"] = self.opening.decode("latin-1")
+        if self.contexts:
+            found["contexts"] = [
+                [hole, *([each.id, each.name, each.declarations] for each in context)]
+                for hole, context in self.contexts.items()
+            ]
+        if self.told:
+            found["told"] = self.told
+        return json.dumps(found, separators=(",", ":"))
+
+    @classmethod
+    def of(cls, facts: str, partial: bytes | None, waiting: Fragment | None = None) -> EvaluatedFragments:
+        """The value of which these are the ``facts``, the partial and the fragment that waits."""
+        found = json.loads(facts)
+        opening = found.get("opening")
+        return cls(
+            tuple(
+                Arrival(number, digest, size, opened, bool(last), tuple(fills))
+                for number, digest, size, opened, last, fills in found["arrivals"]
+            ),
+            partial,
+            waiting,
+            None if opening is None else opening.encode("latin-1"),
+            {
+                hole: tuple(
+                    OpenElement(id, name, tuple((prefix, uri) for prefix, uri in declared))
+                    for id, name, declared in context
+                )
+                for hole, *context in found.get("contexts", ())
+            },
+            tuple(found.get("told", ())),
+        )
