@@ -204,7 +204,7 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         (
             {"source": {"kind": "format", "format": "x", "table": "t"}},
             "source.table",
-            'with kind "table", not',
+            'with kind "table" or "fragments", not',
         ),
         (
             {"sink": {"kind": "jsonl", "path": "a", "format": "csv"}},
