@@ -189,14 +189,22 @@ def test_a_format_that_has_no_folder_needs_no_path(format: str, options: dict[st
         ({"source": {"kind": "table", "body": ""}}, "source.body", "expected at least one character"),
         ({"source": {"kind": "table", "doc_id": ""}}, "source.doc_id", "expected at least one character"),
         ({"source": {"kind": "table", "table": ""}}, "source.table", "expected at least one character"),
-        ({"source": {"format": "kafka"}}, "source.format", 'with kind "table" or "format", not "directory"'),
+        (
+            {"source": {"format": "kafka"}},
+            "source.format",
+            'with kind "table" or "format" or "fragments", not "directory"',
+        ),
         ({"source": {"record": "r"}}, "source.record", 'expected only with kind "records", not "directory"'),
-        ({"source": {"doc_id": "id"}}, "source.doc_id", 'with kind "table" or "format", not "directory"'),
+        (
+            {"source": {"doc_id": "id"}},
+            "source.doc_id",
+            'with kind "table" or "format" or "fragments", not "directory"',
+        ),
         ({"source": {"kind": "archives", "body": "b"}}, "source.body", 'not "archives"'),
         (
             {"source": {"kind": "format", "format": "x", "table": "t"}},
             "source.table",
-            'with kind "table", not',
+            'with kind "table" or "fragments", not',
         ),
         (
             {"sink": {"kind": "jsonl", "path": "a", "format": "csv"}},

@@ -2,7 +2,7 @@
 
     files ──► plan: one task scans a file ──► spans, spread over the cores ──► read a range, evaluate
 
-A file is read twice: once to find where it can be cut, which takes a tenth of the time of parsing, and once
+A file is read twice: once to find where it can be cut, a fraction of the time of matching, and once
 in ranges on all cores.  A worker holds one span at a time, whatever the size of the file.
 """
 
