@@ -8,11 +8,12 @@ from hashlib import blake2b
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError, FragmentError, PartialError
 from twigcast.filtering import Index, Partial
-from twigcast.fragmenting.fragments import Fragment, Run
-from twigcast.fragmenting.joining.evaluated_fragments import Arrival, EvaluatedFragments
+from twigcast.fragmenting.fragments import Fragment
+from twigcast.fragmenting.joining.evaluated_fragments import EvaluatedFragments
 from twigcast.fragmenting.joining.fragment_evaluation import contexts_after, evaluate_in_context
+from twigcast.fragmenting.matching.arrivals import Arrival, Arrivals
 from twigcast.fragmenting.matching.outcomes import Status
-from twigcast.fragmenting.matching.pieces import Context, made_up_context
+from twigcast.fragmenting.matching.pieces import Context, known_contexts
 
 COMPACTED_AFTER = 64
 """Fragments that are merged before their elements are closed."""
@@ -21,8 +22,9 @@ COMPACTED_AFTER = 64
 class DocumentJoin:
     """The fragments of one document that have come, each evaluated once, wherever that was.
 
-    Invariant: whatever the order in which fragments are added and however they were grouped, ``status``,
-    ``partial`` and ``error`` are the same; ``compacted`` gives values that can be added to another join.
+    Invariant: whatever the order in which fragments are added and however they were grouped, ``status`` and
+    ``partial`` are the same.  ``compacted`` gives values that can be added to another join, before any
+    duplicate of their fragments: one fragment that came before is ignored, a group with such a one cannot be.
     """
 
     def __init__(
@@ -39,13 +41,10 @@ class DocumentJoin:
         self._limits = limits
         self._checked = checked
         self._partial = self._matcher.empty()
-        self._arrivals: dict[int, Arrival] = {}
+        self._arrivals = Arrivals(doc_id)
         self._waiting: dict[int, Fragment] = {}
         self._contexts: dict[int, Context] = {}
-        self._fillers: dict[int | None, int] = {}
         self._opening: bytes | None = None
-        self._opening_digest: str | None = None
-        self._last: int | None = None
         self._merged = 0
 
     # Arrival
@@ -77,37 +76,11 @@ class DocumentJoin:
 
     def _note(self, arrivals: Sequence[Arrival]) -> bool:
         """Compare headers with those that came before; false if all of them did."""
-        new = 0
-        for arrival in arrivals:
-            known = self._arrivals.get(arrival.number)
-            if known is None:
-                self._check(arrival)
-                self._arrivals[arrival.number] = arrival
-                new += 1
-            elif known.digest != arrival.digest:
-                message = f"two fragments have the number {arrival.number} and differ"
-                raise self._fault(message, "fragment-conflict", arrival.number)
+        new = [arrival for arrival in arrivals if self._arrivals.add(arrival)]
         if self._limits is not None and self.size > self._limits.bytes:
             message = f"the document is too large (limit bytes: {self._limits.bytes:,})"
             raise DocumentError(message, code="too-large", line=1, column=1, offset=self._limits.bytes)
-        return new > 0
-
-    def _check(self, arrival: Arrival) -> None:
-        number = arrival.number
-        if self._opening_digest not in (None, arrival.opening):
-            raise self._fault("fragments have different openings", "fragment-inconsistent", number)
-        self._opening_digest = arrival.opening
-        if arrival.is_last:
-            if self._last not in (None, number) or any(other > number for other in self._arrivals):
-                raise self._fault("two fragments are the last one", "fragment-inconsistent", number)
-            self._last = number
-        elif self._last is not None and number > self._last:
-            raise self._fault("a fragment comes after the last one", "fragment-inconsistent", number)
-        for hole in arrival.fills:
-            other = self._fillers.setdefault(hole, number)
-            if other != number:
-                message = f"two runs stand in one place: fragments {other} and {number}"
-                raise self._fault(message, "fragments-overlap", number)
+        return bool(new)
 
     # Evaluation of those that waited
 
@@ -117,7 +90,7 @@ class DocumentJoin:
             progress = False
             for number, fragment in list(self._waiting.items()):
                 opening = self._opening if fragment.opening.text is None else fragment.opening.text
-                contexts = self._known_contexts(fragment)
+                contexts = known_contexts(fragment, self._contexts, self._partial)
                 if opening is None or contexts is None:
                     continue
                 del self._waiting[number]
@@ -132,21 +105,6 @@ class DocumentJoin:
                 self._contexts.update(contexts_after(fragment, contexts))
                 self._merge(found, number)
 
-    def _known_contexts(self, fragment: Fragment) -> dict[Run, Context] | None:
-        """The elements around each run, or ``None`` if another fragment must come before."""
-        found: dict[Run, Context] = {}
-        for run in fragment.runs:
-            context = run.context
-            if context is None and fragment.is_span:
-                context = self._contexts.get(run.fills or 0)
-            elif context is None:
-                path = self._partial.path(run.parent)
-                context = None if path is None else made_up_context(path, run.inherited)
-            if context is None:
-                return None
-            found[run] = context
-        return found
-
     def _merge(self, found: Partial, number: int) -> None:
         try:
             if len(self._partial):
@@ -154,7 +112,7 @@ class DocumentJoin:
             else:
                 self._partial = found  # a partial that is decided can be taken, but not merged
         except PartialError as error:
-            raise self._fault(error.message, "fragment-inconsistent", number) from None
+            raise self._arrivals.fault(error.message, "fragment-inconsistent", number) from None
         self._merged += 1
         if self._merged % COMPACTED_AFTER == 0:
             self._matcher.derive(self._partial)
@@ -164,32 +122,31 @@ class DocumentJoin:
     @property
     def size(self) -> int:
         """The bytes of the fragments that have come."""
-        return sum(arrival.size for arrival in self._arrivals.values())
+        return self._arrivals.size
 
     @property
     def digest(self) -> bytes:
         """A hash of the digests of all fragments in the order of their numbers."""
         content = blake2b(digest_size=16)
-        for number in sorted(self._arrivals):
-            content.update(self._arrivals[number].digest.encode())
+        for arrival in self._arrivals:
+            content.update(arrival.digest.encode())
         return content.digest()
 
     @property
     def missing(self) -> tuple[int, ...]:
         """The numbers of the fragments that have not come, as far as they are known."""
-        last = self._last or max(self._arrivals, default=0)
-        return tuple(number for number in range(1, last + 1) if number not in self._arrivals)
+        return self._arrivals.missing
 
     def status(self) -> Status:
         """Decide what can be decided; the document is then ``open``, ``complete`` or ``broken``."""
         if self.error is None:
             self._matcher.derive(self._partial)
-            whole = self._last is not None and len(self._arrivals) == self._last
+            whole = self._arrivals.are_all
             if self._partial.is_decided:
                 return "complete"
             if not whole:
                 return "open"
-            self.fail(self._fault("the fragments do not make a whole document", "fragment-inconsistent", 0))
+            self.fail(self._arrivals.unjoined())
         return "broken"
 
     @property
@@ -204,9 +161,7 @@ class DocumentJoin:
 
     def compacted(self) -> list[EvaluatedFragments]:
         """All that is needed to go on later: one value for what is joined, and one for each that waits."""
-        joined = tuple(
-            arrival for number, arrival in sorted(self._arrivals.items()) if number not in self._waiting
-        )
+        joined = tuple(arrival for arrival in self._arrivals if arrival.number not in self._waiting)
         first = EvaluatedFragments(
             joined,
             self._partial.encode() if joined else None,
@@ -223,7 +178,5 @@ class DocumentJoin:
 
     def _needed_contexts(self) -> dict[int, Context]:
         """The contexts at holes that nothing fills yet."""
-        return {hole: context for hole, context in self._contexts.items() if hole not in self._fillers}
-
-    def _fault(self, message: str, code: str, number: int) -> FragmentError:
-        return FragmentError(message, code=code, doc_id=self.doc_id, number=number)
+        filled = self._arrivals.filled
+        return {hole: context for hole, context in self._contexts.items() if hole not in filled}

@@ -8,29 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from twigcast.fragmenting.fragments import Fragment, OpenElement
+from twigcast.fragmenting.matching.arrivals import Arrival
 from twigcast.fragmenting.matching.pieces import Context
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What is remembered of the header of a fragment that has come.
-
-    ``opening`` is the digest of the document's opening, and ``fills`` are the holes that its runs fill.
-    """
-
-    number: int
-    digest: str
-    size: int
-    opening: str
-    is_last: bool
-    fills: tuple[int | None, ...]
-
-    @classmethod
-    def of(cls, fragment: Fragment) -> Arrival:
-        header = fragment.header
-        fills = tuple(run.fills for run in header.runs)
-        opening = header.opening.digest
-        return cls(header.number, fragment.digest, header.size, opening, header.is_last, fills)
 
 
 @dataclass(frozen=True, slots=True)

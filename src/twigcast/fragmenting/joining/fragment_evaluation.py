@@ -8,7 +8,8 @@ from twigcast.errors import FragmentError
 from twigcast.filtering import Index, Partial, PartialMatcher
 from twigcast.fragmenting.fragments import Fragment, Run
 from twigcast.fragmenting.headers import opening_of
-from twigcast.fragmenting.joining.evaluated_fragments import Arrival, EvaluatedFragments
+from twigcast.fragmenting.joining.evaluated_fragments import EvaluatedFragments
+from twigcast.fragmenting.matching.arrivals import Arrival
 from twigcast.fragmenting.matching.pieces import Context, empty_pieces, open_after, pieces
 from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 

@@ -9,11 +9,12 @@ from twigcast.document import TOO_LARGE, document_error
 from twigcast.errors import DocumentError, FragmentError, PartialError
 from twigcast.filtering import Index, Match
 from twigcast.fragmenting.assembly import assemble
-from twigcast.fragmenting.fragments import Fragment, Run
+from twigcast.fragmenting.fragments import Fragment
 from twigcast.fragmenting.headers import Manifest, opening_of
+from twigcast.fragmenting.matching.arrivals import Arrival, Arrivals
 from twigcast.fragmenting.matching.outcomes import Certain, DocumentProgress, News, Outcome
 from twigcast.fragmenting.matching.path_answers import PathAnswers
-from twigcast.fragmenting.matching.pieces import Context, empty_pieces, made_up_context, open_after, pieces
+from twigcast.fragmenting.matching.pieces import Context, empty_pieces, known_contexts, open_after, pieces
 from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 from twigcast.fragmenting.scheduling import PolicyName
 
@@ -47,27 +48,24 @@ class OpenDocument:
         self._matcher = index.partials()
         self._limits = index.limits
         self._partial = self._matcher.empty()
-        self._digests: dict[int, str] = {}
+        self._arrivals = Arrivals(doc_id)
         self._kept: dict[int, Fragment] = {}  # all fragments, if the document itself may be needed
         self._schedule = WindowSchedule(index, self._matcher, reading.schedule, reading.window)
         self._waiting: dict[int, Fragment] = {}  # for another fragment
         self._contexts: dict[int, Context] = {}  # by the hole at the end of a span
-        self._fillers: dict[int | None, int] = {}  # the fragment that fills each hole
         self._opening: bytes | None = None
-        self._opening_digest: str | None = None
-        self._last: int | None = None
         self._manifest: Manifest | None = None
         self._told: set[Hashable] = set()
         self._path_answers = None if linear is None else PathAnswers(linear)
         self._error: DocumentError | FragmentError | None = None
-        self._arrived = self._parsed = self._skipped = self._duplicates = self._merged = 0
+        self._parsed = self._skipped = self._duplicates = self._merged = 0
 
     # Arrival
 
     def expect(self, manifest: Manifest) -> list[News]:
         """Take the headers of all fragments; returns what they make certain."""
         self._manifest = manifest
-        self._last = len(manifest.headers)
+        self._arrivals.last = len(manifest.headers)
         self._schedule.expect(manifest)
         if self._path_answers is not None:
             self._path_answers.learn(manifest.headers)
@@ -77,22 +75,14 @@ class OpenDocument:
         """Take a fragment, evaluate what can be evaluated, and return what is certain now."""
         if self._error is not None:
             return []
-        known = self._digests.get(fragment.number)
-        if known is not None:
-            if known == fragment.digest:
-                self._duplicates += 1
-            else:
-                message = f"two fragments have the number {fragment.number} and differ"
-                self._break(message, "fragment-conflict", fragment.number)
-            return []
         try:
-            self._check(fragment)
+            if not self._arrivals.add(Arrival.of(fragment)):
+                self._duplicates += 1
+                return []
         except FragmentError as error:
             self._error = error
             return []
-        self._digests[fragment.number] = fragment.digest
-        self._arrived += len(fragment.body)
-        if self._arrived > self._limits.bytes:
+        if self._arrivals.size > self._limits.bytes:
             self._error = document_error(TOO_LARGE, 1, 0, self._limits.bytes, limits=self._limits)
             return []
         if not self._matcher.is_exact:
@@ -104,24 +94,6 @@ class OpenDocument:
     def flush(self) -> list[News]:
         """Evaluate the fragments that wait for their window to be full."""
         return self._read(self._schedule.flush())
-
-    def _check(self, fragment: Fragment) -> None:
-        """Compare a header with those that came before; raises ``FragmentError``."""
-        header = fragment.header
-        if self._opening_digest not in (None, header.opening.digest):
-            raise self._fault("fragments have different openings", "fragment-inconsistent", header.number)
-        self._opening_digest = header.opening.digest
-        if header.is_last:
-            if self._last not in (None, header.number) or any(n > header.number for n in self._digests):
-                raise self._fault("two fragments are the last one", "fragment-inconsistent", header.number)
-            self._last = header.number
-        elif self._last is not None and header.number > self._last:
-            raise self._fault("a fragment comes after the last one", "fragment-inconsistent", header.number)
-        for run in header.runs:
-            other = self._fillers.setdefault(run.fills, header.number)
-            if other != header.number:
-                message = f"two runs stand in one place: fragments {other} and {header.number}"
-                raise self._fault(message, "fragments-overlap", header.number)
 
     # Evaluation
 
@@ -147,29 +119,14 @@ class OpenDocument:
             return True
         if fragment.opening.text is None and self._opening is None:
             return False
-        return self._known_contexts(fragment) is not None
-
-    def _known_contexts(self, fragment: Fragment) -> dict[Run, Context] | None:
-        """The elements around each run, or ``None`` if another fragment must be evaluated before."""
-        found: dict[Run, Context] = {}
-        for run in fragment.runs:
-            context = () if run.fills is None else run.context
-            if context is None and fragment.is_span:
-                context = self._contexts.get(run.fills or 0)
-            elif context is None:
-                path = self._partial.path(run.parent)
-                context = None if path is None else made_up_context(path, run.inherited)
-            if context is None:
-                return None
-            found[run] = context
-        return found
+        return known_contexts(fragment, self._contexts, self._partial) is not None
 
     def _evaluate(self, fragment: Fragment) -> None:
         if fragment.starts_document and self._opening is None:
             self._opening = opening_of(fragment).text
         opening = fragment.opening.text if self._opening is None else self._opening
         assert opening is not None
-        contexts = self._known_contexts(fragment)
+        contexts = known_contexts(fragment, self._contexts, self._partial)
         assert contexts is not None
         if fragment.end_hole is not None:
             self._contexts[fragment.end_hole.id] = open_after(fragment.runs[0], contexts[fragment.runs[0]])
@@ -180,17 +137,17 @@ class OpenDocument:
                 depth = run.depth - run.closes
                 if (shape.least_depth, shape.last_depth) != (depth, depth + len(run.opens)):
                     message = "the body opens or closes other elements than its header says"
-                    raise self._fault(message, "fragment-inconsistent", fragment.number)
+                    raise self._arrivals.fault(message, "fragment-inconsistent", fragment.number)
         else:
             self._skipped += 1
             found = self._matcher.evaluate(fragment.number, empty_pieces(fragment, opening, contexts))
         try:
             self._matcher.merge(self._partial, found)
         except PartialError as error:
-            raise self._fault(error.message, "fragment-inconsistent", fragment.number) from None
+            raise self._arrivals.fault(error.message, "fragment-inconsistent", fragment.number) from None
         self._merged += 1
         self._schedule.evaluated(fragment)
-        is_whole = self._last is not None and len(self._partial) == self._last
+        is_whole = self._arrivals.last == len(self._partial)
         if self._reading.early or is_whole or self._merged % COMPACTED_AFTER == 0:
             self._matcher.derive(self._partial, early=self._reading.early and not is_whole)
 
@@ -203,7 +160,7 @@ class OpenDocument:
         self._told.update(new)
         self._schedule.decided(new)
         size = None if self._manifest is None else self._manifest.size
-        return [Certain(self.doc_id, tuple(new), self._arrived, size)]
+        return [Certain(self.doc_id, tuple(new), self._arrivals.size, size)]
 
     # State
 
@@ -226,38 +183,32 @@ class OpenDocument:
         return sum(len(fragment.body) for fragment in kept.values()) + self._schedule.held_bytes
 
     @property
-    def missing(self) -> tuple[int, ...]:
-        """The numbers of the fragments that have not come, as far as they are known."""
-        last = self._last or max(self._digests, default=0)
-        return tuple(number for number in range(1, last + 1) if number not in self._digests)
-
-    @property
     def progress(self) -> DocumentProgress:
         """How far the document has come."""
         waiting = len(self._waiting) + len(self._schedule)
         return DocumentProgress(
             "open",
-            self._arrived,
-            len(self._digests),
+            self._arrivals.size,
+            len(self._arrivals),
             self._parsed,
             self._skipped,
             waiting,
             self._duplicates,
-            self.missing,
+            self._arrivals.missing,
         )
 
     # Outcome
 
     def outcome(self) -> Outcome | None:
         """The outcome, if the document is complete or broken."""
-        whole = self._last is not None and len(self._digests) == self._last
+        whole = self._arrivals.are_all
         if whole and not self._partial.is_decided:
             self._read(self._schedule.flush())
         error = self._error
         if error is None and not self._partial.is_decided:
             if not whole:
                 return None
-            error = self._fault("the fragments do not make a whole document", "fragment-inconsistent", 0)
+            error = self._arrivals.unjoined()
         if error is None:
             match = self._match()
             if match.error is None:
@@ -270,16 +221,10 @@ class OpenDocument:
         outcome = self.outcome()
         if outcome is not None:
             return outcome
-        certain = tuple(self.certain())
-        return Outcome(self.doc_id, "incomplete", missing=self.missing, certain=certain, reason=reason)
+        certain, missing = tuple(self.certain()), self._arrivals.missing
+        return Outcome(self.doc_id, "incomplete", missing=missing, certain=certain, reason=reason)
 
     def _match(self) -> Match:
         if not len(self._matcher.candidates(self._partial)):
             return self._matcher.match(self._partial)
         return self._matcher.match(self._partial, assemble(self._kept.values()))
-
-    def _break(self, message: str, code: str, number: int) -> None:
-        self._error = self._fault(message, code, number)
-
-    def _fault(self, message: str, code: str, number: int) -> FragmentError:
-        return FragmentError(message, code=code, doc_id=self.doc_id, number=number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from xml.sax.saxutils import quoteattr
 
-from twigcast.filtering import Piece, PieceHole
+from twigcast.filtering import Partial, Piece, PieceHole
 from twigcast.fragmenting.assembly import holes_of
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
 
@@ -40,6 +40,28 @@ def empty_pieces(fragment: Fragment, opening: bytes, contexts: Mapping[Run, Cont
         tags = _end_tags(context[len(context) - run.closes :])
         made.append(_piece(fragment, run, opening, context, tags.encode(fragment.opening.codec), None))
     return made
+
+
+def known_contexts(
+    fragment: Fragment, after_spans: Mapping[int, Context], partial: Partial
+) -> dict[Run, Context] | None:
+    """The elements around each run of a fragment; ``None`` if another fragment must be evaluated before.
+
+    Where the header does not say, ``after_spans`` has the elements that are open at the hole at the end of a
+    span, and ``partial`` the path of an element with a hole in it.
+    """
+    found: dict[Run, Context] = {}
+    for run in fragment.runs:
+        context = () if run.fills is None else run.context
+        if context is None and fragment.is_span:
+            context = after_spans.get(run.fills or 0)
+        elif context is None:
+            path = partial.path(run.parent)
+            context = None if path is None else made_up_context(path, run.inherited)
+        if context is None:
+            return None
+        found[run] = context
+    return found
 
 
 def open_after(run: Run, context: Context) -> Context:
