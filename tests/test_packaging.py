@@ -15,7 +15,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-KERNELS = {"document/kernel/_scanner", "filtering/kernel/_kernel"}  # compiled modules
+# Compiled modules.
+KERNELS = {
+    "document/kernel/_projector",
+    "document/kernel/_scanner",
+    "filtering/kernel/_kernel",
+}
 DATA = {"twigcast/py.typed", "twigcast/workload/news.dtd", "twigcast/rewriting/matching/thesaurus.txt"}
 NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "out", "*.egg-info", "__pycache__")
 QUICK = {"TWIGCAST_CXXFLAGS": "-O0"}  # a kernel that is compiled in a third of the time

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "twigcast fragment big.xml --bytes 256KB --header paths --output parts",
     "twigcast fragment big.xml --subtrees 5000 --output parts",
-    "twigcast fragment big.xml --aware subscriptions.txt --header paths --output parts",
+    "twigcast fragment big.xml --aware news.txt --header paths --output parts",
     "twigcast fragment --show parts/000003.tcf",
     "twigcast assemble parts > again.xml",
 )

@@ -320,6 +320,13 @@ class Index:
             raise SubscriptionError(f"{id!r} is a schema, not a pattern", code="not-a-pattern", id=id)
         return found, text
 
+    def patterns(self) -> list[tuple[Hashable, Pattern]]:
+        """The ids and patterns of all subscriptions, without schemas, in the order they were added."""
+        with self._collection.lock:
+            roster = self._collection.snapshot.roster
+            found = [(id, roster.pattern(at, self.pattern_limits)) for id, at in roster.living()]
+        return [(id, pattern) for id, pattern in found if isinstance(pattern, Pattern)]
+
     def position(self, id: Hashable) -> int | None:
         """The position of a subscription, as it appears in matches; none if the id is unknown."""
         with self._collection.lock:

@@ -23,8 +23,7 @@ PathTree: TypeAlias = "dict[Name, PathTree]"
 
 def linear_subscriptions(index: Index) -> Index:
     """The subscriptions of an index that are one path of names and axes, without conditions."""
-    patterns = ((id, index.pattern(id)) for id in index.ids)
-    return Index((id, pattern) for id, pattern in patterns if _is_linear(Query.of(pattern)))
+    return Index((id, pattern) for id, pattern in index.patterns() if _is_linear(Query.of(pattern)))
 
 
 class PathAnswers:

@@ -39,9 +39,9 @@ class WindowSchedule:
         self._noted: set[int] = set()
         self.held_bytes = 0
         if self._policy is not None:
-            ids = index.ids
-            tree = PrefixTree([Query.of(index.pattern(id)) for id in ids])
-            self._query_of: dict[Hashable, int] = {id: number for number, id in enumerate(ids)}
+            patterns = index.patterns()
+            tree = PrefixTree([Query.of(pattern) for _, pattern in patterns])
+            self._query_of: dict[Hashable, int] = {id: number for number, (id, _) in enumerate(patterns)}
             self._relevance = Relevance(tree)
             self._outlook = Outlook(tree)
 
