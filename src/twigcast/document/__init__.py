@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from twigcast.document.encodings import code_points, codec_name, wide_codec
+from twigcast.document.encodings import (
+    code_points,
+    codec_name,
+    declared_encoding,
+    is_multibyte,
+    multibyte_codec,
+    wide_codec,
+)
 from twigcast.document.faults import TOO_LARGE, document_error
 from twigcast.document.kernel._projector import element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
@@ -26,6 +33,7 @@ from twigcast.document.prolog_reader import PrologReader, TagReader
 from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
+from twigcast.document.transcription import Locator, Transcriber, transcribe
 from twigcast.document.tree import (
     Attribute,
     Comment,
@@ -55,6 +63,7 @@ __all__ = [
     "Instruction",
     "Keep",
     "LabelPath",
+    "Locator",
     "Name",
     "NameTable",
     "Node",
@@ -76,19 +85,24 @@ __all__ = [
     "TagReader",
     "TagScanner",
     "Text",
+    "Transcriber",
     "code_points",
     "codec_name",
+    "declared_encoding",
     "descendants",
     "document_error",
     "element_ranges",
     "elements",
+    "is_multibyte",
     "joined",
     "line_breaks",
+    "multibyte_codec",
     "node_path",
     "project",
     "read",
     "relocated",
     "string_value",
     "structure_table",
+    "transcribe",
     "wide_codec",
 ]

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encoding_map.hpp"
 #include "state_table.hpp"
 
 namespace twigcast {
@@ -58,7 +59,6 @@ struct ProjectionFault {
 // Asks for the state of a child: fills its Keep for each output; false stops the parse.
 using Oracle = bool (*)(void* self, std::uint32_t state, const char* name, std::size_t size, std::uint32_t& child,
                         std::uint8_t* keeps);
-using EncodingMap = int (*)(const char* name, int* map);
 
 class Projector {
 public:
@@ -265,10 +265,7 @@ private:
         if (!parameter) static_cast<Projector*>(self)->stop(undeclared_entity);
     }
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
-        info->data = nullptr;
-        info->convert = nullptr;
-        info->release = nullptr;
-        return static_cast<Projector*>(self)->encoding_(name, info->map) ? XML_STATUS_OK : XML_STATUS_ERROR;
+        return map_encoding(static_cast<Projector*>(self)->encoding_, name, info);
     }
 
     bool too_many(const char** attributes) const {
