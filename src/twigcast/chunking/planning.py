@@ -200,7 +200,7 @@ class _Group:
 
 def _needs(query: ChunkQuery, target: Target) -> Iterator[Need]:
     if query.pattern is not None:
-        yield from target_needs(query.pattern, target)
+        yield from target_needs(query.pattern, target, content=query.answers == "content")
         return
     yield Need(exactly(target.path), Keep.TREE)
     for text in query.needs:

@@ -28,6 +28,8 @@ Engine: TypeAlias = Literal["select", "lxml"]
 class ChunkQuery:
     """One query; ``weight`` is its share in the plan, ``priority`` orders chunks (lower is earlier).
 
+    With ``answers="ranges"`` the content of what it selects is not kept for it, only byte ranges are known.
+
     Raises ``ChunkingError`` if it has neither an expression nor a function, or both.
     """
 
@@ -41,6 +43,7 @@ class ChunkQuery:
     function: Callable[[Any], Iterable[Any]] | None = None
     within: str = ""
     needs: tuple[str, ...] = ()
+    answers: Literal["content", "ranges"] = "content"
 
     def __post_init__(self) -> None:
         if bool(self.text) is (self.function is not None):
