@@ -46,6 +46,11 @@ class Profile:
     bytes: int = 0
     is_complete: bool = True
 
+    def bytes_at(self, path: Iterable[tuple[str | None, str]]) -> int:
+        """The bytes of the elements at a label path; a namespace that is not known counts as none."""
+        figures = self.paths.get(tuple((namespace or "", local) for namespace, local in path))
+        return 0 if figures is None else figures.bytes
+
     def scaled(self, size: int, document_bytes: int | None) -> int:
         """A number of bytes of the sample as one of the whole document."""
         if document_bytes is None or not self.bytes or self.is_complete:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twigcast.document.cut_points import CUT_DEPTH, PIECE_BYTES, DocumentPiece, cut_points
 from twigcast.document.encodings import (
     code_points,
     codec_name,
@@ -26,6 +27,7 @@ from twigcast.document.projection import (
     Projector,
     Slice,
     SourceMap,
+    joined_parts,
     project,
 )
 from twigcast.document.prolog import Shift, joined, relocated
@@ -49,8 +51,10 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
+    "CUT_DEPTH",
     "PART_BYTES",
     "PART_FORMS",
+    "PIECE_BYTES",
     "RECORD_LIMIT",
     "TOO_LARGE",
     "Attribute",
@@ -59,6 +63,7 @@ __all__ = [
     "Decisions",
     "Document",
     "DocumentLimits",
+    "DocumentPiece",
     "Element",
     "Instruction",
     "Keep",
@@ -88,6 +93,7 @@ __all__ = [
     "Transcriber",
     "code_points",
     "codec_name",
+    "cut_points",
     "declared_encoding",
     "descendants",
     "document_error",
@@ -95,6 +101,7 @@ __all__ = [
     "elements",
     "is_multibyte",
     "joined",
+    "joined_parts",
     "line_breaks",
     "multibyte_codec",
     "node_path",
