@@ -1,0 +1,29 @@
+"""Large documents in chunks: workers cut a document by what queries ask for, and run them on what they cut.
+
+    files ──► cut points ──► pieces ──► cut and run, in one stage ──► answers
+                                └── slices of chunks that are one document ──► joined, run ──► answers
+
+``chunks`` is a value that ``answers`` has the workers read themselves; as a table it has a row for each part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twigcast.system import lazy_names
+
+if TYPE_CHECKING:
+    from twigcast.spark.chunks.answering import answers
+    from twigcast.spark.chunks.chunk_files import Chunks, chunks
+    from twigcast.spark.chunks.chunk_matching import match_chunks
+
+__all__ = ["Chunks", "answers", "chunks", "match_chunks"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "twigcast.spark.chunks.answering": ["answers"],
+        "twigcast.spark.chunks.chunk_files": ["Chunks", "chunks"],
+        "twigcast.spark.chunks.chunk_matching": ["match_chunks"],
+    },
+)
