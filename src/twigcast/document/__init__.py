@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twigcast.document.cut_points import CUT_DEPTH, PIECE_BYTES, DocumentPiece, cut_points
 from twigcast.document.encodings import code_points, codec_name, wide_codec
 from twigcast.document.faults import TOO_LARGE, document_error
 from twigcast.document.kernel._projector import element_ranges
@@ -19,6 +20,7 @@ from twigcast.document.projection import (
     Projector,
     Slice,
     SourceMap,
+    joined_parts,
     project,
 )
 from twigcast.document.prolog import Shift, joined, relocated
@@ -41,8 +43,10 @@ from twigcast.document.tree import (
 )
 
 __all__ = [
+    "CUT_DEPTH",
     "PART_BYTES",
     "PART_FORMS",
+    "PIECE_BYTES",
     "RECORD_LIMIT",
     "TOO_LARGE",
     "Attribute",
@@ -51,6 +55,7 @@ __all__ = [
     "Decisions",
     "Document",
     "DocumentLimits",
+    "DocumentPiece",
     "Element",
     "Instruction",
     "Keep",
@@ -78,11 +83,13 @@ __all__ = [
     "Text",
     "code_points",
     "codec_name",
+    "cut_points",
     "descendants",
     "document_error",
     "element_ranges",
     "elements",
     "joined",
+    "joined_parts",
     "line_breaks",
     "node_path",
     "project",

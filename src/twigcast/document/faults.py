@@ -44,6 +44,7 @@ _OWN = {
     1010: ("no-mapping", "there is no mapping for the root element", None),
     1011: ("cut-in-markup", "the document was cut inside markup", None),
     1012: ("inconsistent-parts", "two parts of the document give one number to different elements", None),
+    1013: ("cut-in-record", "the document was cut into pieces inside a record", None),
 }
 _NO_ELEMENTS = 3
 _INVALID_TOKEN = 4

@@ -28,6 +28,11 @@ cdef extern from "projector.hpp" namespace "twigcast" nogil:
         vector[uint64_t] map
         cbool whole
 
+    cppclass PieceBounds:
+        cbool is_first, is_last
+        uint64_t preamble, start
+        vector[uint64_t] tags
+
     cppclass ProjectionFault:
         int code
         uint64_t line, column, offset
@@ -37,8 +42,9 @@ cdef extern from "projector.hpp" namespace "twigcast" nogil:
 
     cppclass Projector:
         Projector(vector[cbool] divided, uint64_t part_bytes, ProjectionLimits limits, Oracle oracle, void* asked,
-                  EncodingMap encoding, uint32_t start, const vector[uint8_t]& whole) except +
+                  EncodingMap encoding, uint32_t start, const vector[uint8_t]& whole, PieceBounds piece) except +
         cbool feed(const char* data, size_t size, cbool final) except +
+        cbool close_piece(const char* end_tags, size_t size) except +
         vector[PartSlice]& slices() except +
         const ProjectionFault& fault()
         string_view window()
@@ -99,14 +105,21 @@ cdef class ProjectorKernel:
     cdef size_t outputs
 
     def __init__(self, decisions, divided, uint64_t part_bytes, uint32_t depth, uint32_t attributes,
-                 float amplification, uint64_t amplification_threshold):
+                 float amplification, uint64_t amplification_threshold, piece=None):
         cdef ProjectionLimits limits
+        cdef PieceBounds bounds
         cdef vector[cbool] flags
         cdef vector[uint8_t] whole
         limits.depth = depth
         limits.attributes = attributes
         limits.amplification = amplification
         limits.amplification_threshold = amplification_threshold
+        if piece is not None:
+            bounds.is_first = piece.number == 0
+            bounds.is_last = piece.is_last
+            bounds.preamble = piece.preamble_bytes
+            bounds.start = piece.start
+            bounds.tags = [start for start, _ in piece.open_tags]
         self.decisions = decisions
         self.divided = [bool(each) for each in divided]
         self.outputs = len(self.divided)
@@ -114,7 +127,7 @@ cdef class ProjectorKernel:
             flags.push_back(each)
             whole.push_back(keep == 4)
         self.projector.reset(new Projector(flags, part_bytes, limits, <Oracle> ask, <void*> self,
-                                           <EncodingMap> encoding_map, decisions.start, whole))
+                                           <EncodingMap> encoding_map, decisions.start, whole, bounds))
 
     def feed(self, const unsigned char[::1] data, bint final):
         """The slices that are certain after these bytes, as tuples: output, part, start, body, map, whole."""
@@ -125,6 +138,17 @@ cdef class ProjectorKernel:
             start = <const char*> &data[0]
         with nogil:
             self.projector.get().feed(start, size, final)
+        return self._taken()
+
+    def close_piece(self, bytes end_tags):
+        """The last slices of a piece, at whose end the elements are open that these end tags close."""
+        cdef const char* start = end_tags
+        cdef size_t size = len(end_tags)
+        with nogil:
+            self.projector.get().close_piece(start, size)
+        return self._taken()
+
+    cdef list _taken(self):
         if self.raised is not None:
             raise self.raised
         cdef vector[PartSlice]* given = &self.projector.get().slices()

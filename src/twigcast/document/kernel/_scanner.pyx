@@ -2,6 +2,7 @@
 # distutils: language=c++
 """The tag scanner as Python objects: stops as tuples, names and declarations as bytes."""
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
@@ -32,7 +33,7 @@ cdef extern from "scanner.hpp" namespace "twigcast" nogil:
         cbool exists
 
     cppclass OpenTag:
-        uint64_t number
+        uint64_t number, start
 
     cppclass RootCount:
         string name
@@ -41,6 +42,7 @@ cdef extern from "scanner.hpp" namespace "twigcast" nogil:
     cppclass ScanRule:
         uint64_t elements, bytes
         vector[uint64_t] numbers
+        size_t open
         cbool subtrees, content, roots
         uint32_t depth
 
@@ -201,6 +203,35 @@ cdef class TagScanner:
             [used[0][i] for i in range(used.size())],
             runs,
         )
+
+
+def shallow_stops(const unsigned char[::1] data, uint64_t at, uint64_t bytes, size_t open, uint32_t depth):
+    """The places about every ``bytes`` where at most ``open`` elements are open; ``None`` if the scan fails.
+
+    ``data`` is a document whose root element begins at ``at``.  Each place is a pair: the offset of a start
+    tag, and the start tags that are open there as pairs of offset and name, from the root.
+    """
+    cdef ScanRule rule
+    cdef size_t size = data.shape[0], i
+    cdef ScanResult result
+    rule.bytes = bytes
+    rule.open = open
+    rule.depth = depth
+    cdef unique_ptr[Scanner] scanner
+    scanner.reset(new Scanner(move(rule), at, NULL, 0))
+    stops = []
+    while True:
+        with nogil:
+            result = scanner.get().scan(<const char*> &data[0], size, 0, True)
+        PyErr_CheckSignals()
+        if result != ScanResult.stop:
+            return None
+        tags = &scanner.get().open()
+        if tags.empty():
+            return stops
+        stops.append((scanner.get().at(),
+                      [(tags[0][i].start, _bytes(scanner.get().name(tags[0][i]))) for i in range(tags.size())]))
+        scanner.get().begin_piece()
 
 
 def line_breaks(const unsigned char[::1] data):

@@ -15,6 +15,10 @@
 // Below an element of which no output keeps anything more, frames are quiet: only their states are tracked, to
 // know which names occur in which.  document/projection/naive.py defines the bytes.
 //
+// A piece of a document is fed after its preamble, the prolog and the start tags that are open where the piece
+// begins, and before end tags for those that are open where it ends.  Of these, nothing is written: an output
+// that is not divided has the start tags from the piece before, or leaves them out, and goes on in the next.
+//
 // Memory: a window of the bytes that are not yet decided, the frames, and what is not yet taken.
 // Each call of XML_Parse that is not the last makes expat count lines once more, up to 20 % of its time.
 #pragma once
@@ -27,8 +31,11 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "input_window.hpp"
+#include "part_writer.hpp"
 #include "state_table.hpp"
 
 namespace twigcast {
@@ -41,13 +48,12 @@ struct ProjectionLimits {
     std::uint64_t amplification_threshold = 8ull << 20;
 };
 
-// Bytes of a part.  They belong at `start`; what was given beyond that before is taken back.
-struct PartSlice {
-    std::uint32_t output = 0, part = 0;
-    std::uint64_t start = 0;
-    std::string body;
-    std::vector<std::uint64_t> map;  // pairs: offset in the part, offset in the document
-    bool whole = false;
+// A stretch of a document that is read by itself.
+struct PieceBounds {
+    bool is_first = true, is_last = true;
+    std::uint64_t preamble = 0;       // how many bytes are fed before it
+    std::uint64_t start = 0;          // its offset in the document
+    std::vector<std::uint64_t> tags;  // the offsets in the document of the start tags in the preamble
 };
 
 struct ProjectionFault {
@@ -63,9 +69,11 @@ using EncodingMap = int (*)(const char* name, int* map);
 class Projector {
 public:
     Projector(std::vector<bool> divided, std::uint64_t part_bytes, ProjectionLimits limits, Oracle oracle,
-              void* asked, EncodingMap encoding, std::uint32_t start, const std::vector<std::uint8_t>& whole)
+              void* asked, EncodingMap encoding, std::uint32_t start, const std::vector<std::uint8_t>& whole,
+              PieceBounds piece)
         : outputs_(divided.size()), part_bytes_(part_bytes), limits_(limits), oracle_(oracle), asked_(asked),
-          encoding_(encoding), table_(divided.size()) {
+          encoding_(encoding), table_(divided.size()), piece_(std::move(piece)),
+          shift_(piece_.start - piece_.preamble) {
         parser_ = XML_ParserCreateNS(nullptr, separator);
         XML_SetUserData(parser_, this);
         XML_SetElementHandler(parser_, on_start, on_end);
@@ -77,8 +85,11 @@ public:
         frames_.push_back({start});
         keeps_.assign(outputs_.size(), keep_above);
         for (std::size_t o = 0; o < outputs_.size(); ++o) {
-            outputs_[o].divided = divided[o];
-            if (whole[o]) outputs_[o].tree = whole_document;
+            PartWriter& output = outputs_[o];
+            output.divided = divided[o];
+            output.begun = !piece_.is_first && !output.divided;
+            output.from = piece_.preamble;
+            if (whole[o]) output.tree = whole_document;
         }
     }
     ~Projector() { XML_ParserFree(parser_); }
@@ -87,58 +98,58 @@ public:
     // False after an error, which `fault` has; after the last block all parts are finished.
     bool feed(const char* data, std::size_t size, bool final) {
         if (fault_.code) return false;
-        if (fed_ == 0 && size) first_ = data[0];
-        if (fed_ < 2 && fed_ + size >= 2) detect_width(fed_ ? data[0] : data[1]);
-        window_.append(data, size);
-        fed_ += size;
+        window_.add(data, size);
         const auto status = XML_Parse(parser_, data, static_cast<int>(size), final);
         if (!fault_.code && status != XML_STATUS_OK) fault(XML_GetErrorCode(parser_));
+        if (!fault_.code && is_closing_ && !is_over_) fault(cut_in_record);
         if (fault_.code) {
-            for (std::uint32_t o = 0; o < outputs_.size(); ++o) take_back(o);
+            if (piece_.is_first && piece_.is_last)
+                for (std::uint32_t o = 0; o < outputs_.size(); ++o) take_back(o);
+            window_.keep(fault_.offset);
             return false;
         }
+        if (is_over_) return true;
         const XML_Index index = XML_GetCurrentByteIndex(parser_);
-        const std::uint64_t safe = final ? fed_ : index < 0 ? base_ : static_cast<std::uint64_t>(index);
-        settle(safe);
+        const std::uint64_t safe = final ? window_.end() : index < 0 ? 0 : static_cast<std::uint64_t>(index);
+        const std::uint64_t needed = settle(safe);
         if (final)
             for (std::uint32_t o = 0; o < outputs_.size(); ++o)
                 if (outputs_[o].tree == whole_document) finish_part(o);
+        window_.keep(has_root() ? needed : 0);
         return true;
+    }
+
+    // Ends a piece that is not the last; `end_tags` closes what is open there.
+    bool close_piece(const char* end_tags, std::size_t size) {
+        is_closing_ = true;
+        piece_end_ = window_.end();
+        return feed(end_tags, size, true);
     }
 
     std::vector<PartSlice>& slices() {
         for (std::uint32_t o = 0; o < outputs_.size(); ++o)
-            if (!outputs_[o].slice.body.empty()) give(o, false);
+            if (!outputs_[o].slice.body.empty()) outputs_[o].give(o, false, given_);
         return given_;
     }
 
     const ProjectionFault& fault() const { return fault_; }
-    std::uint64_t fed() const { return fed_; }
-    std::string_view window() const { return window_; }
-    std::uint64_t window_start() const { return base_; }
+    std::string_view window() const { return window_.tail(); }
+    std::uint64_t window_start() const { return window_.start(); }
     StateTable& table() { return table_; }
 
 private:
     static constexpr char separator = '\f';
-    static constexpr std::uint64_t most_gap = 64, none = ~0ull;
+    static constexpr std::uint64_t most_gap = 64, none = PartWriter::none;
     static constexpr std::uint32_t whole_document = ~0u;
     enum Error : int { external_entity = 21, too_deep = 1002, too_many_attributes = 1003, undeclared_entity = 1004,
-                       oracle_failed = 2001 };
+                       cut_in_record = 1013, oracle_failed = 2001 };
 
     struct Frame {
         std::uint32_t state = 0;
         bool quiet = false, in_entity = false;
-        std::uint32_t base = 0;  // the innermost frame, this or an outer one, that is in no entity
-        std::uint64_t start = 0;
+        std::uint32_t base = 0;   // the innermost frame, this or an outer one, that is in no entity
+        std::uint64_t start = 0;  // in the document
         std::string tag;
-    };
-
-    struct Output {
-        bool divided = false, begun = false;
-        std::uint32_t written = 0, tree = 0, part = 0, good_written = 0;
-        std::uint64_t from = 0, gap = none, last = none, length = 0, good = 0;
-        bool unit_kept = false;
-        PartSlice slice;
     };
 
     std::uint8_t& keep(std::size_t depth, std::size_t o) { return keeps_[depth * outputs_.size() + o]; }
@@ -167,15 +178,16 @@ private:
         if (frame.quiet) return;
         const auto at = static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_));
         if (depth == 1) begin_document(at);
-        frame.start = at;
-        frame.in_entity = sign(at) == '&';
+        frame.start = at + shift_;
+        frame.in_entity = window_.sign(at) == '&';
         frame.base = frame.in_entity ? parent.base : static_cast<std::uint32_t>(depth);
         const std::uint8_t* wanted = table_.keeps(frame.state);
-        if (frame.in_entity) return start_in_entity(frame, wanted);
+        if (at < piece_.preamble) return start_in_preamble(frame, at, wanted);
+        if (frame.in_entity) return start_in_entity(frame, at, wanted);
         std::uint64_t tag_end = 0;  // searched for if it is needed
         bool active = false, unnamed = true;
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
-            Output& output = outputs_[o];
+            PartWriter& output = outputs_[o];
             std::uint8_t& own = keep(depth, o);
             own = keep_drop;
             if (output.tree) continue;
@@ -194,27 +206,48 @@ private:
                 continue;
             }
             if (!tag_end) tag_end = token_end(at, '>');
-            if (unnamed) frame.tag.assign(bytes(at), tag_end - at);
+            if (unnamed) set_tag(frame, at, tag_end);
             unnamed = false;
             if (own == keep_above) continue;
             open_ancestors(o, depth - 1);
             write(o, at, tag_end);
             output.written = static_cast<std::uint32_t>(depth);
             output.from = tag_end;
-            if (depth == 1) note_good(output);
+            if (depth == 1) output.note_good();
         }
         frame.quiet = !active;
     }
 
-    void start_in_entity(Frame& frame, const std::uint8_t* wanted) {
-        const std::uint64_t at = frame.start;
+    // An element that is open where the piece begins: its start tag is in the piece before, or left out there.
+    void start_in_preamble(Frame& frame, std::uint64_t at, const std::uint8_t* wanted) {
+        if (depth_ > piece_.tags.size()) return stop(cut_in_record);
+        frame.start = piece_.tags[depth_ - 1];
+        set_tag(frame, at, token_end(at, '>'));
+        frame.quiet = true;
+        for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
+            PartWriter& output = outputs_[o];
+            std::uint8_t& own = keep(depth_, o);
+            own = keep_drop;
+            if (output.tree) continue;
+            own = wanted[o];
+            const bool is_tag = keep(depth_ - 1, o) == keep_own || (depth_ == 1 && !output.divided);
+            if (is_tag) own = std::max<std::uint8_t>(own, keep_tag);
+            if (own == keep_drop) continue;
+            frame.quiet = false;
+            if (own == keep_tree && output.divided) return stop(cut_in_record);
+            if (own == keep_tree) output.tree = static_cast<std::uint32_t>(depth_);
+            else if (!output.divided) output.written = static_cast<std::uint32_t>(depth_);
+        }
+    }
+
+    void start_in_entity(Frame& frame, std::uint64_t at, const std::uint8_t* wanted) {
         if (at != unit_start_) {
             unit_start_ = at;
             unit_end_ = token_end(at, ';');
-            for (Output& output : outputs_) output.unit_kept = false;
+            for (PartWriter& output : outputs_) output.unit_kept = false;
         }
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
-            Output& output = outputs_[o];
+            PartWriter& output = outputs_[o];
             keep(depth_, o) = keep_drop;
             if (output.tree) continue;
             output.gap = none;
@@ -222,13 +255,14 @@ private:
             output.unit_kept = true;
             open_ancestors(o, frame.base);
             write(o, unit_start_, unit_end_);
-            note_good(output);
+            output.note_good();
             if (output.divided && output.length >= part_bytes_) finish_part(o);
         }
     }
 
     void end() {
         if (fault_.code) return;
+        if (is_closing_ && static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) >= piece_end_) return end_piece();
         const std::size_t depth = depth_--;
         const Frame& frame = frames_[depth];
         if (frame.quiet || frame.in_entity) return;
@@ -236,13 +270,13 @@ private:
         const auto count = static_cast<std::uint64_t>(XML_GetCurrentByteCount(parser_));
         const std::uint64_t after = at + count;  // an empty element has no end tag: its end is reported after it
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
-            Output& output = outputs_[o];
+            PartWriter& output = outputs_[o];
             const bool in_own = keep(depth - 1, o) == keep_own;
             if (output.tree) {
                 if (output.tree != depth) continue;
                 write(o, output.from, after);
                 output.tree = 0;
-                note_good(output);
+                output.note_good();
                 if (output.divided && output.length >= part_bytes_) finish_part(o);
                 else if (!in_own) output.gap = after;
             } else {
@@ -250,11 +284,33 @@ private:
                 if (output.written < depth) continue;
                 write(o, keep(depth, o) == keep_own ? output.from : at, after);
                 output.written = static_cast<std::uint32_t>(depth - 1);
-                note_good(output);
+                output.note_good();
             }
             if (in_own) output.from = after;
             if (depth == 1 && output.begun) finish_part(o);
         }
+    }
+
+    // At the first of the end tags that close a piece.  Every open element that an output has not left out counts as
+    // written from here on.
+    void end_piece() {
+        if (is_over_) return;
+        settle(piece_end_);
+        for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
+            PartWriter& output = outputs_[o];
+            if (output.divided) {
+                if (output.tree) return stop(cut_in_record);
+                if (output.begun) finish_part(o);
+                continue;
+            }
+            std::size_t depth = 0;
+            const auto is_kept = [&](std::uint8_t each) { return each != keep_drop && each != keep_tree; };
+            if (!output.tree)
+                while (depth < depth_ && !frames_[depth + 1].quiet && is_kept(keep(depth + 1, o))) ++depth;
+            open_ancestors(o, depth);
+            output.give(o, true, given_);
+        }
+        is_over_ = true;
     }
 
     static int on_external(XML_Parser parser, const char*, const char*, const char*, const char*) {
@@ -293,117 +349,61 @@ private:
     // Writing
 
     void begin_document(std::uint64_t root) {
-        prolog_.assign(window_, 0, root);
-        for (std::uint32_t o = 0; o < outputs_.size(); ++o)
-            if (outputs_[o].tree == whole_document) outputs_[o].begun = true;
+        window_.copy(prolog_, 0, root);
+        for (PartWriter& output : outputs_)
+            if (output.tree == whole_document) output.begun = true;
+    }
+
+    void set_tag(Frame& frame, std::uint64_t start, std::uint64_t end) {
+        frame.tag.clear();
+        window_.copy(frame.tag, start, end);
     }
 
     void open_ancestors(std::uint32_t o, std::size_t depth) {
-        Output& output = outputs_[o];
+        PartWriter& output = outputs_[o];
         if (!output.begun) {
             output.begun = true;
-            append(output, prolog_, 0);
+            output.append(prolog_, 0);
         }
         for (std::size_t d = output.written + 1; d <= depth; ++d)
-            if (!frames_[d].in_entity) append(output, frames_[d].tag, frames_[d].start);
+            if (!frames_[d].in_entity) output.append(frames_[d].tag, frames_[d].start);
         output.written = static_cast<std::uint32_t>(std::max<std::size_t>(output.written, depth));
     }
 
     void write(std::uint32_t o, std::uint64_t start, std::uint64_t end) {
-        if (start < end) append(outputs_[o], {bytes(start), end - start}, start);
+        outputs_[o].append(window_, start, end, start + shift_);
     }
 
-    void append(Output& output, std::string_view text, std::uint64_t source) {
-        if (text.empty()) return;
-        if (source != output.last) {
-            output.slice.map.push_back(output.length);
-            output.slice.map.push_back(source);
-        }
-        output.slice.body.append(text);
-        output.length += text.size();
-        output.last = source + text.size();
-    }
-
-    void note_good(Output& output) {
-        output.good = output.length;
-        output.good_written = output.written;
-    }
-
-    void give(std::uint32_t o, bool whole) {
-        Output& output = outputs_[o];
-        output.slice.output = o;
-        output.slice.part = output.part;
-        output.slice.whole = whole;
-        given_.push_back(std::move(output.slice));
-        output.slice = PartSlice{};
-        output.slice.start = output.length;
-    }
-
-    void close(Output& output, std::uint32_t written) {
+    // Makes the end tags of open elements: the only bytes that are not copied.
+    void close(PartWriter& output, std::uint32_t written) {
         for (std::size_t d = written; d > 0; --d) {
             if (frames_[d].in_entity) continue;
-            put(output, "</");
-            const std::string& tag = frames_[d].tag;
-            std::size_t end = width_;
-            while (!ends_name(tag, end)) end += width_;
-            output.slice.body.append(tag, width_, end - width_);
-            put(output, ">");
-        }
-    }
-
-    bool ends_name(const std::string& tag, std::size_t at) const {
-        if (width_ == 2 && tag[at + 1 - low_]) return false;
-        const char c = tag[at + low_];
-        return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '/' || c == '>';
-    }
-
-    void put(Output& output, const char* text) {
-        for (; *text; ++text) {
-            if (width_ == 2 && low_ == 1) output.slice.body.push_back('\0');
-            output.slice.body.push_back(*text);
-            if (width_ == 2 && low_ == 0) output.slice.body.push_back('\0');
+            window_.put(output.slice.body, "</");
+            output.slice.body.append(window_.name_in(frames_[d].tag));
+            window_.put(output.slice.body, ">");
         }
     }
 
     void finish_part(std::uint32_t o) {
-        Output& output = outputs_[o];
-        close(output, output.written);
-        end_part(o);
-    }
-
-    void end_part(std::uint32_t o) {
-        Output& output = outputs_[o];
-        give(o, true);
-        ++output.part;
-        output.begun = false;
-        output.written = output.good_written = 0;
-        output.length = output.good = 0;
-        output.last = output.gap = none;
-        output.slice.start = 0;
+        close(outputs_[o], outputs_[o].written);
+        outputs_[o].end(o, given_);
     }
 
     // After an error: back to the last element that was whole; what is still open is closed.
     void take_back(std::uint32_t o) {
-        Output& output = outputs_[o];
+        PartWriter& output = outputs_[o];
         if (!output.begun || !output.good) return;
-        PartSlice& slice = output.slice;
-        if (output.good >= slice.start) {
-            slice.body.resize(output.good - slice.start);
-        } else {
-            slice.body.clear();
-            slice.start = output.good;
-        }
-        while (!slice.map.empty() && slice.map[slice.map.size() - 2] >= output.good) slice.map.resize(slice.map.size() - 2);
+        output.take_back();
         close(output, output.good_written);
-        end_part(o);
+        output.end(o, given_);
     }
 
-    // At the end of a block: copies what is certain, and forgets the bytes that nobody needs any more.
-    void settle(std::uint64_t safe) {
+    // Copies what is certain up to an offset, and returns the offset of the first byte that is still needed.
+    std::uint64_t settle(std::uint64_t safe) {
         std::uint64_t needed = safe;
         const Frame& frame = frames_[depth_];
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
-            Output& output = outputs_[o];
+            PartWriter& output = outputs_[o];
             const bool own = !output.tree && depth_ && !frame.quiet && keep(frame.base, o) == keep_own;
             if (output.tree || own) {
                 if (output.tree == whole_document) output.begun = true;
@@ -416,46 +416,16 @@ private:
             if (output.gap != none && safe > output.gap && safe - output.gap > most_gap) output.gap = none;
             needed = std::min(needed, output.gap);
         }
-        if (has_root()) drop_before(needed);
+        return needed;
     }
 
     bool has_root() const { return frames_.size() > 1; }
 
-    void drop_before(std::uint64_t offset) {
-        if (offset <= base_) return;
-        window_.erase(0, offset - base_);
-        base_ = offset;
-    }
-
-    // Bytes and characters
-
-    const char* bytes(std::uint64_t at) const { return window_.data() + (at - base_); }
-
-    void detect_width(char second) {
-        const auto a = static_cast<unsigned char>(first_), b = static_cast<unsigned char>(second);
-        if ((a == 0xFF && b == 0xFE) || (a == '<' && b == 0)) width_ = 2, low_ = 0;
-        if ((a == 0xFE && b == 0xFF) || (a == 0 && b == '<')) width_ = 2, low_ = 1;
-    }
-
-    // The character at an offset, if it is one of ASCII.
-    char sign(std::uint64_t at) const {
-        if (at + width_ > fed_) return '\0';
-        const char* p = bytes(at);
-        return width_ == 2 && p[1 - low_] ? '\x7f' : p[low_];
-    }
-
     // Where the tag or reference at an offset ends.  Expat reports it, too, but not after some references.
     std::uint64_t token_end(std::uint64_t at, char last) const {
         const auto count = static_cast<std::uint64_t>(XML_GetCurrentByteCount(parser_));
-        if (count > width_ && sign(at + count - width_) == last) return at + count;
-        char quote = '\0';
-        for (;; at += width_) {
-            const char c = sign(at);
-            if (at >= fed_) return fed_;
-            if (quote) quote = c == quote ? '\0' : quote;
-            else if (c == last) return at + width_;
-            else if (last == '>' && (c == '"' || c == '\'')) quote = c;
-        }
+        if (count > window_.width() && window_.sign(at + count - window_.width()) == last) return at + count;
+        return window_.token_end(at, last);
     }
 
     // Errors
@@ -473,22 +443,24 @@ private:
     }
 
     XML_Parser parser_;
-    std::vector<Output> outputs_;
+    std::vector<PartWriter> outputs_;
     std::uint64_t part_bytes_;
     ProjectionLimits limits_;
     Oracle oracle_;
     void* asked_;
     EncodingMap encoding_;
     StateTable table_;
+    PieceBounds piece_;
+    std::uint64_t shift_;                // from offsets of what is fed to offsets in the document
+    std::uint64_t piece_end_ = none;
+    bool is_closing_ = false, is_over_ = false;
     std::vector<std::uint8_t> asked_keeps_;
     std::vector<Frame> frames_;          // the document node, then the open elements
     std::vector<std::uint8_t> keeps_;    // what each output keeps of each of them
     std::size_t depth_ = 0;
-    std::string window_, prolog_;
-    std::uint64_t base_ = 0, fed_ = 0;   // offset of the window; bytes so far
+    InputWindow window_;
+    std::string prolog_;
     std::uint64_t unit_start_ = none, unit_end_ = 0;
-    char first_ = 0;
-    std::size_t width_ = 1, low_ = 0;    // of a character, and its byte that has ASCII
     ProjectionFault fault_;
     std::vector<PartSlice> given_;
 };

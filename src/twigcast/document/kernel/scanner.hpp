@@ -64,6 +64,7 @@ struct ScanRule {
     std::uint64_t elements = 0;          // stop before the first start tag after so many elements
     std::uint64_t bytes = 0;             // … after so many bytes
     std::vector<std::uint64_t> numbers;  // … before the elements of these numbers, in rising order
+    std::size_t open = ~std::size_t{0};  // stop only where at most so many elements are open
     bool subtrees = false;  // stop only where an open element has a run; a stop counts its own element
     bool content = false;   // any content, not one root element with white space around it
     bool roots = false;     // count roots
@@ -378,6 +379,7 @@ private:
     bool stops(const char* p) {
         if (piece_elements_ < most_elements_ && offset(p) < most_offset_ && elements_ + 1 < next_number_)
             return false;
+        if (stack_.size() > rule_.open) return false;
         const bool is_given = elements_ + 1 == next_number_;
         if (is_given) next_number_ = ++next_ < rule_.numbers.size() ? rule_.numbers[next_] : never;
         const bool is_over = piece_elements_ >= most_elements_ || offset(p) >= most_offset_;

@@ -6,7 +6,7 @@ memory that does not grow with the document.  A ``SourceMap`` leads from an outp
 """
 
 from twigcast.document.projection.decisions import Decisions, Keep, LabelPath, PathDecisions
-from twigcast.document.projection.naive import ProjectedPart, project
+from twigcast.document.projection.naive import ProjectedPart, joined_parts, project
 from twigcast.document.projection.projector import PART_BYTES, Projected, Projector, Slice
 from twigcast.document.projection.source_map import SourceMap
 
@@ -21,5 +21,6 @@ __all__ = [
     "Projector",
     "Slice",
     "SourceMap",
+    "joined_parts",
     "project",
 ]

@@ -12,11 +12,13 @@ Everything is a copied range of bytes, but for the end tags that close a part be
 - Between two subtrees with no element in between, a gap of up to 64 bytes is kept, so that a run of records
   is one range.
 - A divided output closes its part at the end of a subtree once the part has ``part_bytes``.
+- At a cut between two pieces, a divided output closes its part; any other output writes the start tags of all
+  open elements that it does not drop.  No gap is kept across a cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from twigcast.document.projection.decisions import Decisions, Keep
@@ -35,19 +37,49 @@ class ProjectedPart:
 
 
 def project(
-    document: Document, decisions: Decisions, divided: Sequence[bool], part_bytes: int
+    document: Document,
+    decisions: Decisions,
+    divided: Sequence[bool],
+    part_bytes: int,
+    cuts: Sequence[int] = (),
 ) -> list[list[ProjectedPart]]:
-    """The parts of each output; an output that is not divided has one, a divided one may have none."""
+    """The parts of each output; an output that is not divided has one, a divided one may have none.
+
+    ``cuts`` has the offsets at which the document is cut into pieces, each just before a start tag.
+    """
     return [
-        _Projection(document, decisions, output, part_bytes if is_divided else None).parts()
+        _Projection(document, decisions, output, part_bytes if is_divided else None, cuts).parts()
         for output, is_divided in enumerate(divided)
     ]
+
+
+def joined_parts(parts: Iterable[ProjectedPart]) -> ProjectedPart:
+    """One part that several make, one after the other: an output that consecutive pieces have written."""
+    body = bytearray()
+    pairs: list[tuple[int, int]] = []
+    last = -1
+    for part in parts:
+        for offset, source in part.source_map.pairs():
+            if offset or source != last:
+                pairs.append((len(body) + offset, source))
+        body += part.body
+        if part.body:
+            last = part.source_map.end(len(part.body))
+    return ProjectedPart(bytes(body), SourceMap(pairs))
 
 
 class _Projection:
     """Writes one output: the parts that are finished, the part that is being written, the open elements."""
 
-    def __init__(self, document: Document, decisions: Decisions, output: int, part_bytes: int | None) -> None:
+    def __init__(
+        self,
+        document: Document,
+        decisions: Decisions,
+        output: int,
+        part_bytes: int | None,
+        cuts: Sequence[int],
+    ) -> None:
+        self.cuts = frozenset(cuts)
         self.document = document
         self.body = document.body
         self.decisions = decisions
@@ -82,6 +114,8 @@ class _Projection:
     def element(self, element: Element, state: int, keep: Keep) -> None:
         """Write what is kept of an element that has bytes of its own."""
         if keep is Keep.DROP:
+            if any(element.start < each < element.end for each in self.cuts):
+                self.cut()
             return
         if keep is Keep.TREE:
             self.write(element.start, element.end)
@@ -103,6 +137,9 @@ class _Projection:
         tree_end: int | None = None
         for unit in self.units(element):
             start = unit[0].start
+            if start in self.cuts:
+                self.cut()
+                tree_end = None
             if keep is Keep.OWN:
                 if self.is_reference(start):
                     continue  # it is among the bytes that are copied anyway
@@ -143,6 +180,13 @@ class _Projection:
                 self.is_kept(child, step(state, child.namespace, child.local)) for child in elements(element)
             )
         )
+
+    def cut(self) -> None:
+        """Go on in the next piece."""
+        if self.part_bytes is None:
+            self.open_ancestors()
+        elif self.written:
+            self.finish()
 
     # Bytes
 

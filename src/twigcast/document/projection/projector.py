@@ -8,13 +8,21 @@
 It knows label paths, ``Keep`` and byte ranges, but no query.  There are no files and no clock here.
 If the document breaks off or is malformed, each part is taken back to its last element that was whole and is
 closed there; ``Projected.error`` says what is wrong and where.
+
+    projector = Projector(decisions, divided, piece=piece)      a DocumentPiece of cut_points
+    for block in piece.blocks(source): …
+
+A piece gives slices like a document, with source maps of the document.  Parts of divided outputs are closed
+where the piece ends.  Of each other output a piece has one part, and these put together in the order of the
+pieces (``joined_parts``) are the output: what ``project`` writes with these cuts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from twigcast.document.cut_points import DocumentPiece
 from twigcast.document.faults import EMPTY, document_error
 from twigcast.document.kernel._projector import ProjectorKernel
 from twigcast.document.limits import DocumentLimits
@@ -25,6 +33,7 @@ from twigcast.errors import DocumentError
 PART_BYTES = 8 << 20
 BLOCK = 1 << 20  # bytes that expat gets at once: it copies what it gets
 _HEAD = 100
+_UNCLOSED_TOKEN = 5
 _DEFAULT_LIMITS = DocumentLimits()
 
 
@@ -67,6 +76,9 @@ class Projector:
 
     ``divided`` says for each output whether it is divided into parts of about ``part_bytes``; a divided
     output keeps whole subtrees and their ancestors only.  ``limits.bytes`` is not a limit here.
+    With a ``piece``, an error says only that the piece cannot be used: its position is not that in the
+    document, and what was given before it has to be dropped.  ``cut-in-record`` is the code if the piece
+    begins or ends within a subtree that a divided output keeps.
     Cost: that of expat, and two probes of a table for each start tag; a decision is asked for once.
     """
 
@@ -76,8 +88,10 @@ class Projector:
         divided: Sequence[bool],
         part_bytes: int = PART_BYTES,
         limits: DocumentLimits = _DEFAULT_LIMITS,
+        piece: DocumentPiece | None = None,
     ) -> None:
         self.limits = limits
+        self._piece = piece
         self.bytes = 0
         self.error: DocumentError | None = None
         self._head = b""
@@ -90,6 +104,7 @@ class Projector:
             limits.attributes,
             limits.amplification,
             limits.amplification_threshold,
+            piece,
         )
 
     def feed(self, block: bytes | memoryview) -> list[Slice]:
@@ -101,22 +116,29 @@ class Projector:
 
     def finish(self) -> Projected:
         """End the document."""
-        slices = list(self._feed(b"", is_last=True))
+        piece = self._piece
+        if piece is not None and self.error is None and self.bytes != piece.bytes_to_read:
+            self.error = document_error(_UNCLOSED_TOKEN, 1, 0, piece.start, limits=self.limits)
+        if piece is None or piece.is_last:
+            slices = list(self._feed(b"", is_last=True))
+        else:
+            slices = self._taken(self._kernel.close_piece(piece.end_tags)) if self.error is None else []
         return Projected(slices, self._kernel.steps(), self.error)
 
-    def _feed(self, block: bytes | memoryview, *, is_last: bool) -> Iterator[Slice]:
+    def _feed(self, block: bytes | memoryview, *, is_last: bool) -> list[Slice]:
         if self.error is not None:
-            return
+            return []
         if len(self._head) < _HEAD:
             self._head += bytes(block[: _HEAD - len(self._head)])
         if self._is_blank:
             self._is_blank = not bytes(block).removeprefix(b"\xef\xbb\xbf").strip()
         self.bytes += len(block)
-        given = self._kernel.feed(block, is_last)
+        return self._taken(self._kernel.feed(block, is_last))
+
+    def _taken(self, given: list[tuple[int, int, int, bytes, bytes, bool]]) -> list[Slice]:
         if self._kernel.fault is not None:
             self.error = self._located(*self._kernel.fault)
-        for output, part, start, body, map_bytes, is_whole in given:
-            yield Slice(output, part, start, body, map_bytes, is_whole)
+        return [Slice(*each) for each in given]
 
     def _located(self, number: int, line: int, column: int, offset: int) -> DocumentError:
         """The error that ``read`` raises for the whole document, of which only a window is here."""
