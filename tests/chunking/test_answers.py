@@ -178,7 +178,7 @@ def test_trap_20_the_rest_is_not_the_document() -> None:
     queries = [ChunkQuery(1, "/a/b"), ChunkQuery(2, "/a/b"), ChunkQuery(3, "/a/c/d")]
     scheme = plan(queries, profile=profile([body]), chunks=1)
     assert [(chunk.name, chunk.kind) for chunk in scheme.chunks] == [("b", "divided"), ("rest", "one")]
-    from twigcast.chunking.running import DocumentPass
+    from twigcast.chunking import DocumentPass
     from twigcast.document import DocumentLimits
 
     parts = list(DocumentPass([body], scheme, 1 << 20, 1 << 20, DocumentLimits()))

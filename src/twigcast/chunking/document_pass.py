@@ -17,7 +17,7 @@ from twigcast.chunking.answers import PartOfChunk
 from twigcast.chunking.kept_paths import KeptPaths
 from twigcast.chunking.outline import Outline, Pair
 from twigcast.chunking.scheme import Chunk, Scheme
-from twigcast.document import CUT_DEPTH, DocumentLimits, Piece, Projector, Slice, SourceMap
+from twigcast.document import CUT_DEPTH, DocumentLimits, DocumentPiece, Projector, Slice, SourceMap
 from twigcast.errors import ChunkingError, DocumentError
 
 Blocks: TypeAlias = Iterable[bytes]
@@ -37,7 +37,7 @@ class DocumentPass:
         part_bytes: int,
         most_bytes: int,
         limits: DocumentLimits,
-        piece: Piece | None = None,
+        piece: DocumentPiece | None = None,
     ) -> None:
         self.error: DocumentError | None = None
         self.foreign: list[Pair] = []

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from twigcast.chunking.outline import Pair
 from twigcast.chunking.document_pass import foreign_pairs
+from twigcast.chunking.outline import Pair
 from twigcast.chunking.running import Source, blocks_of, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 from twigcast.document import PART_BYTES, DocumentLimits, Projector, Slice

@@ -24,7 +24,7 @@ from twigcast.chunking.document_pass import DocumentPass, JoinedSlices, piece_de
 from twigcast.chunking.outline import Pair
 from twigcast.chunking.running import ChunkRun, Pass
 from twigcast.chunking.scheme import Scheme
-from twigcast.document import DocumentLimits, Piece, cut_points
+from twigcast.document import DocumentLimits, DocumentPiece, cut_points
 from twigcast.errors import ChunkingError
 
 _PLACELESS = ("row", "value")
@@ -53,7 +53,7 @@ class PieceRunner:
     limits: DocumentLimits
     answered: Scheme | None = None
 
-    def run(self, piece: Piece) -> PieceAnswers:
+    def run(self, piece: DocumentPiece) -> PieceAnswers:
         """Cut a piece and run the queries on its parts."""
         cut = DocumentPass(
             piece.blocks(self.path), self.scheme, self.part_bytes, self.most_bytes, self.limits, piece
@@ -79,7 +79,9 @@ class PieceRunner:
 class ParallelRun(ChunkRun):
     """A ``ChunkRun`` of a file by several processes."""
 
-    def __init__(self, document: Any, scheme: Scheme, *, cores: int, piece_bytes: int, **options: Any) -> None:
+    def __init__(
+        self, document: Any, scheme: Scheme, *, cores: int, piece_bytes: int, **options: Any
+    ) -> None:
         super().__init__(document, scheme, **options)
         self._cores = cores
         self._piece_bytes = piece_bytes
@@ -93,7 +95,7 @@ class ParallelRun(ChunkRun):
         with _pool(runner, min(self._cores, len(pieces))) as pool:
             return (yield from self._pieces(pool, pieces, runner))
 
-    def _pieces(self, pool: ProcessPoolExecutor, pieces: list[Piece], runner: PieceRunner) -> Pass:
+    def _pieces(self, pool: ProcessPoolExecutor, pieces: list[DocumentPiece], runner: PieceRunner) -> Pass:
         scheme = runner.scheme
         joined = {
             each.number: JoinedSlices(self._most_bytes) for each in scheme.chunks if not each.is_divided
@@ -170,7 +172,7 @@ def _begin(data: bytes) -> None:
     _runner = pickle.loads(data)
 
 
-def _run_piece(piece: Piece) -> PieceAnswers:
+def _run_piece(piece: DocumentPiece) -> PieceAnswers:
     assert _runner is not None
     return _runner.run(piece)
 
@@ -180,7 +182,9 @@ def _run_part(part: PartOfChunk) -> list[Answer | QueryFailure]:
     return _runner.run_part(part)
 
 
-def _in_order(pool: ProcessPoolExecutor, pieces: Iterable[Piece], ahead: int) -> Iterator[PieceAnswers]:
+def _in_order(
+    pool: ProcessPoolExecutor, pieces: Iterable[DocumentPiece], ahead: int
+) -> Iterator[PieceAnswers]:
     """What the pieces give, in their order; only some are run ahead of the one that is waited for."""
     waiting: deque[Future[PieceAnswers]] = deque()
     try:

@@ -83,7 +83,9 @@ def chunks(
     ``options`` are those of Spark's format ``binaryFile``, and ``links``.
     """
     if order not in get_args(Order):
-        raise StageError(f"expected order to be {' or '.join(get_args(Order))}, got {order!r}", code="options")
+        raise StageError(
+            f"expected order to be {' or '.join(get_args(Order))}, got {order!r}", code="options"
+        )
     prepare_workers(spark)
     given = dict(options or {})
     links: Any = given.pop("links", "skip")
@@ -123,13 +125,11 @@ class PartRows:
     columns = CHUNKS
     arrow = ARROW_CHUNKS
 
-    def __init__(self) -> None:
-        self._scheme: Scheme | None = None
+    def __init__(self, scheme: Scheme | None = None) -> None:
+        self._scheme = scheme
 
     def begin(self, scheme: Scheme) -> PartRows:
-        made = PartRows()
-        made._scheme = scheme
-        return made
+        return PartRows(scheme)
 
     def use(self, path: str, part: PartOfChunk, foreign: tuple[Pair, ...]) -> Iterator[Row]:
         assert self._scheme is not None

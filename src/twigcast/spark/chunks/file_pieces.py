@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from twigcast.chunking import MOST_BYTES, Scheme, piece_depth
-from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits, Piece, cut_points
+from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits, DocumentPiece, cut_points
 from twigcast.spark.columns import ErrorRow, error_without_position
 from twigcast.spark.sources.archive_limits import ArchiveLimits, TooMuch
 from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file
@@ -22,6 +22,7 @@ _ARROW_PIECES = pa.schema(
     [("path", pa.string()), ("number", pa.int32()), ("piece", pa.binary()), ("refusal", pa.string())]
 )
 _BLOCK = 1 << 20
+_UNBOUNDED = DocumentLimits(bytes=1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Cutting:
     part_bytes: int = PART_BYTES
     most_bytes: int = MOST_BYTES
     piece_bytes: int = PIECE_BYTES
-    limits: DocumentLimits = DocumentLimits(bytes=1 << 62)
+    limits: DocumentLimits = _UNBOUNDED
     links: Links = "follow"
     max_unpacked_bytes: int = ArchiveLimits().bytes
     """Of a compressed file."""
@@ -50,7 +51,7 @@ def piece_rows(batches: Iterator[pa.RecordBatch], *, cutting: Cutting) -> Iterat
             )
 
 
-def pieces_of(path: str, length: int, cutting: Cutting) -> list[Piece]:
+def pieces_of(path: str, length: int, cutting: Cutting) -> list[DocumentPiece]:
     """The pieces of a file; none if it is to be read as a whole: a small, compressed or remote one."""
     if length <= cutting.piece_bytes or is_compressed(path):
         return []
@@ -73,7 +74,7 @@ class UnreadableFile(Exception):
         self.row = row
 
 
-def piece_blocks(path: str, piece: Piece, links: Links) -> Iterator[bytes]:
+def piece_blocks(path: str, piece: DocumentPiece, links: Links) -> Iterator[bytes]:
     """What a parser of the piece is fed; raises ``UnreadableFile``."""
     with _reported(), open_file(path, links=links) as file:
         for start, end in [*piece.preamble, (piece.start, piece.end)]:

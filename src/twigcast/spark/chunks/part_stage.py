@@ -45,7 +45,7 @@ from twigcast.chunking import (
     settled,
     too_wide,
 )
-from twigcast.document import Piece
+from twigcast.document import DocumentPiece
 from twigcast.errors import ChunkingError
 from twigcast.spark.chunks.file_pieces import (
     PIECES,
@@ -176,7 +176,7 @@ class _Work:
             for made in self._whole(path, user):
                 yield {"tc_kind": "row", "tc_path": path, **made}
             return
-        piece: Piece = pickle.loads(row["piece"])
+        piece: DocumentPiece = pickle.loads(row["piece"])
         note = {"tc_path": path, "tc_piece": piece.number}
         cutting = self.cutting
         cut = DocumentPass(
@@ -203,7 +203,12 @@ class _Work:
         for number, size in cut.too_wide.items():
             yield {"tc_kind": "slice", **note, "tc_chunk": number, "tc_size": size}
         foreign = json.dumps(cut.foreign)
-        yield {"tc_kind": "end", **note, "tc_foreign": foreign, "tc_failed": has_failed or cut.error is not None}
+        yield {
+            "tc_kind": "end",
+            **note,
+            "tc_foreign": foreign,
+            "tc_failed": has_failed or cut.error is not None,
+        }
 
     def _end(self, path: str, rows: list[Row], user: PartUser) -> Iterator[Row]:
         if any(row["tc_failed"] for row in rows):
