@@ -24,7 +24,7 @@ from benchmarks.language import SIBLINGS, siblings, thousand, twenty
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
 from benchmarks.mediation import mediation
-from benchmarks.own_session import own_session
+from benchmarks.own_session import own_session, small_files
 from benchmarks.piggyback import second_router
 from benchmarks.pipeline import throughput
 from benchmarks.results import Bar, Benchmark, Outcome, Progress, Result
@@ -110,6 +110,7 @@ OF_THREADS = Bar("≥", 0.75)
 OF_BODIES = Bar("≥", 2)
 OF_LARGE_BODIES = Bar("≥", 20)
 OF_UNMEDIATED = Bar("≥", 0.85)
+TIMES_OUR_SESSION = Bar("≤", 1.5)
 MAPPED_PERCENT = Bar("≤", 105)
 """In per cent of the file, for all workers together: with a copy in each of two it would be 200."""
 FROM_STRUCTURE = {
@@ -417,6 +418,16 @@ def _pipeline() -> Iterator[Benchmark]:
         "the same in a session without any setting, against a session of twigcast",
         own_session, "of_ours", "×", None,
         ("documents_per_second_plain", "documents_per_second_ours"),
+        optional=True,
+    )  # fmt: skip
+    yield Benchmark(
+        "pipeline-small-files", "pipeline",
+        "5,000 small files in a session without any setting: the time, to that in a session of twigcast",
+        small_files, "times_ours_listed_by_spark", "×", TIMES_OUR_SESSION,
+        (
+            "times_ours", "documents_per_second_plain", "documents_per_second_twigcast",
+            "documents_per_second_plain_listed_by_spark", "documents_per_second_twigcast_listed_by_spark",
+        ),
         optional=True,
     )  # fmt: skip
     yield Benchmark(

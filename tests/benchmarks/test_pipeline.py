@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import default_names, named
 from benchmarks.corpus import corpus
-from benchmarks.own_session import own_session
+from benchmarks.own_session import own_session, small_files
 from benchmarks.pipeline import Counts, Size, by_threads, in_halves, measure
 from benchmarks.sparking import index_version
 from benchmarks.workloads import subscriptions
@@ -49,9 +49,10 @@ def test_a_plain_session_finds_the_same(monkeypatch: pytest.MonkeyPatch, tmp_pat
     """A session without any setting of twigcast has the same answers, and both were timed."""
     monkeypatch.setenv("TWIGCAST_DATA", str(tmp_path))
     monkeypatch.setenv("TWIGCAST_BENCH_CACHE", str(tmp_path / "cache"))
-    outcome = own_session(lambda step: None, TINY)
-    assert outcome.wrong == ()
-    assert min(outcome.figures.values()) > 0
+    for benchmark in (own_session, small_files):
+        outcome = benchmark(lambda step: None, TINY)
+        assert outcome.wrong == ()
+        assert min(outcome.figures.values()) > 0
 
 
 def test_two_threads_count_what_one_index_finds() -> None:

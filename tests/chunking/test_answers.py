@@ -26,6 +26,7 @@ from twigcast.chunking.planning import assemble, place_query
 from twigcast.chunking.reach import needs as needs_module
 from twigcast.chunking.reach.needs import Need, exactly
 from twigcast.document import Keep, read
+from twigcast.pattern import Pattern
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -76,8 +77,8 @@ def test_leaving_a_rule_out_is_noticed(rule: str, monkeypatch: pytest.MonkeyPatc
     """A test of the test: without one of the rules some answers are wrong."""
     original = needs_module.target_needs
 
-    def weakened(pattern: object, target: needs_module.Target) -> Iterator[Need]:
-        for need in original(pattern, target):  # type: ignore[arg-type]
+    def weakened(pattern: Pattern, target: needs_module.Target, *, content: bool) -> Iterator[Need]:
+        for need in original(pattern, target, content=content):
             if need.steps == exactly(target.path):
                 yield need
             elif (rule, need.keep) in (("own", Keep.OWN), ("values", Keep.TREE)):
@@ -183,6 +184,20 @@ def test_trap_20_the_rest_is_not_the_document() -> None:
 
     parts = list(DocumentPass([body], scheme, 1 << 20, 1 << 20, DocumentLimits()))
     assert [part.body for part in parts] == [b"<a><b>1</b><b>2</b></a>", b"<a><c><d/></c></a>"]
+
+
+def test_a_query_for_ranges_keeps_tags_only() -> None:
+    """Trap 21: what is selected above other chunks is not kept whole, but predicates see their values."""
+    from twigcast.chunking.running import DocumentPass
+    from twigcast.document import DocumentLimits
+
+    body = b"<a><b><n>1</n><c>long</c></b><b><n>2</n><c>long</c></b></a>"
+    query = ChunkQuery("q", "/a/b[n > 1][last()]", answers="ranges")
+    scheme = plan([query], profile=profile([body]), chunks=1)
+    (part,) = DocumentPass([body], scheme, 1 << 20, 1 << 20, DocumentLimits())
+    assert part.body == b"<a><b><n>1</n></b><b><n>2</n></b></a>"
+    (answer,) = run(body, scheme)
+    assert (body[answer.start : answer.end], answer.content) == (b"<b><n>2</n><c>long</c></b>", None)
 
 
 def test_first_answers_come_before_the_end_of_the_document() -> None:

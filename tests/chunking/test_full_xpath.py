@@ -142,3 +142,24 @@ def test_a_query_has_an_expression_or_a_function() -> None:
         ChunkQuery("q", "/a", function=list)
     with pytest.raises(ChunkingError):
         plan([ChunkQuery("q", "/a")])
+
+
+def test_a_query_that_names_its_needs_runs_on_one_document() -> None:
+    """A function sees the subtrees at ``within`` and at each of ``needs``, with their ancestors."""
+    body = b"<a><rate>3</rate><b>1</b><x>9</x><b>2</b></a>"
+
+    def priced(tree: Any) -> Iterator[int]:
+        rate = int(tree.findtext("rate"))
+        assert tree.find("x") is None
+        yield from (rate * int(each.text) for each in tree.iter("b"))
+
+    query = ChunkQuery("priced", function=priced, within="/a/b", needs=("/a/rate",))
+    found = list(run(body, plan([query], profile=profile([body])), part_bytes=1))
+    assert [answer.content for answer in found] == [3, 6]
+
+
+def test_needs_are_paths_of_names() -> None:
+    """A predicate in them is refused."""
+    query = ChunkQuery("q", function=list, within="/a/b", needs=("/a/c[1]",))
+    scheme = plan([query], profile=profile([b"<a><b/></a>"]))
+    assert [(id, error.code) for id, error in scheme.refused] == [("q", "looks-outside")]

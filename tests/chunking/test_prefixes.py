@@ -6,8 +6,10 @@ from random import Random
 
 import pytest
 
-from twigcast.chunking import QueryTree, choose, printed
+from twigcast.chunking import ChunkQuery, QueryTree, choose, plan, printed, profile
 from twigcast.chunking.outline import Names
+from twigcast.errors import ChunkingError
+from twigcast.schema import read_dtd
 
 
 def path(text: str) -> Names:
@@ -148,3 +150,14 @@ def test_it_leaves_less_to_the_rest_than_the_printed_one() -> None:
         ours += lost(tree, choose(tree, 3))
         paper += lost(tree, printed(tree, 3))
     assert ours < paper
+
+
+def test_weights_may_count_bytes() -> None:
+    """With a profile, one query for many bytes outweighs two for few."""
+    body = b"<a>" + b"<b/>" * 2 + b"<c>long text of c</c>" * 2 + b"</a>"
+    queries = [ChunkQuery(1, "/a/b"), ChunkQuery(2, "/a/b"), ChunkQuery(3, "/a/c")]
+    sample = profile([body])
+    assert plan(queries, profile=sample, chunks=1).chunks[0].name == "b"
+    assert plan(queries, profile=sample, chunks=1, weigh="bytes").chunks[0].name == "c"
+    with pytest.raises(ChunkingError, match="needs a sample"):
+        plan(queries, read_dtd(b"<!ELEMENT a (b)><!ELEMENT b EMPTY>"), weigh="bytes")

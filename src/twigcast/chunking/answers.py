@@ -42,7 +42,8 @@ _FEW = 20  # elements of a part that are counted one by one
 class Answer:
     """A node that a query selects: its kind, its byte range in the document, and its bytes.
 
-    ``content`` of a function is whatever it yields, with the range of the part.  ``chunk`` and ``part`` say
+    ``content`` of a function is whatever it yields, with the range of the part; of a query that asks for
+    ranges it is None.  ``chunk`` and ``part`` say
     where it was found, both from 1; ``is_partial`` that the document broke off, and what follows could have
     changed the answer.
     """
@@ -175,8 +176,11 @@ class PartRunner:
     def _answer(
         self, query: ChunkQuery, part: PartOfChunk, start: int, end: int, kind: str, content: object
     ) -> Answer:
-        if content is None and kind not in ("row", "value"):
-            content = part.body[start:end]
+        if kind not in ("row", "value"):
+            if query.answers == "ranges":
+                content = None
+            elif content is None:
+                content = part.body[start:end]
         source = part.source_map
         first = source.start(start) if start < len(part.body) else 0
         last = first if end <= start else source.end(end)

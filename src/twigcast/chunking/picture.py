@@ -139,8 +139,7 @@ def _size(chunk: Chunk, scheme: Scheme, document_bytes: int | None) -> int | Non
         return scheme.profile.scaled(scheme.profile.bytes, document_bytes)
     paths = chunk.records or {target.path for each in chunk.targets.values() for target in each}
     outermost = [path for path in paths if not any(path[:depth] in paths for depth in range(1, len(path)))]
-    found = [scheme.profile.paths.get(tuple((uri or "", local) for uri, local in path)) for path in outermost]
-    return scheme.profile.scaled(sum(each.bytes for each in found if each is not None), document_bytes)
+    return scheme.profile.scaled(sum(map(scheme.profile.bytes_at, outermost)), document_bytes)
 
 
 def _printed(name: Name) -> str:

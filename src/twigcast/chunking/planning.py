@@ -10,8 +10,8 @@ the rest the document, as the paper does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
 
 from twigcast.chunking.outline import Names, Outline
 from twigcast.chunking.prefixes import CHUNKS, choose
@@ -19,7 +19,7 @@ from twigcast.chunking.profile import Profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
 from twigcast.chunking.reach.full_xpath import reach_of
-from twigcast.chunking.reach.needs import Need, Target, exactly, outside_word, target_needs
+from twigcast.chunking.reach.needs import Need, Target, exactly, outside_word, path_needs, target_needs
 from twigcast.chunking.reach.targets import PlacedTarget, find_targets, missing_step, place
 from twigcast.chunking.scheme import Chunk, ChunkKind, PlacedQuery, Scheme
 from twigcast.document import Keep
@@ -38,12 +38,16 @@ def plan(
     chunks: int = CHUNKS,
     algorithm: Algorithm = choose,
     whole: bool = False,
+    weigh: Literal["queries", "bytes"] = "queries",
 ) -> Scheme:
     """The scheme for some queries, from a schema or from the profile of a sample.
 
-    A profile beside a schema only adds sizes.  Raises ``ChunkingError`` if there is neither.  A query that
+    A profile beside a schema only adds sizes; with ``weigh="bytes"`` a target weighs as much as its share of
+    the queries times its bytes in the profile.  Raises ``ChunkingError`` if there is neither.  A query that
     cannot be used does not stop the others: ``Scheme.refused`` has it.
     """
+    if weigh == "bytes" and profile is None:
+        raise ChunkingError("weighing by bytes needs a sample of the document", code="no-schema")
     if schema is not None:
         outline = Outline.of_graph(schema)
     elif profile is not None:
@@ -51,7 +55,7 @@ def plan(
     else:
         raise ChunkingError("a plan needs a schema or a sample of the document", code="no-schema")
     placed = [place_query(query, outline) for query in queries]
-    prefixes = algorithm(query_tree(placed), chunks)
+    prefixes = algorithm(query_tree(placed, profile if weigh == "bytes" else None), chunks)
     return assemble(placed, prefixes, outline, profile=profile, whole=whole)
 
 
@@ -78,20 +82,26 @@ def _placed_outside(query: ChunkQuery, outline: Outline) -> PlacedQuery:
         within, word = reach_of(query)
     if not within:
         return PlacedQuery(query, whole=word)
-    pattern = parse(within, query.namespaces)
-    if any(path.filters or path.tail or _has_predicates(path.steps) for path in pattern.alternatives):
-        message = f"the query {query.id}: within is a path of names, not {within}"
-        raise ChunkingError(message, code="looks-outside", query=query.id)
+    pattern = _path_of_names(query, "within", within)
+    for path in query.needs:
+        _path_of_names(query, "each of needs", path)
     targets = [Target(target.path, is_open=True) for target in _outermost(find_targets(pattern, outline))]
     if not targets:
         return PlacedQuery(query, never=missing_step(pattern, outline))
     if any(len(target.path) < 2 for target in targets):
         return PlacedQuery(query, whole="the root element")
-    return PlacedQuery(query, tuple(PlacedTarget(target, target.path) for target in targets))
+    return PlacedQuery(
+        query, tuple(PlacedTarget(target, None if query.needs else target.path) for target in targets)
+    )
 
 
-def _has_predicates(steps: Iterable[object]) -> bool:
-    return any(getattr(step, "predicates", ()) for step in steps)
+def _path_of_names(query: ChunkQuery, what: str, text: str) -> Pattern:
+    pattern = parse(text, query.namespaces)
+    for path in pattern.alternatives:
+        if path.filters or path.tail or any(step.predicates for step in path.steps):
+            message = f"the query {query.id}: {what} is a path of names, not {text}"
+            raise ChunkingError(message, code="looks-outside", query=query.id)
+    return pattern
 
 
 def _outermost(targets: Sequence[Target]) -> list[Target]:
@@ -104,13 +114,17 @@ def _outermost(targets: Sequence[Target]) -> list[Target]:
     ]
 
 
-def query_tree(placed: Iterable[PlacedQuery]) -> QueryTree:
-    """The tree of record paths, for wide targets of their own paths, with the weights of the queries."""
+def query_tree(placed: Iterable[PlacedQuery], sizes: Profile | None = None) -> QueryTree:
+    """The tree of record paths, for wide targets of their own paths, with the weights of the queries.
+
+    With ``sizes``, a weight is multiplied by the bytes that the profile has at the target.
+    """
     tree = QueryTree()
     for each in placed:
         for target in each.targets:
             path = target.target.path if target.record is None else target.record
-            tree.add(path, each.query.weight / len(each.targets))
+            size = 1 if sizes is None else sizes.bytes_at(target.target.path)
+            tree.add(path, each.query.weight / len(each.targets) * size)
     return tree
 
 
@@ -160,7 +174,7 @@ class _Group:
             self.records[target.record] = None
             self.needs.add(Need(exactly(target.record), Keep.TREE))
         else:
-            self.needs.update(_needs(query.query.pattern, target.target))
+            self.needs.update(_needs(query.query, target.target))
 
     def add_whole(self, number: int, query: PlacedQuery) -> None:
         self.targets[number] = [Target((), is_open=True)]
@@ -184,7 +198,11 @@ class _Group:
         )
 
 
-def _needs(pattern: Pattern | None, target: Target) -> Iterable[Need]:
-    if pattern is None:  # a query outside the language is local: it needs its subtrees only
-        return [Need(exactly(target.path), Keep.TREE)]
-    return target_needs(pattern, target)
+def _needs(query: ChunkQuery, target: Target) -> Iterator[Need]:
+    if query.pattern is not None:
+        yield from target_needs(query.pattern, target, content=query.answers == "content")
+        return
+    yield Need(exactly(target.path), Keep.TREE)
+    for text in query.needs:
+        for path in parse(text, query.namespaces).alternatives:
+            yield from path_needs((), path, Keep.TREE)

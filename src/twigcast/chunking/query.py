@@ -6,7 +6,8 @@
 
 An expression of the language of subscriptions is analysed and evaluated by twigcast.  Any other XPath 1.0
 expression, and every function, is run with lxml, and elementpath finds what it looks at; the author of a
-function says what it looks at: whole subtrees at ``within``, and the start tags of their ancestors.
+function says what it looks at: whole subtrees at ``within``, the start tags of their ancestors, and whole
+subtrees at the paths in ``needs``, which may be anywhere; a query with ``needs`` runs on one document.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ Engine: TypeAlias = Literal["select", "lxml"]
 class ChunkQuery:
     """One query; ``weight`` is its share in the plan, ``priority`` orders chunks (lower is earlier).
 
+    With ``answers="ranges"`` the content of what it selects is not kept for it, only byte ranges are known.
+
     Raises ``ChunkingError`` if it has neither an expression nor a function, or both.
     """
 
@@ -39,6 +42,8 @@ class ChunkQuery:
     variables: Mapping[str, Any] = field(default_factory=dict)
     function: Callable[[Any], Iterable[Any]] | None = None
     within: str = ""
+    needs: tuple[str, ...] = ()
+    answers: Literal["content", "ranges"] = "content"
 
     def __post_init__(self) -> None:
         if bool(self.text) is (self.function is not None):

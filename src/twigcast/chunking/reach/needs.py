@@ -40,6 +40,7 @@ from twigcast.pattern import (
     Position,
     Predicate,
     StringTest,
+    Tail,
     Test,
     TextTail,
     counted_among,
@@ -72,10 +73,15 @@ def exactly(path: Names) -> Context:
     return tuple((Axis.CHILD, NameTest(*name)) for name in path)
 
 
-def target_needs(pattern: Pattern, target: Target) -> Iterator[Need]:
-    """What must stay so that the pattern selects the same at a target: F of the paper, and the target."""
+def target_needs(pattern: Pattern, target: Target, *, content: bool = True) -> Iterator[Need]:
+    """What must stay so that the pattern selects the same at a target: F of the paper, and the target.
+
+    Without ``content``, only the tags of what is selected stay, and what the last predicates look at.
+    """
     path = target.path
-    yield Need(exactly(path), Keep.TREE)
+    is_whole = content or target.is_open
+    if is_whole:
+        yield Need(exactly(path), Keep.TREE)
     for alternative in pattern.alternatives:
         at = standing(alternative.steps, path, is_open=target.is_open)
         if not at[0]:
@@ -85,9 +91,11 @@ def target_needs(pattern: Pattern, target: Target) -> Iterator[Need]:
             context = exactly(path[:depth])
             for number in sorted(at[depth] - {0}):
                 predicates = alternative.steps[number - 1].predicates
-                if depth == len(path):
+                if is_whole and depth == len(path):
                     predicates = tuple(each for each in predicates if counts_siblings(each))
                 yield from conditions_needs(context, predicates)
+        if not is_whole:
+            yield from tail_needs(exactly(path), alternative.tail, Keep.TAG)
 
 
 def conditions_needs(context: Context, predicates: Iterable[Predicate]) -> Iterator[Need]:
@@ -119,7 +127,12 @@ def path_needs(context: Context, path: Path, keep: Keep) -> Iterator[Need]:
     for step in path.steps:
         context = (*context, (step.axis, step.test))
         yield from conditions_needs(context, step.predicates)
-    match path.tail:
+    yield from tail_needs(context, path.tail, keep)
+
+
+def tail_needs(context: Context, tail: Tail, keep: Keep) -> Iterator[Need]:
+    """What the end of a path looks at, if ``keep`` of its last elements is looked at."""
+    match tail:
         case AttributeTail():
             yield Need(context, Keep.TAG)
         case TextTail():

@@ -1,4 +1,6 @@
-"""Finds empty files, which Spark lists and then leaves out of what it reads.
+"""Looks at the files that Spark has listed: how many there are, and which of them are empty.
+
+Spark lists empty files and then leaves them out of what it reads.
 
 An empty file is a document that cannot be read, and belongs to the dead letters like any other.  The files
 that Spark has listed are in the plan of a DataFrame; those of a micro-batch are in the plan that the stream
@@ -21,6 +23,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from twigcast.spark.jvm.private_api import FILE_INDEX, MICRO_BATCH_PLAN, MissingApi, using
 
@@ -36,6 +39,20 @@ def empty_files(files: DataFrame) -> list[str]:
             return _of_plan(files.sparkSession, plan._jdf.queryExecution().analyzed())
     except MissingApi:
         return _listed_but_not_read(files)
+
+
+def listed_size(files: DataFrame) -> tuple[int, int]:
+    """The number of files of a batch DataFrame of the format ``binaryFile``, and their bytes together."""
+    try:
+        with using(FILE_INDEX):
+            plan: Any = files
+            indexes = list(_file_indexes(plan._jdf.queryExecution().analyzed()))
+            return sum(each.allFiles().size() for each in indexes), sum(
+                each.sizeInBytes() for each in indexes
+            )
+    except MissingApi:
+        row = files.agg(F.count("*"), F.coalesce(F.sum("length"), F.lit(0))).collect()[0]
+        return int(row[0]), int(row[1])
 
 
 def empty_files_of_micro_batch(

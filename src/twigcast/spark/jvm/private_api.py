@@ -43,7 +43,7 @@ HADOOP_FILESYSTEM = PrivateApi(
 FILE_INDEX = PrivateApi(
     "file-index",
     "DataFrame._jdf.queryExecution().analyzed(): LogicalRelation, FileIndex, FileStatus.toString",
-    "Finds the empty files that Spark lists and then leaves out, without a Spark job.",
+    "Finds the empty files that Spark lists and then leaves out, and the size of all, without a Spark job.",
     "DataFrame.inputFiles() minus the paths that are read, which is one Spark job.",
 )
 MICRO_BATCH_PLAN = PrivateApi(

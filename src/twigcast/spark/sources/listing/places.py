@@ -76,13 +76,17 @@ def listed_here(spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
     return FilePlaces(frame, partial(_place_rows, tasks=tasks))
 
 
+def task_count(files: int, total_bytes: int, cores: int) -> int:
+    """The number of tasks that read files: one for each core, or as many as have ``TASK_BYTES`` each."""
+    return max(cores, -(-(total_bytes + files * OPEN_COST_BYTES) // TASK_BYTES))
+
+
 def divided(places: Sequence[Place], cores: int) -> list[list[Place]]:
-    """Divide places among tasks: one for each core, or as many as have ``TASK_BYTES`` each.
+    """Divide places among the tasks of ``task_count``.
 
     Large files are dealt out first, each to the task that has the least.
     """
-    total = sum(place.length + OPEN_COST_BYTES for place in places)
-    count = min(len(places), max(cores, -(-total // TASK_BYTES)))
+    count = min(len(places), task_count(len(places), sum(place.length for place in places), cores))
     tasks: list[list[Place]] = [[] for _ in range(count)]
     ordered = sorted(places, key=lambda place: (-place.length, place.path))
     for number, place in enumerate(ordered):
