@@ -133,7 +133,8 @@ class PartRunner:
         """Whether an answer at a label path counts in this chunk."""
         if self._answered is not None and self._answered.owner(number, path) is not None:
             return False
-        return self._scheme.owner(number, path) is chunk
+        owner = self._scheme.owner(number, path)
+        return owner is not None and owner.number == chunk.number
 
     def _value(self, query: ChunkQuery, part: PartOfChunk, value: object) -> Answer | QueryFailure:
         """A number, a string or a truth value: an answer of one document, but not of one part of several."""
@@ -189,7 +190,10 @@ class PartRunner:
 
 
 class _Found(Exception):
-    """Ends a parse."""
+    """Ends a parse at an offset."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
 
 
 def _first_record(part: PartOfChunk) -> int:
@@ -201,14 +205,14 @@ def _first_record(part: PartOfChunk) -> int:
         namespace, _, local = name.rpartition("\x01")
         path.append((namespace, local))
         if any(contains(Target(record), tuple(path)) for record in part.chunk.records):
-            raise _Found
+            raise _Found(parser.CurrentByteIndex)
 
     parser.StartElementHandler = start
     try:
         for at in range(0, len(part.body), _PROBE):
             parser.Parse(part.body[at : at + _PROBE], False)
-    except _Found:
-        return parser.CurrentByteIndex
+    except _Found as found:
+        return found.offset
     except (expat.ExpatError, LookupError, ValueError):  # an encoding that pyexpat does not know
         pass
     return 0

@@ -72,8 +72,7 @@ class PieceRunner:
 
     def run_part(self, part: PartOfChunk) -> list[Answer | QueryFailure]:
         """Run the queries of a chunk that is one document."""
-        own = replace(part, chunk=self.scheme.chunks[part.chunk.number - 1])  # ownership is by identity
-        return list(PartRunner(self.scheme, self.limits, answered=self.answered).run(own))
+        return list(PartRunner(self.scheme, self.limits, answered=self.answered).run(part))
 
 
 class ParallelRun(ChunkRun):

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.spark.chunks.answering import answers
-    from twigcast.spark.chunks.chunk_files import Chunks, chunks
-    from twigcast.spark.chunks.chunk_matching import match_chunks
+    from twigcast.spark.chunking.answering import answers
+    from twigcast.spark.chunking.chunk_files import Chunks, chunks
 
-__all__ = ["Chunks", "answers", "chunks", "match_chunks"]
+__all__ = ["Chunks", "answers", "chunks"]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "twigcast.spark.chunks.answering": ["answers"],
-        "twigcast.spark.chunks.chunk_files": ["Chunks", "chunks"],
-        "twigcast.spark.chunks.chunk_matching": ["match_chunks"],
+        "twigcast.spark.chunking.answering": ["answers"],
+        "twigcast.spark.chunking.chunk_files": ["Chunks", "chunks"],
     },
 )

@@ -47,7 +47,7 @@ from twigcast.chunking import (
 )
 from twigcast.document import DocumentPiece
 from twigcast.errors import ChunkingError
-from twigcast.spark.chunks.file_pieces import (
+from twigcast.spark.chunking.file_pieces import (
     PIECES,
     Cutting,
     UnreadableFile,

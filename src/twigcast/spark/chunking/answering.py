@@ -24,9 +24,9 @@ from twigcast.chunking import (
 )
 from twigcast.document import DocumentLimits, SourceMap
 from twigcast.errors import ChunkingError, StageError
-from twigcast.spark.chunks.chunk_columns import ANSWERS, ARROW_ANSWERS
-from twigcast.spark.chunks.chunk_files import Chunks, document_name
-from twigcast.spark.chunks.part_stage import Row, pairs_of, single_rows, used_parts
+from twigcast.spark.chunking.chunk_columns import ANSWERS, ARROW_ANSWERS
+from twigcast.spark.chunking.chunk_files import Chunks, document_name
+from twigcast.spark.chunking.part_stage import Row, pairs_of, single_rows, used_parts
 from twigcast.spark.columns import ErrorRow, error_without_position, require
 from twigcast.spark.fragments.fragment_columns import in_batches
 from twigcast.spark.jvm.workers import prepare_workers

@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from twigcast.chunking import MOST_BYTES, Chunk, Pair, PartOfChunk, Scheme
 from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits
 from twigcast.errors import ChunkingError, StageError
-from twigcast.spark.chunks.chunk_columns import ARROW_CHUNKS, CHUNKS
-from twigcast.spark.chunks.file_pieces import Cutting
-from twigcast.spark.chunks.part_stage import Row, used_parts
+from twigcast.spark.chunking.chunk_columns import ARROW_CHUNKS, CHUNKS
+from twigcast.spark.chunking.file_pieces import Cutting
+from twigcast.spark.chunking.part_stage import Row, used_parts
 from twigcast.spark.columns import ErrorRow, error_without_position
 from twigcast.spark.fragments.huge_files import check_readable
 from twigcast.spark.jvm.workers import prepare_workers
