@@ -5,7 +5,7 @@ from __future__ import annotations
 from twigcast.document.cut_points import CUT_DEPTH, PIECE_BYTES, DocumentPiece, cut_points
 from twigcast.document.encodings import code_points, codec_name, wide_codec
 from twigcast.document.faults import TOO_LARGE, document_error
-from twigcast.document.kernel._projector import element_ranges
+from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
@@ -67,6 +67,7 @@ __all__ = [
     "PartForm",
     "PathDecisions",
     "PathNumbers",
+    "PathProfiler",
     "Projected",
     "ProjectedPart",
     "Projector",
