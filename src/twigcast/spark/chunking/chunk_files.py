@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from twigcast.chunking import MOST_BYTES, Chunk, Pair, PartOfChunk, Scheme
 from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits
@@ -37,6 +38,15 @@ class UncutFiles(Documents):
         self.places = places
         self.links = links
         self.max_unpacked_bytes = max_unpacked_bytes
+
+    def first_path(self) -> str | None:
+        """The first of the paths, in the order of text; None if there is no file that may be read."""
+        frame, stage = self.places.frame, self.places.stage
+        files = (
+            frame if stage is None else frame.mapInArrow(stage, "path string, length long, refusal string")
+        )
+        first: str | None = files.where(F.col("refusal").isNull()).agg(F.min("path")).collect()[0][0]
+        return first
 
 
 class Chunks(Documents):
