@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
 from twigcast.system import Links
 
 Order: TypeAlias = Literal["document", "priority"]
@@ -123,6 +123,14 @@ class ChunkFilesSource:
         """The paths of the files, as a stream."""
         check_readable(spark, self.files.path)
         return self.files.stream(spark, work)
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> Mapping[int, Sequence[Place]]:
+        """Raise ``StageError``: other subscriptions cut other parts, whose deliveries have other ids."""
+        raise StageError("chunks are cut by the subscriptions of their batch", code="no-replay")
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
+        """These files."""
+        return listed_here(spark, places)
 
     def open(self, places: FilePlaces) -> Documents:
         """The files, to be cut by the scheme of a batch."""
