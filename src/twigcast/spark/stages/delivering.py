@@ -42,6 +42,7 @@ from twigcast.spark.columns import (
     MAPPING,
     NAMED_MAPPING,
     ONLY,
+    OWNER,
     PROLOG,
     PUBLISHER,
     STRANGERS,
@@ -68,6 +69,9 @@ from twigcast.spark.stages.shipping import (
 ContentMode: TypeAlias = Literal["inline", "reference"]
 
 _Stage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+NodeChoice: TypeAlias = Callable[[str, int, list[Node]], list[Node]]
+"""Takes the column ``OWNER``, the position of a subscription and nodes; returns those to deliver."""
 
 DELIVERY_BATCH_BYTES = 8 << 20
 DELIVERY_BATCH_ROWS = 10_000
@@ -127,9 +131,13 @@ def attempts(
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
     mediation: AnyMediation | None = None,
+    owned: NodeChoice | None = None,
 ) -> DataFrame:
-    """Deliveries and refused deliveries in one table, so that both are computed in one pass."""
-    stage = _stage(hits, index, ship, content, parts, limits, mediation)
+    """Deliveries and refused deliveries in one table, so that both are computed in one pass.
+
+    If the hits are parts of chunks, ``owned`` says which of the selected nodes belong to the part.
+    """
+    stage = _stage(hits, index, ship, content, parts, limits, mediation, owned)
     return _matched(hits).mapInArrow(stage, ATTEMPTS)
 
 
@@ -142,7 +150,7 @@ def delivers_parts(index: AnyIndexes) -> bool:
 def _matched(hits: DataFrame) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
-    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST)
+    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST, OWNER)
     needed += [field.name for field in optional if has(hits, field)]
     wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
     if has(hits, UNDECIDED):
@@ -158,6 +166,7 @@ def _stage(
     parts: PartForm,
     limits: DocumentLimits | None,
     mediation: AnyMediation | None,
+    owned: NodeChoice | None = None,
 ) -> _Stage:
     """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
@@ -185,6 +194,7 @@ def _stage(
         parts=parts,
         limits=limits,
         mediation=None if mediation is None else Mediation.of(mediation),
+        owned=owned,
     )
 
 
@@ -224,6 +234,7 @@ def _deliver(
     parts: PartForm,
     limits: DocumentLimits,
     mediation: Mediation | None,
+    owned: NodeChoice | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
@@ -235,7 +246,7 @@ def _deliver(
         yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
-            yield from _parts(batch, wanted, version, parts, limits, mediation)
+            yield from _parts(batch, wanted, version, parts, limits, mediation, owned)
         if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
             yield from _undecided(batch, table, version, limits)
 
@@ -255,8 +266,9 @@ def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[
 class _Wanted:
     """The deliveries to make from a batch: for each, the row of the document, and the subscriber."""
 
-    def __init__(self, rows: pa.Array, who: pa.Table) -> None:
+    def __init__(self, rows: pa.Array, positions: pa.Array, who: pa.Table) -> None:
         self.rows = rows
+        self.positions = positions
         self.subscriptions = who.column("subscription").combine_chunks().cast(pa.string())
         self.subscribers = who.column("subscriber").combine_chunks().cast(pa.string())
         self.patterns = who.column("pattern").combine_chunks()
@@ -266,14 +278,15 @@ class _Wanted:
     @classmethod
     def of(cls, batch: pa.RecordBatch, table: pa.Table, wanted: Callable[[Any], Any]) -> _Wanted:
         """The deliveries of a batch for which ``wanted`` is true of the pattern column."""
-        who = table.take(batch.column("matches").flatten())
+        positions = batch.column("matches").flatten()
+        who = table.take(positions)
         rows = pc.list_parent_indices(batch.column("matches"))
         mask = wanted(who.column("pattern")).combine_chunks()
         if ONLY.name in batch.schema.names:
             only = batch.column(ONLY.name).take(rows)
             named = who.column("subscription").combine_chunks().cast(pa.string())
             mask = pc.and_(mask, pc.fill_null(pc.equal(only, named), True))
-        return cls(rows.filter(mask), who.filter(mask))
+        return cls(rows.filter(mask), positions.filter(mask), who.filter(mask))
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -340,6 +353,7 @@ def _parts(
     form: PartForm,
     limits: DocumentLimits,
     mediation: Mediation | None,
+    owned: NodeChoice | None,
 ) -> Iterator[pa.RecordBatch]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
     rows: list[tuple[Any, ...]] = []
@@ -355,7 +369,10 @@ def _parts(
             key = document_keys(batch.slice(row, 1))[0]
             parts = _Parts(body, _origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
-        for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name):
+        own = None
+        if owned is not None:
+            own = partial(owned, batch.column(OWNER.name)[row].as_py(), wanted.positions[number].as_py())
+        for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name, own):
             id = None if refusal else identify(key, wanted.keys[number], part)
             rows.append((id, owner, name, doc_id, part, content, version, refusal))
             size += len(content)
@@ -393,8 +410,10 @@ class _Parts:
         except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
             self._unreadable = error
 
-    def of(self, pattern: Pattern, subscription: str) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
-        """The selected nodes with their numbers.
+    def of(
+        self, pattern: Pattern, subscription: str, own: Callable[[list[Node]], list[Node]] | None
+    ) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
+        """The selected nodes, or those of them that ``own`` chooses, with their numbers.
 
         If the limits do not allow them, the document and the error are all that is returned.
         """
@@ -403,6 +422,7 @@ class _Parts:
                 assert self._unreadable is not None
                 raise self._unreadable
             found = select(pattern, self._seen, self._steps)
+            found = found if own is None else own(found)
             parts = self._cutter.cut(found if self._seen is self._cutter.document else self._sources(found))
         except DocumentError as error:
             yield None, self.body, self._refusal(error, subscription)
