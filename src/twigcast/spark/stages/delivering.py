@@ -8,7 +8,7 @@ batches of a bounded size.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,19 +17,10 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from twigcast.document import (
-    PART_FORMS,
-    DocumentLimits,
-    Node,
-    PartCutter,
-    PartForm,
-    joined,
-    read,
-    relocated,
-)
-from twigcast.errors import DocumentError, EvaluationError, StageError
+from twigcast.document import PART_FORMS, DocumentLimits, PartForm
+from twigcast.errors import StageError
 from twigcast.filtering import Index
-from twigcast.pattern import Pattern, parse, select, too_costly
+from twigcast.pattern import too_costly
 from twigcast.spark.columns import (
     ARROW_ATTEMPTS,
     ARROW_REFUSAL,
@@ -46,15 +37,18 @@ from twigcast.spark.columns import (
     PUBLISHER,
     STRANGERS,
     UNDECIDED,
-    ErrorRow,
-    error_row,
-    error_without_position,
     has,
     require,
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.stages.delivery_ids import document_keys, identify, subscriber_key
-from twigcast.spark.stages.mediating import AnyMediation, MappingRules, Mediation
+from twigcast.spark.stages.document_parts import (
+    DocumentParts,
+    costly_refusal,
+    document_origin,
+    parsed_pattern,
+)
+from twigcast.spark.stages.mediating import AnyMediation, Mediation
 from twigcast.spark.stages.shipping import (
     AnyIndexes,
     Ship,
@@ -329,10 +323,6 @@ def _slices(lengths: pa.Array) -> Iterator[tuple[int, int]]:
         start = end
 
 
-# The limits were checked when the document was matched.
-_UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, amplification_threshold=1 << 62)
-
-
 def _parts(
     batch: pa.RecordBatch,
     wanted: _Wanted,
@@ -353,9 +343,9 @@ def _parts(
             if mediation is not None:
                 mapping = mediation.applied(batch.column("mapping")[row].as_py())
             key = document_keys(batch.slice(row, 1))[0]
-            parts = _Parts(body, _origin(batch, row), form, limits, mapping)
+            parts = DocumentParts(body, document_origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
-        for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name):
+        for part, content, refusal in parts.of(parsed_pattern(wanted.patterns[number].as_py()), name):
             id = None if refusal else identify(key, wanted.keys[number], part)
             rows.append((id, owner, name, doc_id, part, content, version, refusal))
             size += len(content)
@@ -364,63 +354,6 @@ def _parts(
                 rows, size = [], 0
     if rows:
         yield _batch(rows)
-
-
-class _Parts:
-    """A document from which nodes are cut.
-
-    With a mapping, nodes are selected in the image of the document and cut from the document itself.
-    """
-
-    def __init__(
-        self,
-        body: bytes,
-        origin: _Origin,
-        form: PartForm,
-        limits: DocumentLimits,
-        mapping: MappingRules | None,
-    ) -> None:
-        self.body = body
-        self.origin = origin
-        self._cutter: PartCutter | None = None
-        self._steps = limits.steps(len(body))
-        self._unreadable: DocumentError | None = None
-        prolog = origin["prolog"]
-        try:
-            document = read(joined(prolog, body), _UNLIMITED)
-            self._seen = document if mapping is None else mapping.apply(document, _UNLIMITED)
-            self._cutter = PartCutter(document, form, limits, prolog=prolog, body=body)
-        except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
-            self._unreadable = error
-
-    def of(self, pattern: Pattern, subscription: str) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
-        """The selected nodes with their numbers.
-
-        If the limits do not allow them, the document and the error are all that is returned.
-        """
-        try:
-            if self._cutter is None:
-                assert self._unreadable is not None
-                raise self._unreadable
-            found = select(pattern, self._seen, self._steps)
-            parts = self._cutter.cut(found if self._seen is self._cutter.document else self._sources(found))
-        except DocumentError as error:
-            yield None, self.body, self._refusal(error, subscription)
-            return
-        except EvaluationError as error:
-            yield None, self.body, _too_costly(error, subscription, self.origin)
-            return
-        for number, part in enumerate(parts):
-            yield number, part, None
-
-    def _sources(self, nodes: list[Node]) -> list[Node]:
-        """The nodes of the document from which nodes of its image were made, each once, in document order."""
-        found = {source: None for node in nodes for source in self._seen.sources(node)}
-        return sorted(found, key=lambda source: source.order)
-
-    def _refusal(self, error: DocumentError, subscription: str) -> ErrorRow:
-        row = error_row(relocated(error, self.origin["prolog"], self.body))
-        return row | {"message": f"subscription {subscription!r}: {error.message}"} | self.origin
 
 
 def _undecided(
@@ -436,30 +369,8 @@ def _undecided(
         for who in table.take(positions).select(["subscriber", "subscription"]).to_pylist():
             if only is None or only == who["subscription"]:
                 error = too_costly(limits.steps(len(body)))
-                refusal = _too_costly(error, who["subscription"], _origin(batch, row))
+                refusal = costly_refusal(error, who["subscription"], document_origin(batch, row))
                 yield _batch([(None, *who.values(), doc_id, None, body, version, refusal)])
-
-
-def _too_costly(error: EvaluationError, subscription: str, origin: _Origin) -> ErrorRow:
-    message = f"subscription {subscription!r}: {error.message}"
-    return error_without_position(message, code=error.code) | origin
-
-
-_Origin: TypeAlias = dict[str, Any]
-
-
-def _origin(batch: pa.RecordBatch, row: int) -> _Origin:
-    """What a retry of a document needs beside its body: its prolog, its publisher, the mapping it names."""
-    columns = {"prolog": PROLOG, "publisher": PUBLISHER, "mapping": NAMED_MAPPING}
-    return {
-        key: batch.column(field.name)[row].as_py() if field.name in batch.schema.names else None
-        for key, field in columns.items()
-    }
-
-
-@lru_cache(maxsize=4096)
-def _parsed(pattern: str) -> Pattern:
-    return parse(pattern)
 
 
 def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
