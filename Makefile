@@ -26,7 +26,7 @@ CXX ?= g++
 ARGS ?=
 JOBS ?= 2
 
-.PHONY: help setup demo test test-spark-oldest test-spark-newest bench lint format soak conformance fuzz asan clean
+.PHONY: help setup demo test test-spark-oldest test-spark-newest bench docs lint format soak conformance fuzz asan clean
 
 help: ## List the targets
 	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
@@ -62,6 +62,9 @@ test-spark-newest: $(STAMP) ## Run the tests of the pipeline with the newest PyS
 bench: $(STAMP) ## Run the named benchmarks and print their ratios to a bare parse
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+docs: $(STAMP) ## Build the documentation into site/, with every warning as an error, and check its links
+	@$(BIN)/python tools/site
+
 lint: $(STAMP) ## Check style, formatting and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -90,7 +93,7 @@ asan: $(STAMP) ## Run the fuzz target on a kernel built with AddressSanitizer an
 	@PYTHON=$(CURDIR)/$(BIN)/python sh tools/asan.sh $(ARGS)
 
 clean: ## Remove .venv, the built kernel and all caches
-	@rm -rf $(VENV) .venv-spark-* build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) .venv-spark-* build dist site src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@rm -f $(BUILT_KERNELS)
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
@@ -119,5 +122,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(BUILT_KERNELS)
-	@$(BIN)/python -m pip install -qq --editable '.[chunking,dev,schemas,simulator,spark,xsd]'
+	@$(BIN)/python -m pip install -qq --editable '.[chunking,dev,docs,schemas,simulator,spark,xsd]'
 	@touch $@

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import pytest
 import typer
@@ -24,6 +25,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[([^\]\n]*)\]\(([^)\s]+)\)")
 SPARK_PATH = re.compile(r'"(feed/|deliveries)"')  # Spark resolves these against the folder it was started in
 MAKEFILE = (ROOT / "Makefile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -40,10 +42,12 @@ def page_id(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-WITH_PROGRAMS = [page for page in PAGES if "\n```py\n" in page.read_text()]
+RUN_AS_A_WHOLE = {ROOT / "docs/tutorial.md", *(ROOT / "docs/recipes").glob("*.md")}  # by test_tutorial
+WITH_SESSIONS = [page for page in PAGES if page not in RUN_AS_A_WHOLE]
+WITH_PROGRAMS = [page for page in WITH_SESSIONS if "\n```py\n" in page.read_text()]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", WITH_SESSIONS, ids=page_id)
 def test_sessions_on_a_page_give_the_answers_that_are_printed(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +113,19 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
     """A link to a file of the project names one that is there."""
     targets = [link.partition("#")[0] for link in LINK.findall(page.read_text()) if "://" not in link]
     assert [target for target in targets if target and not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs/images").glob("*.svg")), ids=page_id)
+def test_a_picture_can_be_read_by_everybody(picture: Path) -> None:
+    """A picture says what it shows, has colours for light and dark, and is on a page with a description."""
+    if picture.stem == "favicon":
+        return
+    root = fromstring(picture.read_bytes())
+    assert all(root.findtext(f"{{*}}{name}") for name in ("title", "desc"))
+    assert "prefers-color-scheme: dark" in picture.read_text()
+    shown = [alt for page in PAGES for alt, path in PICTURE.findall(page.read_text()) if picture.name in path]
+    assert shown
+    assert min(map(len, shown)) > 40
 
 
 def test_every_public_name_is_on_a_page() -> None:

@@ -8,14 +8,23 @@ Cost: a parse in Python, some 10 MB/s, so that a sample of the first megabytes i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from xml.parsers import expat
 
-from twigcast.document import LabelPath, document_error
+from twigcast.document import (
+    LabelPath,
+    Transcriber,
+    codec_name,
+    declared_encoding,
+    document_error,
+    multibyte_codec,
+)
 
 SAMPLE_BYTES = 32 << 20
 _BLOCK = 1 << 20
+_HEAD = 1 << 10
 _SEPARATOR = "\x01"
 _UNKNOWN_ENCODING = 18
 
@@ -53,7 +62,11 @@ def profile(blocks: Iterable[bytes], most_bytes: int = SAMPLE_BYTES) -> Profile:
     """Read the first ``most_bytes`` of a document; raises ``DocumentError`` if they are not well-formed."""
     found = Profile()
     counter = _Counter(found)
-    parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+    head, blocks = _beginning(blocks)
+    if (encoding := declared_encoding(head)) and codec_name(encoding) is None:
+        raise document_error(_UNKNOWN_ENCODING, 1, head.index(encoding.encode()), 0, head)
+    transcriber = Transcriber(multibyte_codec(head))
+    parser = expat.ParserCreate(transcriber.encoding, _SEPARATOR)
     parser.StartElementHandler = counter.start
     parser.EndElementHandler = counter.end
     counter.parser = parser
@@ -61,18 +74,28 @@ def profile(blocks: Iterable[bytes], most_bytes: int = SAMPLE_BYTES) -> Profile:
         for block in blocks:
             for at in range(0, len(block), _BLOCK):
                 piece = bytes(block[at : at + _BLOCK][: most_bytes - found.bytes])
-                parser.Parse(piece, False)
+                parser.Parse(transcriber.utf8(piece), False)
                 found.bytes += len(piece)
                 if found.bytes >= most_bytes:
                     found.is_complete = False
                     return found
-        parser.Parse(b"", True)
+        parser.Parse(transcriber.utf8(b"", final=True), True)
     except expat.ExpatError as error:
         at = max(parser.ErrorByteIndex, 0)
         raise document_error(error.code, error.lineno, error.offset, at) from None
     except (LookupError, ValueError):  # raised by pyexpat for codecs that it does not know or cannot use
-        raise document_error(_UNKNOWN_ENCODING, parser.ErrorLineNumber, parser.ErrorColumnNumber, 0) from None
+        line, column = parser.ErrorLineNumber, parser.ErrorColumnNumber
+        raise document_error(_UNKNOWN_ENCODING, line, column, 0, head) from None
     return found
+
+
+def _beginning(blocks: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The beginning of a document, with its declaration, and all blocks."""
+    waiting = iter(blocks)
+    head = b""
+    while len(head) < _HEAD and (block := next(waiting, None)) is not None:
+        head += bytes(block)
+    return head, chain([head], waiting)
 
 
 class _Counter:

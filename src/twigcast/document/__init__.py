@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from twigcast.document.cut_points import CUT_DEPTH, PIECE_BYTES, DocumentPiece, cut_points
-from twigcast.document.encodings import code_points, codec_name, wide_codec
+from twigcast.document.encodings import (
+    code_points,
+    codec_name,
+    declared_encoding,
+    is_multibyte,
+    multibyte_codec,
+    wide_codec,
+)
 from twigcast.document.faults import TOO_LARGE, document_error
 from twigcast.document.kernel._projector import element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
@@ -28,6 +35,7 @@ from twigcast.document.prolog_reader import PrologReader, TagReader
 from twigcast.document.reading import read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
+from twigcast.document.transcription import Locator, Transcriber, transcribe
 from twigcast.document.tree import (
     Attribute,
     Comment,
@@ -60,6 +68,7 @@ __all__ = [
     "Instruction",
     "Keep",
     "LabelPath",
+    "Locator",
     "Name",
     "NameTable",
     "Node",
@@ -81,21 +90,26 @@ __all__ = [
     "TagReader",
     "TagScanner",
     "Text",
+    "Transcriber",
     "code_points",
     "codec_name",
     "cut_points",
+    "declared_encoding",
     "descendants",
     "document_error",
     "element_ranges",
     "elements",
+    "is_multibyte",
     "joined",
     "joined_parts",
     "line_breaks",
+    "multibyte_codec",
     "node_path",
     "project",
     "read",
     "relocated",
     "string_value",
     "structure_table",
+    "transcribe",
     "wide_codec",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xml.parsers.expat import ErrorString
 
+from twigcast.document.encodings import codec_name, declared_encoding, wide_codec
 from twigcast.document.limits import DocumentLimits
 from twigcast.errors import DocumentError
 
@@ -60,6 +61,10 @@ ENTITY_DEPTH = 1006
 EXPANSION = 1007
 _LONGEST_CHARACTER = 4
 _DEFAULT_LIMITS = DocumentLimits()
+_UTF_32 = (b"\x00\x00\xfe\xff", b"\x00\x00\x00<", b"\xff\xfe\x00\x00", b"<\x00\x00\x00")
+_KNOWN_ENCODINGS = (
+    "documents are read in UTF-8, UTF-16, and the encodings without shift states that Python has"
+)
 
 
 def document_error(
@@ -72,9 +77,9 @@ def document_error(
 ) -> DocumentError:
     """The error for expat's ``number`` at this position, with the column counted from 0 as expat counts it.
 
-    With the ``body``, a document of only white space gets the code ``empty`` and not ``truncated``, and
-    bytes that are not UTF-8 get ``encoding`` and not ``malformed``.  An error about one of the ``limits``
-    names the limit and its value.
+    With the ``body``, a document of only white space gets the code ``empty`` and not ``truncated``, bytes
+    that are no characters in its encoding get ``encoding`` and not ``malformed``, and an unknown encoding is
+    named.  An error about one of the ``limits`` names the limit and its value.
     """
     if number == _NO_ELEMENTS and body and not body.removeprefix(b"\xef\xbb\xbf").strip():
         number = EMPTY
@@ -89,18 +94,23 @@ def document_error(
         code, message = "entity-expansion", f"{message} (limit amplification: {limits.amplification:,})"
     if number == EXTERNAL_ENTITY:
         message += ": nothing external is read"
-    if number == _INVALID_TOKEN and _not_utf8(body, offset):
-        code, message = "encoding", f"{message}: these bytes are not UTF-8"
+    if number == UNKNOWN_ENCODING and (name := declared_encoding(body)):
+        message += f" {name!r}: {_KNOWN_ENCODINGS}"
+    if number == _INVALID_TOKEN and (name := _violated_encoding(body, offset)):
+        code, message = "encoding", f"{message}: these bytes are not {name}"
+    elif body.startswith(_UTF_32):
+        code, message = "encoding", f"{message}: the document is in UTF-32; {_KNOWN_ENCODINGS}"
     return DocumentError(message, code=code, line=line, column=column + 1, offset=offset)
 
 
-def _not_utf8(body: bytes, offset: int) -> bool:
-    """Whether a document that is UTF-8, declared or not, has no UTF-8 character at ``offset``."""
-    head = body[:100].lower()
-    if b"encoding" in head and b"utf-8" not in head:
-        return False
+def _violated_encoding(body: bytes, offset: int) -> str | None:
+    """The encoding in which a document, by its declaration, has no character at ``offset``, if that is so."""
+    if wide_codec(body):
+        return None
+    encoding = declared_encoding(body) or "UTF-8"
+    codec = codec_name(encoding)
     try:
-        body[offset : offset + _LONGEST_CHARACTER].decode("utf-8")
+        body[offset : offset + _LONGEST_CHARACTER].decode(codec or "latin-1")
     except UnicodeDecodeError as error:
-        return error.start == 0
-    return False
+        return encoding if error.start == 0 else None
+    return None

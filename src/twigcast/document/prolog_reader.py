@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from xml.parsers import expat
 
-from twigcast.document.encodings import codec_name
+from twigcast.document.encodings import codec_name, is_multibyte
 from twigcast.document.faults import EMPTY, UNKNOWN_ENCODING, document_error
 
 _BLOCK = 4096  # bytes that expat gets at once: it need not read far beyond the prolog
@@ -22,18 +22,18 @@ _DEFAULTS = re.compile(rb"<!ATTLIST|%")
 class PrologReader:
     """Reads a document that is passed to ``feed`` in pieces until the root element begins.
 
-    ``encoding`` is the encoding of the bytes, if they have another one than the document declares.
+    If the document is fed as UTF-8, ``transcribed`` is the codec of its own bytes.
     """
 
-    def __init__(self, *, encoding: str | None = None) -> None:
+    def __init__(self, *, transcribed: str | None = None) -> None:
         self.root: int | None = None
         self.codec = "utf_8"
-        self._encoding = encoding
+        self._transcribed = transcribed
         self._read = bytearray()
         self._declared: str | None = None
         self._declaration = 0
         self._doctype_end: int | None = None
-        self._parser = parser = expat.ParserCreate(encoding)
+        self._parser = parser = expat.ParserCreate("utf-8" if transcribed else None)
         parser.XmlDeclHandler = self._xml_declaration
         parser.EndDoctypeDeclHandler = self._end_doctype
         parser.StartElementHandler = self._start
@@ -54,7 +54,7 @@ class PrologReader:
                     known, place = bytes(self._read), max(self._parser.ErrorByteIndex, 0)
                     raise document_error(error.code, error.lineno, error.offset, place, known) from None
             except (LookupError, ValueError):
-                raise document_error(UNKNOWN_ENCODING, 1, 0, 0) from None
+                raise document_error(UNKNOWN_ENCODING, 1, 0, 0, bytes(self._read)) from None
         return self.root is not None
 
     @property
@@ -78,9 +78,9 @@ class PrologReader:
         codec = codec_name(encoding)
         if codec is None:
             raise LookupError(encoding)
-        if self._encoding is None:
+        if self._transcribed is None or (codec == self._transcribed and is_multibyte(codec)):
             self.codec = codec
-        elif not codec.startswith("utf_16"):
+        elif not codec.startswith("utf_16") or is_multibyte(self._transcribed):
             raise document_error(_INCORRECT_ENCODING, 1, 0, at)
 
     def _end_doctype(self) -> None:
@@ -95,7 +95,7 @@ class TagReader:
     """Decodes the names of start tags, and resolves the namespaces that they declare.
 
     ``prolog`` has the document type declaration, whose entities can occur in a declaration and whose defaults
-    can be declarations; ``encoding`` is the encoding of the bytes, as for ``PrologReader``.
+    can be declarations; ``encoding`` is the encoding of the bytes, if it is not the one that is declared.
     """
 
     def __init__(self, prolog: bytes, codec: str, *, encoding: str | None = None) -> None:

@@ -7,11 +7,12 @@ range of that node.  Nothing external is ever read: a reference to an external e
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import NoReturn
 from xml.parsers import expat
 
-from twigcast.document.encodings import codec_name
+from twigcast.document.encodings import codec_name, multibyte_codec
 from twigcast.document.entities import EntityTable
 from twigcast.document.faults import (
     EMPTY,
@@ -26,7 +27,8 @@ from twigcast.document.faults import (
 )
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import attribute_type
-from twigcast.document.tree import Attribute, Comment, Document, Element, Instruction, Text
+from twigcast.document.transcription import Locator, located, transcribe
+from twigcast.document.tree import Attribute, Child, Comment, Document, Element, Instruction, Text
 from twigcast.errors import DocumentError
 
 _DEFAULT_LIMITS = DocumentLimits()
@@ -52,13 +54,16 @@ class _Reader:
 
     ``text`` is the text node that may still grow, ``pieces`` its character data, ``text_at`` the offset of
     its last event; ``cdata_at`` is where an open CDATA section begins.  ``signs`` is the body with one byte
-    for each character of ``width`` bytes, so that markup can be searched for in UTF-16 as well.
+    for each character of ``width`` bytes, so that markup can be searched for in UTF-16 as well.  ``body`` is
+    what expat reads: the ``written`` bytes, or their transcription if they have the codec ``transcribed``.
     """
 
-    def __init__(self, body: bytes, limits: DocumentLimits) -> None:
-        self.body = body
+    def __init__(self, written: bytes, limits: DocumentLimits) -> None:
+        self.written = written
+        self.transcribed = multibyte_codec(written)
+        self.body = body = transcribe(written, self.transcribed) if self.transcribed else written
         self.limits = limits
-        self.document = Document(body)
+        self.document = Document(written)
         self.place: Document | Element = self.document
         self.order = 0
         self.depth = 0
@@ -72,7 +77,8 @@ class _Reader:
         self.signs, self.width, self.codec = _signs(body)
         if self.width > 1:
             self.document.encoding = self.codec.replace("_", "-")
-        self.parser = parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
+        encoding = "utf-8" if self.transcribed else None
+        self.parser = parser = expat.ParserCreate(encoding, _SEPARATOR)
         parser.ordered_attributes = True
         parser.buffer_text = False
         parser.StartElementHandler = self._start
@@ -98,11 +104,15 @@ class _Reader:
         try:
             parser.Parse(self.body, True)
         except expat.ExpatError as error:
-            at = max(parser.ErrorByteIndex, 0)
-            raise document_error(error.code, error.lineno, error.offset, at, self.body, self.limits) from None
+            at = self._located_offset(max(parser.ErrorByteIndex, 0))
+            raise document_error(
+                error.code, error.lineno, error.offset, at, self.written, self.limits
+            ) from None
         except (LookupError, ValueError):  # raised by pyexpat for codecs that it does not know or cannot use
-            line, column = parser.ErrorLineNumber, parser.ErrorColumnNumber
-            raise document_error(UNKNOWN_ENCODING, line, column, parser.ErrorByteIndex) from None
+            line, column, at = parser.ErrorLineNumber, parser.ErrorColumnNumber, parser.ErrorByteIndex
+            raise document_error(UNKNOWN_ENCODING, line, column, at, self.written) from None
+        if self.transcribed:
+            self._locate(self.transcribed)
         return self.document
 
     # Events
@@ -193,8 +203,8 @@ class _Reader:
         if codec is None:
             raise LookupError(encoding)  # as pyexpat does; then ErrorByteIndex is that of the name
         if self.width == 1:
-            self.codec = codec
-            self.document.encoding = encoding.lower()
+            self.codec = "utf_8" if self.transcribed else codec
+            self.document.encoding = encoding.lower() if _is_known(encoding) else codec.replace("_", "-")
 
     def _declares_entity(self, name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
         if is_parameter:
@@ -282,6 +292,22 @@ class _Reader:
     def _after(self, sign: bytes, at: int) -> int:
         return (self.signs.index(sign, at // self.width) + len(sign)) * self.width
 
+    def _locate(self, codec: str) -> None:
+        """Change the byte ranges of all nodes from those in the transcription to those in the document."""
+        nodes: list[Child | Attribute] = list(self.document.children)
+        for node in nodes:  # the list grows while it is walked
+            if isinstance(node, Element):
+                nodes += [*node.attributes, *node.children]
+        offsets = [node.start for node in nodes] + [node.end for node in nodes]
+        place = located(self.written, codec, self.body, offsets)
+        for node in nodes:
+            node.start, node.end = place[node.start], place[node.end]
+
+    def _located_offset(self, offset: int) -> int:
+        if not self.transcribed:
+            return offset
+        return Locator(self.written, self.transcribed, self.body).locate(offset)
+
     # Counts and errors
 
     def _next(self) -> int:
@@ -297,13 +323,23 @@ class _Reader:
 
     def _error(self, number: int) -> DocumentError:
         parser = self.parser
-        line, column, offset = parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
-        return document_error(number, line, column, offset, limits=self.limits)
+        line, column, at = parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
+        return document_error(number, line, column, self._located_offset(at), limits=self.limits)
 
     def _fail(self, code: str, message: str) -> NoReturn:
         parser = self.parser
         line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
-        raise DocumentError(message, code=code, line=line, column=column, offset=parser.CurrentByteIndex)
+        offset = self._located_offset(parser.CurrentByteIndex)
+        raise DocumentError(message, code=code, line=line, column=column, offset=offset)
+
+
+def _is_known(encoding: str) -> bool:
+    """Whether Python knows the encoding by this name, too."""
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        return False
+    return True
 
 
 def _expanded_name(name: str) -> tuple[str, str, str]:

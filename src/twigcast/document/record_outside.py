@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 from xml.parsers import expat
 
-from twigcast.document.encodings import codec_name
+from twigcast.document.encodings import codec_name, multibyte_codec
 from twigcast.document.entities import EntityTable
 from twigcast.document.faults import ENTITY_DEPTH, UNKNOWN_ENCODING, document_error
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import declaration, make_prolog
+from twigcast.document.transcription import Transcriber
 from twigcast.errors import DocumentError
 
 # Sets have possessive quantifiers, groups have not: Python 3.11.2 matches possessive groups wrongly.
@@ -40,7 +41,13 @@ class RecordOutside:
         self.doctype: bytes | None = None
         self.subset = b""
         self.error = False
-        self._parser = parser = expat.ParserCreate(namespace_separator="\x01")
+        self.codec: str | None = None  # if the encoding has several bytes per character
+        self._transcriber: Transcriber | None = None
+
+    def _begin(self, data: bytes) -> Transcriber:
+        self.codec = multibyte_codec(data)
+        transcriber = Transcriber(self.codec)
+        self._parser = parser = expat.ParserCreate(transcriber.encoding, "\x01")
         parser.namespace_prefixes = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -49,6 +56,7 @@ class RecordOutside:
         parser.XmlDeclHandler = self._declared
         parser.EntityDeclHandler = self._entity
         parser.AttlistDeclHandler = self._attribute
+        return transcriber
 
     def tell(self, data: bytes) -> None:
         self._parse(data, final=False)
@@ -98,8 +106,12 @@ class RecordOutside:
     def _parse(self, data: bytes, *, final: bool) -> None:
         if self.error:
             return
+        if self._transcriber is None:
+            if not data and not final:
+                return
+            self._transcriber = self._begin(data)  # the declaration is whole in what is told first
         try:
-            self._parser.Parse(data, final)
+            self._parser.Parse(self._transcriber.utf8(data, final=final), final)
         except DocumentError as error:
             self.fail(error)
         except _TooDeep:
@@ -108,7 +120,7 @@ class RecordOutside:
         except expat.ExpatError as error:
             self.fail(document_error(error.code, 1, 0, 0))
         except (LookupError, ValueError):
-            self.fail(document_error(UNKNOWN_ENCODING, 1, 0, 0))
+            self.fail(document_error(UNKNOWN_ENCODING, 1, 0, 0, data))
 
     def _start(self, name: str, attributes: Any) -> None:
         _, local, prefix = [*name.split("\x01"), "", ""][:3] if "\x01" in name else ("", name, "")

@@ -198,6 +198,8 @@ class RecordSplitter:
         assert self._hiding is not None
         sign = self._hiding.end
         place = self._buffer.find(sign, self._at)
+        while place >= 0 and sign == b"]]>" and self._is_trail(place):
+            place = self._buffer.find(sign, place + 1)
         if place < 0 or (sign == b"--" and place + 2 == len(self._buffer)):
             self._at = max(self._at, place if place >= 0 else len(self._buffer) - len(sign) + 1)
             return False
@@ -207,6 +209,19 @@ class RecordSplitter:
             return True
         self._hiding, self._at = None, place + (3 if sign == b"--" else len(sign))
         return True
+
+    def _is_trail(self, place: int) -> bool:
+        """Whether the byte at ``place``, that of a bracket, is the last one of another character."""
+        if self._outside.codec is None:
+            return False
+        start = place
+        while start > 0 and self._buffer[start - 1] >= 0x80:
+            start -= 1
+        try:
+            self._buffer[start:place].decode(self._outside.codec)
+        except UnicodeDecodeError as error:
+            return error.end == place - start
+        return False
 
     def _look_behind(self) -> bool:
         """Go back to the start of a malformed comment to search it for tags; false if it was dropped."""

@@ -3,8 +3,8 @@
     bytes ──► prolog, by expat ──► tags, by the scanner ──► spans at once, subtrees at the end
 
 Spans need as much memory as one of them; a document that is cut into subtrees is kept until its end, since
-the headers of the first fragments name elements of the last one.  UTF-16 is scanned as UTF-8 and cut as
-UTF-16, several times slower.
+the headers of the first fragments name elements of the last one.  UTF-16 and the encodings of East Asia are
+scanned as UTF-8 and cut as they are, several times slower.
 
 The scanner compares tags and skips what can hide them, and does not check text: a document that is not
 well-formed may be cut without an error, and gives its error when its fragments are parsed.
@@ -22,7 +22,9 @@ from twigcast.document import (
     TagReader,
     TagScanner,
     document_error,
+    is_multibyte,
     line_breaks,
+    multibyte_codec,
     wide_codec,
 )
 from twigcast.errors import DocumentError
@@ -48,7 +50,7 @@ def fragment(
 ) -> Iterator[Fragment]:
     """Cut a document; raises ``DocumentError`` where its tags do not match."""
     cutter = Cutter(cut, doc_id=doc_id, header=header, limits=limits)
-    if wide_codec(body) or not body:
+    if _transcribed_codec(body) or not body:
         yield from cutter.feed(body)
         yield from cutter.finish()
         return
@@ -101,11 +103,11 @@ class Cutter:
         if not self._is_begun:
             data = bytes(self._buffer) + bytes(data)
             self._buffer.clear()
-            if len(data) < 2 and not final:
+            if not (final or _has_declaration(data)):
                 self._buffer += data
                 return []
             self._is_begun = True
-            codec = wide_codec(data)
+            codec = _transcribed_codec(data)
             self._transcoding = _Transcoding(codec) if codec else None
         if self._transcoding is not None:
             data = self._transcoding.utf8(data, final=final)
@@ -158,23 +160,21 @@ class Cutter:
 
     def _begin(self, data: memoryview, final: bool) -> bool:
         """Read the prolog; false if the root element does not begin in these bytes."""
-        encoding = "utf-8" if self._transcoding else None
+        transcribed = self._transcoding.codec if self._transcoding else None
         if self._prolog is None:
-            self._prolog = PrologReader(encoding=encoding)
+            self._prolog = PrologReader(transcribed=transcribed)
         if not self._prolog.feed(data, final=final):
             return False
         text, codec = self._prolog.text, self._prolog.codec
-        tags = TagReader(text, codec, encoding=encoding)
-        if self._transcoding:
-            codec = self._transcoding.codec
-            text = "\ufeff".encode(codec) + self._transcoding.encoded(text)
+        tags = TagReader(text, codec, encoding="utf-8" if transcribed else None)
+        opening = Opening.transcribed(text, transcribed) if transcribed else Opening.of(text, codec)
         root = self._prolog.root
         assert root is not None
         paths = PathNumbers() if self._header == "prefix+paths" else None
         document = CutDocument(
             self._doc_id,
             self._header,
-            Opening.of(text, codec).inlined(),
+            opening.inlined(),
             root,
             tags,
             paths,
@@ -211,7 +211,7 @@ class Cutter:
         lines = self._lines + line_breaks(before)
         tail = bytes(before[-_LONGEST_LINE:])
         line = tail[tail.rfind(b"\n") + 1 :]
-        is_utf8 = self._prolog is not None and self._prolog.codec == "utf_8"
+        is_utf8 = bool(self._transcoding) or (self._prolog is not None and self._prolog.codec == "utf_8")
         column = sum(byte & 0xC0 != 0x80 for byte in line) if is_utf8 else len(line)
         offset = at if self._transcoding is None else len(self._transcoding.encoded(before))
         return document_error(fault, lines + 1, column, offset, limits=self._limits)
@@ -220,18 +220,37 @@ class Cutter:
 _LONGEST_LINE = 1 << 16  # bytes of which an error counts the column
 
 
+def _transcribed_codec(body: bytes) -> str | None:
+    return wide_codec(body) or multibyte_codec(body)
+
+
+def _has_declaration(beginning: bytes) -> bool:
+    """Whether the encoding of a document can be told from these bytes."""
+    if not beginning.startswith(b"<?xml"):
+        return len(beginning) >= len(b"<?xml")
+    return b"?>" in beginning or len(beginning) > _LONGEST_DECLARATION
+
+
+_LONGEST_DECLARATION = 1 << 12
+
+
 class _Transcoding:
-    """UTF-16 as UTF-8 and back; byte for byte the same where it is well-formed."""
+    """UTF-16, or an encoding of East Asia, as UTF-8 and back, byte for byte the same."""
 
     def __init__(self, codec: str) -> None:
         self.codec = codec
         self._decoder = codecs.getincrementaldecoder(codec)()
 
     def utf8(self, data: bytes | memoryview, *, final: bool) -> bytes:
+        given = self._decoder.getstate()[0] + bytes(data)
         try:
-            return self._decoder.decode(bytes(data), final).encode()
+            text = self._decoder.decode(bytes(data), final)
         except UnicodeDecodeError:
             raise document_error(_INVALID_TOKEN, 1, 0, 0) from None
+        if is_multibyte(self.codec) and text.encode(self.codec) + self._decoder.getstate()[0] != given:
+            message = "some characters are not written as Python's codec writes them: make the document UTF-8"
+            raise DocumentError(message, code="encoding")
+        return text.encode()
 
     def encoded(self, data: bytes | memoryview) -> bytes:
         return bytes(data).decode().encode(self.codec)

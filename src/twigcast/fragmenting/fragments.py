@@ -26,6 +26,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, TypeAlias
 
+from twigcast.document import is_multibyte
+
 HeaderKind: TypeAlias = Literal["edge", "prefix", "prefix+level", "prefix+paths"]
 """How much a header says about its fragment; each kind says all that the kind before it says."""
 
@@ -172,6 +174,17 @@ class Opening:
     @classmethod
     def of(cls, text: bytes, codec: str = "utf_8") -> Opening:
         return cls(text, blake2b(text, digest_size=16).hexdigest(), codec)
+
+    @classmethod
+    def transcribed(cls, text: bytes, codec: str) -> Opening:
+        """The opening of a document in this encoding, from its text in UTF-8."""
+        mark = "\ufeff" if codec.startswith("utf_16") else ""
+        return cls.of((mark + text.decode()).encode(codec), codec)
+
+    @property
+    def is_transcribed(self) -> bool:
+        """Whether the document is scanned as UTF-8, though it is in UTF-16 or in an encoding of East Asia."""
+        return self.codec.startswith("utf_16") or is_multibyte(self.codec)
 
     def inlined(self) -> Opening:
         """This opening as headers have it: without its text if that is longer than ``INLINE_LIMIT``."""

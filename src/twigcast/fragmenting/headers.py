@@ -58,16 +58,13 @@ def opening_of(fragment: Fragment) -> Opening:
     codec = fragment.opening.codec
     if fragment.opening.text is not None:
         return fragment.opening
-    is_wide = codec.startswith("utf_16")
+    is_transcribed = fragment.opening.is_transcribed
     body = fragment.body
-    if is_wide:
+    if is_transcribed:
         body = body.decode(codec, "replace").encode("utf-8", "replace")
-    reader = PrologReader(encoding="utf-8" if is_wide else None)
+    reader = PrologReader(transcribed=codec if is_transcribed else None)
     reader.feed(body, final=False)
-    text = reader.text
-    if is_wide:
-        text = "\ufeff".encode(codec) + text.decode().encode(codec)
-    made = Opening.of(text, codec)
+    made = (Opening.transcribed if is_transcribed else Opening.of)(reader.text, codec)
     if made.digest != fragment.opening.digest:
         message = "the opening in the header is not that of the body"
         raise FragmentError(

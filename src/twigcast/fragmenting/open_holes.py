@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from twigcast.document import PrologReader, TagReader, TagScanner, document_error, wide_codec
+from twigcast.document import PrologReader, TagReader, TagScanner, document_error, multibyte_codec, wide_codec
 from twigcast.errors import FragmentError
 from twigcast.fragmenting.assembly import holes_of
 from twigcast.fragmenting.fragments import (
@@ -66,7 +66,7 @@ def outline(
 ) -> tuple[Fragment, list[OpenHole]]:
     """The fragment with the root element, with holes at these offsets of its body; the other parameters are
     those of ``OpenHole.fill``."""
-    if wide_codec(body):
+    if wide_codec(body) or multibyte_codec(body):
         raise ValueError("producers of fragments write UTF-8, or one byte for each character")
     prolog = PrologReader()
     prolog.feed(body, final=True)
@@ -86,8 +86,7 @@ def elements_at_holes(
     the document, if the header does not have it in full.
     """
     opening = opening or fragment.opening
-    is_wide = opening.codec.startswith("utf_16")
-    encoding = "utf-8" if is_wide else None
+    encoding = "utf-8" if opening.is_transcribed else None
     tags = TagReader(_scanned(opening.text or b"", opening), opening.codec, encoding=encoding)
     found: dict[int, tuple[OpenElement, ...]] = {}
     for run in fragment.runs:
@@ -110,8 +109,8 @@ def elements_at_holes(
 
 
 def _scanned(text: bytes, opening: Opening) -> bytes:
-    """Bytes of a document as they are scanned: UTF-16 as UTF-8."""
-    if not opening.codec.startswith("utf_16"):
+    """Bytes of a document as they are scanned."""
+    if not opening.is_transcribed:
         return text
     return text.decode(opening.codec, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
 

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from twigcast.routing.piggyback import AnnotationPlan
 
 FLOODED = "flooded"
-MAPPING, RULES = "mapping", "mapping-rules"
-"""The headers that name the mapping of a document, and that have its rules."""
+MAPPING = "mapping"
+"""The header that names the mapping of a document."""
+RULES = "mapping-rules"
+"""The header that has the rules of the mapping of a document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 # distutils: language=c++
 """The projector as a Python object: decisions are asked for by a callback, slices are tuples."""
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -38,7 +38,7 @@ cdef extern from "projector.hpp" namespace "twigcast" nogil:
         uint64_t line, column, offset
 
     ctypedef cbool (*Oracle)(void*, uint32_t, const char*, size_t, uint32_t&, uint8_t*) noexcept nogil
-    ctypedef int (*EncodingMap)(const char*, int*) noexcept nogil
+    ctypedef int (*EncodingMap)(const char*, int*, const uint16_t**) noexcept nogil
 
     cppclass Projector:
         Projector(vector[cbool] divided, uint64_t part_bytes, ProjectionLimits limits, Oracle oracle, void* asked,
@@ -58,13 +58,17 @@ cdef extern from "element_ranges.hpp" namespace "twigcast" nogil:
         cbool read(const char* data, size_t size, EncodingMap encoding) except +
 
 
-from twigcast.document.encodings import code_points, codec_name
+from twigcast.document.encodings import code_points, codec_name, is_multibyte, pair_table
 
 
-cdef int encoding_map(const char* name, int* map) noexcept with gil:
+cdef int encoding_map(const char* name, int* map, const uint16_t** pairs) noexcept with gil:
+    cdef bytes table
     try:
         codec = codec_name((<bytes> name).decode("utf-8", "replace"))
         points = code_points(codec) if codec is not None else ()
+        if codec is not None and is_multibyte(codec):
+            points, table = pair_table(codec)  # which is kept for good
+            pairs[0] = <const uint16_t*> <const char*> table
         if len(points) != 256:
             return 0
         for i in range(256):

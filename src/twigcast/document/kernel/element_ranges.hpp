@@ -1,10 +1,8 @@
 // The byte ranges of all elements of a document, in document order: where a parser that has no offsets is used.
 #pragma once
 
-#define XML_DTD 1
-#include <expat.h>
+#include "encoding_map.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace twigcast {
@@ -14,7 +12,7 @@ public:
     std::vector<std::uint64_t> ranges;  // start and end of each element; of one from an entity, the reference
 
     // False if the document is not well-formed.
-    bool read(const char* data, std::size_t size, int (*encoding)(const char*, int*)) {
+    bool read(const char* data, std::size_t size, EncodingMap encoding) {
         XML_Parser parser = XML_ParserCreate(nullptr);
         parser_ = parser;
         encoding_ = encoding;
@@ -44,14 +42,11 @@ private:
     }
 
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
-        info->data = nullptr;
-        info->convert = nullptr;
-        info->release = nullptr;
-        return static_cast<ElementRanges*>(self)->encoding_(name, info->map) ? XML_STATUS_OK : XML_STATUS_ERROR;
+        return map_encoding(static_cast<ElementRanges*>(self)->encoding_, name, info);
     }
 
     XML_Parser parser_ = nullptr;
-    int (*encoding_)(const char*, int*) = nullptr;
+    EncodingMap encoding_ = nullptr;
     std::vector<std::size_t> open_;
 };
 

@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "encoding_map.hpp"
 #include "input_window.hpp"
 #include "part_writer.hpp"
 #include "state_table.hpp"
@@ -64,7 +65,6 @@ struct ProjectionFault {
 // Asks for the state of a child: fills its Keep for each output; false stops the parse.
 using Oracle = bool (*)(void* self, std::uint32_t state, const char* name, std::size_t size, std::uint32_t& child,
                         std::uint8_t* keeps);
-using EncodingMap = int (*)(const char* name, int* map);
 
 class Projector {
 public:
@@ -321,10 +321,7 @@ private:
         if (!parameter) static_cast<Projector*>(self)->stop(undeclared_entity);
     }
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
-        info->data = nullptr;
-        info->convert = nullptr;
-        info->release = nullptr;
-        return static_cast<Projector*>(self)->encoding_(name, info->map) ? XML_STATUS_OK : XML_STATUS_ERROR;
+        return map_encoding(static_cast<Projector*>(self)->encoding_, name, info);
     }
 
     bool too_many(const char** attributes) const {

@@ -73,7 +73,13 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef int NO_MAPPING
 
-    ctypedef int (*EncodingTable)(const char*, int*) noexcept
+    cdef int TABLE_ENCODING "twigcast::Encodings::TABLE"
+    cdef int TRANSCRIBED_ENCODING "twigcast::Encodings::TRANSCRIBED"
+
+    cdef struct CEncodings "twigcast::Encodings":
+        int (*table)(const char*, int*) noexcept
+        cbool (*transcribe)(const char*, const char*, uint64_t, string&) noexcept
+        uint64_t (*locate)(const char*, const char*, uint64_t, const string&, uint64_t) noexcept
 
     cdef cppclass CTree "twigcast::DocumentTree":
         cbool overflow, with_prefixes
@@ -189,7 +195,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         CLimits limits
         CSinks sinks
         CFigures figures
-        EncodingTable encoding_table
+        CEncodings encodings
         CMediation* mediation
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
         CError record(const char*, uint64_t) except +

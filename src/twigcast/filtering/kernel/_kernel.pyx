@@ -15,7 +15,7 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 
-from twigcast.document import code_points, codec_name
+from twigcast.document import Locator, code_points, codec_name, is_multibyte, transcribe
 
 
 cdef uint32_t NONE = 0xFFFFFFFF
@@ -26,13 +26,36 @@ seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8
 
 
 cdef int encoding_table(const char* name, int* table) noexcept with gil:
-    """Fill the table with the code points of an encoding of one byte per character; 0 if there is no such encoding."""
+    """Fill the table with the code points of an encoding of one byte per character; returns the kind of encoding."""
     try:
         codec = codec_name(name.decode("ascii"))
-        points = code_points(codec) if codec is not None else ()
+        if codec is None:
+            return 0
+        if is_multibyte(codec):
+            return TRANSCRIBED_ENCODING
+        points = code_points(codec)
         for i, point in enumerate(points):
             table[i] = point
-        return bool(points)
+        return TABLE_ENCODING if points else 0
+    except Exception:
+        return 0
+
+
+cdef cbool transcribe_document(const char* name, const char* data, uint64_t length, string& utf8) noexcept with gil:
+    """The document in UTF-8; false if that is not possible."""
+    try:
+        (&utf8)[0] = <bytes> transcribe(data[:length], codec_name(name.decode("ascii")))
+        return True
+    except Exception:
+        return False
+
+
+cdef uint64_t locate_offset(const char* name, const char* data, uint64_t length, const string& utf8,
+                            uint64_t offset) noexcept with gil:
+    """The offset in the document of an offset in its transcription."""
+    try:
+        written = utf8.data()[:utf8.size()]
+        return Locator(data[:length], codec_name(name.decode("ascii")), written).locate(offset)
     except Exception:
         return 0
 
@@ -126,7 +149,9 @@ cdef class SegmentMatcher:
         self.reader.sinks.tree = &self.confirmation.evaluator.tree
         self.work = work
         self.work_threshold = work_threshold
-        self.reader.encoding_table = encoding_table
+        self.reader.encodings.table = encoding_table
+        self.reader.encodings.transcribe = transcribe_document
+        self.reader.encodings.locate = locate_offset
         self.reader.limits.bytes = bytes
         self.reader.limits.depth = depth
         self.reader.limits.attributes = attributes

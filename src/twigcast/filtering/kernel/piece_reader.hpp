@@ -26,10 +26,9 @@ inline ReadError Reader::read_piece(const Piece& piece, u64* result, std::size_t
     buffer_.append(piece.body + at, piece.length - at);
     if (!piece.ends) buffer_.append(piece.marker).append(piece.closing);
     sinks.piece = &piece;
-    restart_ = false;
-    ReadError error = parse(false, buffer_.data(), buffer_.size(), result, words);
-    if (restart_ || (error.code && error.code < TOO_LARGE))
-        error = parse(true, buffer_.data(), buffer_.size(), result, words);
+    ReadError error = parse_anyhow(buffer_.data(), buffer_.size(), [&](bool spaced, const char* given, u64 size) {
+        return parse(spaced, given, size, result, words);
+    });
     if (!error.code && (piece.ends ? holes_ < piece.holes.size() : !beyond_piece_))
         error = ReadError{CUT_IN_MARKUP, 1, 0, buffer_.size()};
     sinks.piece = nullptr;

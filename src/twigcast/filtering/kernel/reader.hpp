@@ -47,8 +47,13 @@ struct ReadError {
     u64 line = 0, column = 0, offset = 0;  // as expat counts: lines from 1, columns from 0
 };
 
-// Called with the name of an encoding that expat does not know; fills a table of 256 code points (-1: not a character).
-using EncodingTable = int (*)(const char* name, int* map);
+// How documents are read in encodings that expat does not know.
+struct Encodings {
+    enum Kind { UNKNOWN, TABLE, TRANSCRIBED };
+    int (*table)(const char* name, int* map) = nullptr;  // fills 256 code points (-1: no character); returns the kind
+    bool (*transcribe)(const char* name, const char* bytes, u64 length, std::string& utf8) = nullptr;
+    u64 (*locate)(const char* name, const char* bytes, u64 length, const std::string& utf8, u64 offset) = nullptr;
+};
 
 class Reader {
   public:
@@ -58,7 +63,7 @@ class Reader {
 
     Limits limits;
     Sinks sinks;
-    EncodingTable encoding_table = nullptr;
+    Encodings encodings;
     Mediation* mediation = nullptr;  // if documents are rewritten
     Figures figures;                 // of the document that was read
 
@@ -66,11 +71,9 @@ class Reader {
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
         if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 0, limits.bytes};
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
-        restart_ = false;
-        ReadError error = parse_twice(false, bytes, length, result, words);
-        // A bad document is parsed again with namespace processing, so that the error does not depend on how far the
-        // parse without it came.
-        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse_twice(true, bytes, length, result, words);
+        ReadError error = parse_anyhow(bytes, length, [&](bool spaced, const char* given, u64 size) {
+            return parse_twice(spaced, given, size, result, words);
+        });
         // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
         // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
         if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
@@ -111,6 +114,28 @@ class Reader {
         plain_ = spaced_ = nullptr;
     }
 
+    // A bad document is parsed again with namespace processing, so that the error does not depend on how far the parse
+    // without it came; one in an encoding of several bytes per character is parsed as its transcription in UTF-8.
+    template <typename Parse>
+    ReadError parse_anyhow(const char* bytes, u64 length, Parse parse) {
+        const char* given = bytes;
+        u64 size = length;
+        restart_ = is_transcribed_ = false;
+        transcribed_.clear();
+        ReadError error = parse(false, given, size);
+        if (!transcribed_.empty() && encodings.transcribe(transcribed_.c_str(), bytes, length, transcription_)) {
+            is_transcribed_ = true;
+            given = transcription_.data();
+            size = transcription_.size();
+            error = parse(false, given, size);
+        }
+        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, given, size);
+        if (is_transcribed_ && error.code)
+            error.offset = encodings.locate(transcribed_.c_str(), bytes, length, transcription_, error.offset);
+        if (transcription_.size() > LONG_DOCUMENT) std::string().swap(transcription_);
+        return error;
+    }
+
     // If the size of copies could only be estimated and that is too much, the document is parsed again to count it.
     ReadError parse_twice(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
         const ReadError error = parse(spaced, bytes, length, result, words);
@@ -121,8 +146,9 @@ class Reader {
 
     ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
         XML_Parser& parser = spaced ? spaced_ : plain_;
-        if (!parser) parser = spaced ? XML_ParserCreateNS(nullptr, SEPARATOR) : XML_ParserCreate(nullptr);
-        else XML_ParserReset(parser, nullptr);
+        const char* encoding = is_transcribed_ ? "UTF-8" : nullptr;  // whatever is declared
+        if (!parser) parser = spaced ? XML_ParserCreateNS(encoding, SEPARATOR) : XML_ParserCreate(encoding);
+        else XML_ParserReset(parser, encoding);
         parser_ = parser;
         spaced_mode_ = spaced;
         restart_ = false;
@@ -368,7 +394,9 @@ class Reader {
         info->data = nullptr;
         info->convert = nullptr;
         info->release = nullptr;
-        if (!reader.encoding_table || !reader.encoding_table(name, info->map)) return XML_STATUS_ERROR;
+        const int kind = reader.encodings.table ? reader.encodings.table(name, info->map) : Encodings::UNKNOWN;
+        if (kind == Encodings::TRANSCRIBED) reader.transcribed_ = name;
+        if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
         reader.decoder_.declare(info->map);
         return XML_STATUS_OK;
     }
@@ -382,6 +410,8 @@ class Reader {
     bool in_doctype_ = false, with_prefixes_ = false, counted_text_ = false;
     bool beyond_piece_ = false;  // the piece that is read is over
     std::size_t holes_ = 0;      // of the piece, so far
+    bool is_transcribed_ = false;
+    std::string transcribed_, transcription_;  // the encoding, and the document in UTF-8
     std::string buffer_;         // a piece, with what the parser is given before it, at its holes and after it
     Rewriter* rewriter_ = nullptr;  // of this document
     ReadError without_mapping_;

@@ -18,6 +18,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
+from twigcast.document import Transcriber, is_multibyte
 from twigcast.fragmenting.by_the_letter.joins import Joins
 from twigcast.fragmenting.by_the_letter.node_table import NodeTable
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
@@ -44,9 +45,11 @@ class Evaluator:
         self, fragment: Fragment, run: Run, inner: ContextElement, active: int, undecided: int, opening: bytes
     ) -> None:
         """Parse a run below ``inner`` and evaluate the query nodes ``active`` in it."""
-        data = b"".join(_pieces(fragment, run, inner, opening))
-        namespaces = "xmlns".encode(fragment.opening.codec) in data
-        parser = expat.ParserCreate(None, _SEPARATOR if namespaces else None)
+        codec = fragment.opening.codec
+        transcriber = Transcriber(codec if is_multibyte(codec) else None)
+        data = transcriber.utf8(b"".join(_pieces(fragment, run, inner, opening)))
+        namespaces = "xmlns".encode(codec) in data
+        parser = expat.ParserCreate(transcriber.encoding, _SEPARATOR if namespaces else None)
         if not active:
             parser.Parse(data, False)
             return

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from twigcast.document import read
+from twigcast.document import Transcriber, multibyte_codec, read
 from twigcast.errors import MappingError
 from twigcast.rewriting import Mapping, write_document
 from twigcast.routing.mediation.approach import NetworkMediation
@@ -147,12 +147,13 @@ def root_name(body: bytes) -> tuple[str, str] | None:
         if not found:
             found.append(name)
 
-    parser = expat.ParserCreate(namespace_separator=SEPARATOR)
+    transcriber = Transcriber(multibyte_codec(body))
+    parser = expat.ParserCreate(transcriber.encoding, SEPARATOR)
     parser.StartElementHandler = start
     for at in range(0, len(body), 512):
         try:
-            parser.Parse(body[at : at + 512], False)
-        except expat.ExpatError:
+            parser.Parse(transcriber.utf8(body[at : at + 512]), False)
+        except (expat.ExpatError, LookupError, ValueError):  # the last two for an unknown encoding
             break
         if found:
             break
