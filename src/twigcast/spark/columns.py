@@ -23,7 +23,7 @@ hits        documents with matches, index_version, error, and
             body               null if no delivery needs the document
             twigcast_digest    a hash of the digests of the fragments, if deliveries are references
             fragment           the number of the fragment with the error
-deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
+deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version, and carried columns
 attempts    deliveries with
             refusal  why a subscription gets no parts of a document, which is then the content
 """
@@ -36,7 +36,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
@@ -70,6 +70,9 @@ ONLY = StructField("twigcast_subscription", StringType())
 
 DIGEST = StructField("twigcast_digest", BinaryType())
 """The column of what delivery ids have in place of the hash of the body, where the body may not be there."""
+
+CARRIED = StructField("twigcast_columns", StringType())
+"""The column of what the deliveries of a dead letter carry, as JSON."""
 
 FRAGMENT = StructField("fragment", IntegerType())
 """The column of the number of the fragment in which the error of a document is; null if it is in none."""
@@ -195,6 +198,12 @@ def has(table: DataFrame, field: StructField) -> bool:
     return any(
         other.name == field.name and other.dataType.simpleString() == kind for other in table.schema.fields
     )
+
+
+def column_named(name: str) -> Column:
+    """The column of exactly that name, dots and quotes included."""
+    quoted = name.replace("`", "``")
+    return F.col(f"`{quoted}`")
 
 
 def require(table: DataFrame, columns: Sequence[str], where: str) -> None:

@@ -7,15 +7,17 @@ batches of a bounded size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from itertools import chain
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
 
 from twigcast.document import PART_FORMS, DocumentLimits, PartForm
 from twigcast.errors import StageError
@@ -26,6 +28,7 @@ from twigcast.spark.columns import (
     ARROW_REFUSAL,
     ATTEMPTS,
     CACHED_BYTES,
+    CARRIED,
     DELIVERIES,
     DIGEST,
     ERROR,
@@ -37,6 +40,7 @@ from twigcast.spark.columns import (
     PUBLISHER,
     STRANGERS,
     UNDECIDED,
+    column_named,
     has,
     require,
 )
@@ -60,8 +64,10 @@ from twigcast.spark.stages.shipping import (
 )
 
 ContentMode: TypeAlias = Literal["inline", "reference"]
+Copies: TypeAlias = Literal["subscription", "subscriber"]
 
 _Stage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_Attempts: TypeAlias = tuple[pa.Array, pa.RecordBatch]  # the rows of the documents, and the attempts
 
 DELIVERY_BATCH_BYTES = 8 << 20
 DELIVERY_BATCH_ROWS = 10_000
@@ -76,6 +82,8 @@ def deliveries(
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
     mediation: AnyMediation | None = None,
+    columns: Sequence[str] = (),
+    copies: Copies = "subscription",
 ) -> DataFrame:
     """One row for each delivery of the hits; ``index`` is the one that they were matched against.
 
@@ -87,9 +95,15 @@ def deliveries(
     documents are null and can be looked up by their ``doc_id``.
     ``mediation`` are the mappings that the hits were matched with.  A document is delivered as its publisher
     wrote it, and so is a part: it is what the selected node of the image was made from.
+    ``columns`` are columns of the hits that the deliveries carry after their own.
+    With ``copies="subscriber"``, a subscriber receives a whole document once, however many of its
+    subscriptions match; ``subscription`` is then the first of them, and the id does not depend on it.
     """
-    stage = _stage(hits, index, ship, content, parts, limits, mediation)
-    return _matched(hits).mapInArrow(partial(_delivered, stage=stage), DELIVERIES)
+    stage = _stage(hits, index, ship, content, parts, limits, mediation, columns, copies)
+    made = _matched(hits, columns).mapInArrow(
+        partial(_delivered, stage=stage), _schema(DELIVERIES, hits, columns)
+    )
+    return _named(made, DELIVERIES, columns)
 
 
 def refused_deliveries(
@@ -121,10 +135,13 @@ def attempts(
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
     mediation: AnyMediation | None = None,
+    columns: Sequence[str] = (),
+    copies: Copies = "subscription",
 ) -> DataFrame:
     """Deliveries and refused deliveries in one table, so that both are computed in one pass."""
-    stage = _stage(hits, index, ship, content, parts, limits, mediation)
-    return _matched(hits).mapInArrow(stage, ATTEMPTS)
+    stage = _stage(hits, index, ship, content, parts, limits, mediation, columns, copies)
+    made = _matched(hits, columns).mapInArrow(stage, _schema(ATTEMPTS, hits, columns))
+    return _named(made, ATTEMPTS, columns)
 
 
 def delivers_parts(index: AnyIndexes) -> bool:
@@ -133,7 +150,20 @@ def delivers_parts(index: AnyIndexes) -> bool:
     return any(table.null_count < len(table) for table in (each.rows().column("pattern") for each in opened))
 
 
-def _matched(hits: DataFrame) -> DataFrame:
+def _schema(own: StructType, hits: DataFrame, columns: Sequence[str]) -> StructType:
+    """The columns of deliveries or attempts, and those that they carry under plain names."""
+    carried = [StructField(f"{_CARRIED}{n}", hits.schema[name].dataType) for n, name in enumerate(columns)]
+    return StructType([*own.fields, *carried])
+
+
+def _named(made: DataFrame, own: StructType, columns: Sequence[str]) -> DataFrame:
+    return made.toDF(*own.names, *columns) if columns else made
+
+
+_CARRIED = "twigcast_carried_"  # a name of the source may have dots, which mapInArrow takes for nested fields
+
+
+def _matched(hits: DataFrame, columns: Sequence[str]) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
     optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST)
@@ -141,7 +171,8 @@ def _matched(hits: DataFrame) -> DataFrame:
     wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
     if has(hits, UNDECIDED):
         wanted |= F.col("undecided").isNotNull()
-    return hits.where(wanted).select(*needed)
+    carried = [column_named(name).alias(f"{_CARRIED}{number}") for number, name in enumerate(columns)]
+    return hits.where(wanted).select(*needed, *carried)
 
 
 def _stage(
@@ -152,10 +183,22 @@ def _stage(
     parts: PartForm,
     limits: DocumentLimits | None,
     mediation: AnyMediation | None,
+    columns: Sequence[str],
+    copies: Copies,
 ) -> _Stage:
     """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
+    if isinstance(columns, str):
+        raise StageError("expected a list of columns, got one name", code="options")
+    require(hits, columns, "deliveries")
+    own = {*ATTEMPTS.names, "batch"}
+    for number, name in enumerate(columns):
+        if name.lower() in own or name in columns[:number]:
+            raise StageError(f"deliveries have a column {name} already", code="columns")
+    if copies not in get_args(Copies):
+        expected = " or ".join(get_args(Copies))
+        raise StageError(f"expected copies to be {expected}, got {copies!r}", code="options")
     if parts not in PART_FORMS:
         raise StageError(f"expected parts to be {' or '.join(PART_FORMS)}, got {parts!r}", code="options")
     if mediation is not None:
@@ -179,6 +222,8 @@ def _stage(
         parts=parts,
         limits=limits,
         mediation=None if mediation is None else Mediation.of(mediation),
+        carried=[f"{_CARRIED}{number}" for number in range(len(columns))],
+        copies=copies,
     )
 
 
@@ -193,7 +238,8 @@ def refused(attempts: DataFrame) -> DataFrame:
     failed = attempts.where(F.col("refusal").isNotNull())
     body = F.col("content").alias("body")
     origin = [f"refusal.{name}" for name in ("prolog", "publisher", "mapping")]
-    return failed.select("doc_id", body, *reason, "index_version", *origin, "subscription")
+    carried = [F.col(CARRIED.name).alias("columns")] if has(attempts, CARRIED) else []
+    return failed.select("doc_id", body, *reason, "index_version", *origin, "subscription", *carried)
 
 
 def dead_letters(hits: DataFrame) -> DataFrame:
@@ -206,6 +252,8 @@ def dead_letters(hits: DataFrame) -> DataFrame:
         more.append(F.col(NAMED_MAPPING.name).alias("mapping"))
     if has(hits, ONLY):
         more.append(F.col(ONLY.name).alias("subscription"))
+    if has(hits, CARRIED):
+        more.append(F.col(CARRIED.name).alias("columns"))
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
 
 
@@ -218,6 +266,8 @@ def _deliver(
     parts: PartForm,
     limits: DocumentLimits,
     mediation: Mediation | None,
+    carried: list[str],
+    copies: Copies,
 ) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
@@ -226,12 +276,20 @@ def _deliver(
             if other != version:
                 message = f"the documents were matched against index version {other}, not {version}"
                 raise StageError(message, code="index-version")
-        yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
+        documents = _Wanted.of(batch, table, _wants_document)
+        if copies == "subscriber":
+            documents = documents.one_for_each_subscriber()
+        made = _whole(batch, documents, version, content)
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
-            yield from _parts(batch, wanted, version, parts, limits, mediation)
+            made = chain(made, _parts(batch, wanted, version, parts, limits, mediation))
         if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
-            yield from _undecided(batch, table, version, limits)
+            made = chain(made, _undecided(batch, table, version, limits))
+        others = [batch.column(name) for name in carried]
+        for rows, attempts in made:
+            for name, column in zip(carried, others, strict=True):
+                attempts = attempts.append_column(name, column.take(rows))
+            yield attempts
 
 
 def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[pa.RecordBatch]:
@@ -243,18 +301,21 @@ def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[
         refusals = batch.column("refusal")
         if refusals.null_count < len(refusals):
             batch = batch.filter(refusals.is_null())
-        yield batch.select(DELIVERIES.names)
+        yield batch.select([name for name in batch.schema.names if name != "refusal"])
 
 
 class _Wanted:
     """The deliveries to make from a batch: for each, the row of the document, and the subscriber."""
 
-    def __init__(self, rows: pa.Array, who: pa.Table) -> None:
+    def __init__(self, rows: pa.Array, who: pa.Table, *, keyed_by_subscription: bool = True) -> None:
         self.rows = rows
+        self._who = who
         self.subscriptions = who.column("subscription").combine_chunks().cast(pa.string())
         self.subscribers = who.column("subscriber").combine_chunks().cast(pa.string())
         self.patterns = who.column("pattern").combine_chunks()
         owners, names = self.subscribers.to_pylist(), self.subscriptions.to_pylist()
+        if not keyed_by_subscription:
+            names = [None] * len(owners)
         self.keys = [subscriber_key(owner, name) for owner, name in zip(owners, names, strict=True)]
 
     @classmethod
@@ -269,6 +330,17 @@ class _Wanted:
             mask = pc.and_(mask, pc.fill_null(pc.equal(only, named), True))
         return cls(rows.filter(mask), who.filter(mask))
 
+    def one_for_each_subscriber(self) -> _Wanted:
+        """One delivery for each document and subscriber, that of the first subscription by its id."""
+        owners = self.subscribers.dictionary_encode().indices
+        wanted = pa.table({"row": self.rows, "owner": owners, "subscription": self.subscriptions})
+        order = pc.sort_indices(wanted, [(name, "ascending") for name in wanted.column_names])
+        pairs = np.stack([self.rows.take(order).to_numpy(), owners.take(order).to_numpy()])
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
+        kept = order.filter(pa.array(first))
+        return _Wanted(self.rows.take(kept), self._who.take(kept), keyed_by_subscription=False)
+
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -281,9 +353,7 @@ def _wants_part(patterns: Any) -> Any:
     return patterns.is_valid()
 
 
-def _whole(
-    batch: pa.RecordBatch, wanted: _Wanted, version: str, content: ContentMode
-) -> Iterator[pa.RecordBatch]:
+def _whole(batch: pa.RecordBatch, wanted: _Wanted, version: str, content: ContentMode) -> Iterator[_Attempts]:
     """The deliveries of whole documents."""
     bodies, doc_ids = batch.column("body"), batch.column("doc_id")
     documents = document_keys(batch)
@@ -296,18 +366,21 @@ def _whole(
         bodies = pa.nulls(len(bodies), pa.binary())
     for start, end in _slices(pc.fill_null(pc.binary_length(bodies), 0).take(rows)):
         some = rows.slice(start, end - start)
-        yield pa.RecordBatch.from_arrays(
-            [
-                ids.slice(start, end - start),
-                wanted.subscribers.slice(start, end - start),
-                wanted.subscriptions.slice(start, end - start),
-                doc_ids.take(some),
-                pa.nulls(end - start, pa.int32()),
-                bodies.take(some),
-                pa.repeat(pa.scalar(version, pa.string()), end - start),
-                pa.nulls(end - start, ARROW_REFUSAL),
-            ],
-            schema=ARROW_ATTEMPTS,
+        yield (
+            some,
+            pa.RecordBatch.from_arrays(
+                [
+                    ids.slice(start, end - start),
+                    wanted.subscribers.slice(start, end - start),
+                    wanted.subscriptions.slice(start, end - start),
+                    doc_ids.take(some),
+                    pa.nulls(end - start, pa.int32()),
+                    bodies.take(some),
+                    pa.repeat(pa.scalar(version, pa.string()), end - start),
+                    pa.nulls(end - start, ARROW_REFUSAL),
+                ],
+                schema=ARROW_ATTEMPTS,
+            ),
         )
 
 
@@ -330,9 +403,10 @@ def _parts(
     form: PartForm,
     limits: DocumentLimits,
     mediation: Mediation | None,
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[_Attempts]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
     rows: list[tuple[Any, ...]] = []
+    of: list[int] = []
     size = 0
     last = -1
     for number, row in enumerate(wanted.rows.to_pylist()):
@@ -348,17 +422,18 @@ def _parts(
         for part, content, refusal in parts.of(parsed_pattern(wanted.patterns[number].as_py()), name):
             id = None if refusal else identify(key, wanted.keys[number], part)
             rows.append((id, owner, name, doc_id, part, content, version, refusal))
+            of.append(row)
             size += len(content)
             if size >= DELIVERY_BATCH_BYTES or len(rows) >= DELIVERY_BATCH_ROWS:
-                yield _batch(rows)
-                rows, size = [], 0
+                yield _attempts(of, rows)
+                rows, of, size = [], [], 0
     if rows:
-        yield _batch(rows)
+        yield _attempts(of, rows)
 
 
 def _undecided(
     batch: pa.RecordBatch, table: pa.Table, version: str, limits: DocumentLimits
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[_Attempts]:
     """The refusals of subscriptions that took too much work to decide."""
     has_only = ONLY.name in batch.schema.names
     for row, positions in enumerate(batch.column("undecided").to_pylist()):
@@ -370,12 +445,12 @@ def _undecided(
             if only is None or only == who["subscription"]:
                 error = too_costly(limits.steps(len(body)))
                 refusal = costly_refusal(error, who["subscription"], document_origin(batch, row))
-                yield _batch([(None, *who.values(), doc_id, None, body, version, refusal)])
+                yield _attempts([row], [(None, *who.values(), doc_id, None, body, version, refusal)])
 
 
-def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+def _attempts(of: list[int], rows: list[tuple[Any, ...]]) -> _Attempts:
     columns = [
         pa.array(column, field.type)
         for column, field in zip(zip(*rows, strict=True), ARROW_ATTEMPTS, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=ARROW_ATTEMPTS)
+    return pa.array(of, pa.int64()), pa.RecordBatch.from_arrays(columns, schema=ARROW_ATTEMPTS)
