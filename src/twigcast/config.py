@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -149,9 +149,15 @@ def _unknown(location: Sequence[str | int], model: type[BaseModel]) -> str:
     for part in location[:-1]:
         if isinstance(part, str):
             section = _section(section, part) or section  # in a table of sections, names are no keys
-    keys = sorted(field.alias or name for name, field in section.model_fields.items())
-    near = difflib.get_close_matches(str(location[-1]), keys, n=1)
-    return f"unknown key; did you mean {near[0]}?" if near else f"unknown key; expected {', '.join(keys)}"
+    keys = [field.alias or name for name, field in section.model_fields.items()]
+    return f"unknown key; {suggestion(str(location[-1]), keys)}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The known name that is nearest to an unknown one, or all of them if none is near."""
+    keys = sorted(known)
+    near = difflib.get_close_matches(name, keys, n=1)
+    return f"did you mean {near[0]}?" if near else f"expected {', '.join(keys)}"
 
 
 def _section(model: type[BaseModel], key: str) -> type[BaseModel] | None:

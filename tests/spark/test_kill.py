@@ -35,6 +35,7 @@ import pytest
 
 from twigcast import Index
 from twigcast.pattern import Subscription
+from twigcast.spark.outputs.file_names import FILE_NAME, FileNameTemplate
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.stages.delivery_ids import delivery_id
 from twigcast.subscriptions.store import SubscriptionStore
@@ -390,8 +391,9 @@ def check_ids_of_deliveries_are_determined(world: World, table: list[dict[str, o
 
 def check_files_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:
     """Each delivery is one complete file in the folder of its subscriber."""
-    files = {file.stem: file.read_bytes() for file in (world.disk / "out" / "files").glob("*/*.xml")}
-    assert files == {row["delivery_id"]: row["content"] for row in table}
+    files = {file.name: file.read_bytes() for file in (world.disk / "out" / "files").glob("*/*.xml")}
+    names = FileNameTemplate.parse(FILE_NAME)
+    assert files == {names.name(row): row["content"] for row in table}
 
 
 def check_lines_are_the_same_deliveries(world: World, table: list[dict[str, object]]) -> None:

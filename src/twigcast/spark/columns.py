@@ -25,7 +25,7 @@ hits        documents with matches, index_version, error, and
             fragment           the number of the fragment with the error
             of parts of chunks
             twigcast_owner     the chunk, and the pairs of names of a second pass
-deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
+deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version, and carried columns
 attempts    deliveries with
             refusal  why a subscription gets no parts of a document, which is then the content
 """
@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
@@ -72,6 +72,9 @@ ONLY = StructField("twigcast_subscription", StringType())
 
 DIGEST = StructField("twigcast_digest", BinaryType())
 """The column of what delivery ids have in place of the hash of the body, where the body may not be there."""
+
+CARRIED = StructField("twigcast_columns", StringType())
+"""The column of what the deliveries of a dead letter carry, as JSON."""
 
 OWNER = StructField("twigcast_owner", StringType())
 """The column of the chunk that a document is a part of: only nodes that belong to the chunk are delivered."""
@@ -200,6 +203,12 @@ def has(table: DataFrame, field: StructField) -> bool:
     return any(
         other.name == field.name and other.dataType.simpleString() == kind for other in table.schema.fields
     )
+
+
+def column_named(name: str) -> Column:
+    """The column of exactly that name, dots and quotes included."""
+    quoted = name.replace("`", "``")
+    return F.col(f"`{quoted}`")
 
 
 def require(table: DataFrame, columns: Sequence[str], where: str) -> None:

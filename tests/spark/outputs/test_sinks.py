@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ SCHEMA = (
 
 def deliveries(spark: SparkSession, *rows: tuple[str, str, bytes]) -> DataFrame:
     """Deliveries of (id, subscriber, content), in two partitions."""
-    filled = [(id, subscriber, "s", "d", None, content, "1") for id, subscriber, content in rows]
+    filled = [(id, subscriber, "s", "feed/d.xml", None, content, "1") for id, subscriber, content in rows]
     return spark.createDataFrame(filled, SCHEMA).repartition(2)
 
 
@@ -85,7 +87,7 @@ def test_messages_have_the_columns_of_kafka(spark: SparkSession) -> None:
     assert {header.key: header.value and bytes(header.value) for header in row.headers} == {
         "subscriber": b"ada",
         "subscription": b"s",
-        "doc_id": b"d",
+        "doc_id": b"feed/d.xml",
         "part": None,
         "index_version": b"1",
     }
@@ -106,7 +108,52 @@ def test_a_delivery_is_a_file_in_the_folder_of_its_subscriber(spark: SparkSessio
     rows = deliveries(spark, ("1", "ada", b"<a>\xff\r\n</a>"), ("2", "bob/../x", b"<b/>"))
     for _ in range(2):
         assert write_deliveries(rows, sink, 0) == 2
-    assert written(tmp_path / "out") == {"ada/1.xml": b"<a>\xff\r\n</a>", "bob%2F..%2Fx/2.xml": b"<b/>"}
+    assert written(tmp_path / "out") == {"ada/d-1.xml": b"<a>\xff\r\n</a>", "bob%2F..%2Fx/d-2.xml": b"<b/>"}
+
+
+def test_files_are_named_and_placed_as_the_sink_says(spark: SparkSession, tmp_path: Path) -> None:
+    """Carried columns are folders and fields of names; documents of one name are files of their own."""
+    sink = SinkSection(
+        kind="files",
+        path=str(tmp_path / "out"),
+        partition_by=("region", "subscriber"),
+        file_name="{region}.{name}.{id}.xml",
+    )
+    rows = [
+        ("1", "ada", "a/x.xml", "No/rth"),
+        ("2", "ada", "b/x.xml", "No/rth"),
+        ("3", "bob", "a/x.xml", None),
+    ]
+    made = spark.createDataFrame(
+        [(id, who, "s", doc, None, b"<a/>", "1", region) for id, who, doc, region in rows],
+        f"{SCHEMA}, region string",
+    )
+    for _ in range(2):
+        assert write_deliveries(made, sink, 0) == 3
+    assert list(written(tmp_path / "out")) == [
+        "%4Eo%2Frth/ada/No_rth.x.1.xml",
+        "%4Eo%2Frth/ada/No_rth.x.2.xml",
+        "%null/bob/x.3.xml",
+    ]
+
+
+def test_files_may_be_in_one_folder(spark: SparkSession, tmp_path: Path) -> None:
+    """Without partitions, the files of all subscribers are side by side."""
+    sink = SinkSection(kind="files", path=str(tmp_path / "out"), partition_by=())
+    write_deliveries(deliveries(spark, ("1", "ada", b"<a/>"), ("2", "bob", b"<a/>")), sink, 0)
+    assert list(written(tmp_path / "out")) == ["d-1.xml", "d-2.xml"]
+
+
+def test_a_table_has_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    """Each batch has a folder for each subscriber; a batch that is written again leaves none of before."""
+    sink = SinkSection(kind="format", path=str(tmp_path / "t"), partition_by=("subscriber",))
+    write_deliveries(deliveries(spark, ("1", "ada", b"<a/>"), ("2", "bob", b"<b/>")), sink, 0)
+    write_deliveries(deliveries(spark, ("1", "ada", b"<a/>")), sink, 0)
+    assert [path.name for path in (tmp_path / "t" / "batch=0").iterdir() if path.is_dir()] == [
+        "subscriber=ada"
+    ]
+    (row,) = spark.read.parquet(str(tmp_path / "t")).collect()
+    assert (row.batch, row.subscriber, row.delivery_id) == (0, "ada", "1")
 
 
 def test_what_a_kill_left_unfinished_is_swept_away(spark: SparkSession, tmp_path: Path) -> None:
@@ -134,13 +181,23 @@ def test_a_batch_is_a_file_of_lines(spark: SparkSession, tmp_path: Path) -> None
         "delivery_id": "1",
         "subscriber": "ada",
         "subscription": "s",
-        "doc_id": "d",
+        "doc_id": "feed/d.xml",
         "part": None,
         "index_version": "1",
         "content": "<a>é</a>",
     }
     assert second["content_base64"] == "PGE+6TwvYT4="
     assert "content" not in second
+
+
+def test_lines_have_carried_columns(spark: SparkSession, tmp_path: Path) -> None:
+    """Dates, bytes and decimals, which JSON does not have, are text."""
+    sink = SinkSection(kind="jsonl", path=str(tmp_path / "out"))
+    row = ("1", "ada", "s", "d", None, b"<a/>", "1", date(2026, 5, 4), b"\xff", Decimal("1.50"))
+    made = spark.createDataFrame([row], f"{SCHEMA}, day date, mark binary, price decimal(5,2)")
+    write_deliveries(made, sink, 0)
+    line = json.loads((tmp_path / "out" / "batch=0.jsonl").read_text())
+    assert (line["day"], line["mark"], line["price"]) == ("2026-05-04", "/w==", "1.50")
 
 
 def test_a_batch_without_deliveries_is_an_empty_file(spark: SparkSession, tmp_path: Path) -> None:

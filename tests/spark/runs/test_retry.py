@@ -41,7 +41,8 @@ def pipeline_in(folder: Path, **tables: Any) -> Pipeline:
 
 def delivered(spark: SparkSession, folder: Path) -> list[tuple[str, int]]:
     rows = spark.read.parquet(str(folder / "out" / "deliveries")).collect()
-    assert {row.delivery_id for row in rows} == {file.stem for file in folder.glob("out/files/*/*.xml")}
+    names = {f"{Path(row.doc_id).stem}-{row.delivery_id[:16]}.xml" for row in rows}
+    assert names == {file.name for file in folder.glob("out/files/*/*.xml")}
     return sorted((Path(row.doc_id).stem, row.batch) for row in rows)
 
 

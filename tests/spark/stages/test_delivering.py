@@ -227,3 +227,74 @@ def test_slices_are_bounded() -> None:
     assert list(delivering._slices(pa.array([], pa.int32()))) == []
     many = list(delivering._slices(pa.array([0] * (2 * delivering.DELIVERY_BATCH_ROWS + 1))))
     assert [end - start for start, end in many] == [delivering.DELIVERY_BATCH_ROWS] * 2 + [1]
+
+
+def test_one_copy_for_each_subscriber(spark: SparkSession, rows: list[Subscription], tmp_path: Path) -> None:
+    """Whole documents come once for each subscriber, with an id of their own; parts come as always."""
+    bodies = list(generate_documents(news(), 20, DocumentOptions(seed=5)))
+    version = IndexVersion.write(tmp_path, "1", rows)
+    hits = tc.match(documents(spark, bodies), version)
+    every = delivered(tc.deliveries(hits, version))
+    copies = tc.deliveries(hits, version, copies="subscriber")
+    first: dict[tuple, str] = {}
+    for _, subscriber, subscription, doc_id, part, content, _ in every:
+        if part is None:
+            key = (subscriber, doc_id, content)
+            first[key] = min(subscription, first.get(key, subscription))
+    found = delivered(copies)
+    assert len(first) < sum(row[4] is None for row in every)
+    assert {row for row in found if row[4] is not None} == {row for row in every if row[4] is not None}
+    whole = {(row[1], row[3], row[5]): row[2] for row in found if row[4] is None}
+    assert whole == first
+    assert (
+        len(found) == len({row[0] for row in found}) == len(first) + sum(row[4] is not None for row in every)
+    )
+    fewer = [row for row in rows if row.id != min(first.values())]
+    other = IndexVersion.write(tmp_path, "2", fewer)
+    again = delivered(tc.deliveries(tc.match(documents(spark, bodies), other), other, copies="subscriber"))
+    ids = {(row[1], row[3]): row[0] for row in found if row[4] is None}
+    assert {(row[1], row[3]): row[0] for row in again if row[4] is None}.items() <= ids.items()
+
+
+def test_deliveries_carry_columns(spark: SparkSession) -> None:
+    """Documents, parts and refusals have the values of their document, also under names with dots."""
+    table = [
+        ("d0", b"<a><b/><b/></a>", "north", {"x": 1}),
+        ("d1", b"<a/>", None, None),
+        ("d2", b"<c/>", "east", {}),
+    ]
+    docs = spark.createDataFrame(table, "doc_id string, body binary, `re.gion` string, more map<string,int>")
+    index = Index()
+    index.add_all([Subscription("whole", "/a"), Subscription("part", "//b", "u", "part")])
+    hits = tc.match(docs, index)
+    outs = tc.deliveries(hits, index, columns=["more", "re.gion"])
+    assert outs.columns == [*tc.deliveries(hits, index).columns, "more", "re.gion"]
+    found = sorted(
+        (row.doc_id, row.subscription, row.part or 0, row["re.gion"], row.more) for row in outs.collect()
+    )
+    assert found == [
+        ("d0", "part", 0, "north", {"x": 1}),
+        ("d0", "part", 1, "north", {"x": 1}),
+        ("d0", "whole", 0, "north", {"x": 1}),
+        ("d1", "whole", 0, None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"columns": ["no"]}, "deliveries needs the columns no; no is missing"),
+        ({"columns": ["matches", "matches"]}, "deliveries have a column matches already"),
+        ({"columns": ["index_version"]}, "deliveries have a column index_version already"),
+        ({"columns": "matches"}, "expected a list of columns"),
+        ({"copies": "document"}, "expected copies to be subscription or subscriber"),
+    ],
+)
+def test_columns_and_copies_that_cannot_be_are_refused(
+    spark: SparkSession, options: dict, sentence: str
+) -> None:
+    """The sentence names the column."""
+    index = Index([("all", "/*")])
+    hits = tc.match(documents(spark, [b"<a/>"]), index)
+    with pytest.raises(StageError, match=sentence):
+        tc.deliveries(hits, index, **options)

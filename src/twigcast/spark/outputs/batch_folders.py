@@ -5,6 +5,8 @@ When Spark reads the table, the number of the folder is the column ``batch``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
@@ -20,9 +22,24 @@ def batch_folder(path: str, batch: int) -> str:
     return f"{path.rstrip('/')}/batch={batch}"
 
 
-def write_batch(rows: DataFrame, path: str, batch: int, *, format: str = "parquet", **options: str) -> None:
-    """Write the rows of a batch to its folder, replacing what an earlier attempt left there."""
-    rows.write.format(format).options(**options).mode("overwrite").save(batch_folder(path, batch))
+def write_batch(
+    rows: DataFrame,
+    path: str,
+    batch: int,
+    *,
+    format: str = "parquet",
+    partition_by: Sequence[str] = (),
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """Write the rows of a batch to its folder, replacing what an earlier attempt left there.
+
+    Values of the columns ``partition_by`` are folders in it, such as ``subscriber=ada``.
+    """
+    writer = rows.write.format(format).options(**(options or {})).mode("overwrite")
+    if partition_by:
+        # with the mode dynamic, folders of values that are gone would stay
+        writer = writer.option("partitionOverwriteMode", "static").partitionBy(*partition_by)
+    writer.save(batch_folder(path, batch))
 
 
 def write_small_batch(spark: SparkSession, rows: pa.Table, path: str, batch: int) -> None:

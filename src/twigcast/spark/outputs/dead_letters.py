@@ -4,20 +4,24 @@ A document whose parts are too large for one subscription is a letter with that 
 delivers it to that subscription only.
 A letter of a document in fragments has the number of the ``fragment``, and as body the fragment if that is at
 fault; it is not retried, since the other fragments are gone: the document must be sent again.
+A letter keeps the columns of the source that its deliveries are to carry, as JSON in ``columns``.
 A letter is open until a retry takes it; then it is settled.  If the retry fails too, the document becomes a
 new letter, in the batch of the retry; so a bad document has one open letter and a history of settled ones.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
-from twigcast.spark.columns import error_condition
+from twigcast.spark.columns import CARRIED, column_named, error_condition
 from twigcast.spark.jvm.private_api import MissingApi
 from twigcast.spark.outputs.batch_folders import remove_batch, write_batch
 from twigcast.spark.outputs.delivery_scope import DeliveryScope
@@ -28,7 +32,7 @@ from twigcast.spark.stages.delivering import dead_letters
 LETTERS = (
     "doc_id string, body binary, code string, message string, line int, column int, offset long,"
     " index_version string, prolog binary, subscription string, publisher string, mapping string,"
-    " fragment int, time timestamp, batch int"
+    " fragment int, columns string, time timestamp, batch int"
 )
 _OPTIONAL = {
     "prolog": "binary",
@@ -36,6 +40,7 @@ _OPTIONAL = {
     "publisher": "string",
     "mapping": "string",
     "fragment": "int",
+    "columns": "string",
 }
 SETTLED = "letter_batch int, doc_id string, batch int"
 
@@ -48,11 +53,14 @@ def write_letters(
     count: int,
     more: DataFrame | None = None,
     scope: DeliveryScope | None = None,
+    columns: Sequence[str] = (),
 ) -> int:
     """Write the letters of a batch, ``count`` of them, replacing those of an earlier attempt.
 
-    ``more`` are refused deliveries.  Returns how many were written, without those that ``scope`` leaves out.
+    ``more`` are refused deliveries, and ``columns`` those of the source that deliveries carry.  Returns how
+    many were written, without those that ``scope`` leaves out.
     """
+    hits = with_packed_columns(hits, columns)
     if count and scope is not None and not scope.is_whole:
         count = scope.new_letters(_letters(hits, more), batch).count()
     if not count:  # writing an empty folder would take a Spark job for each batch
@@ -73,6 +81,42 @@ def _letters(hits: DataFrame, more: DataFrame | None) -> DataFrame:
         if name not in letters.columns:
             letters = letters.withColumn(name, F.lit(None).cast(kind))
     return letters if more is None else letters.unionByName(more, allowMissingColumns=True)
+
+
+def with_packed_columns(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Hits or attempts with the columns that deliveries carry as JSON, together with their types."""
+    if not columns:
+        return rows
+    types = StructType([rows.schema[name] for name in columns]).json()
+    values = F.struct(*map(column_named, columns))
+    packed = F.to_json(F.struct(F.lit(types).alias("types"), values.alias("values")), _JSON)
+    return rows.withColumn(CARRIED.name, packed)
+
+
+def with_unpacked_columns(letters: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Letters with the columns that their deliveries carry, in the types that the newest letter has."""
+    packed = F.col(CARRIED.name)
+    types = F.max_by(F.get_json_object(packed, "$.types"), "batch")
+    missing = [name for name in columns if name not in letters.columns]
+    row = letters.where(packed.isNotNull()).agg(types).first() if missing else None
+    kept = letters.drop(CARRIED.name)
+    if row is None:
+        return kept
+    if row[0] is None:  # letters from before the pipeline had these columns
+        return kept.withColumns({name: F.lit(None).cast("string") for name in missing})
+    schema = StructType.fromJson(json.loads(row[0]))
+    values = F.from_json(F.get_json_object(packed, "$.values"), schema, _JSON)
+    found = {
+        name: values.getField(name) if name in schema.names else F.lit(None).cast("string")
+        for name in missing
+    }
+    return letters.withColumns(found).drop(CARRIED.name)
+
+
+_JSON = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 def read_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:

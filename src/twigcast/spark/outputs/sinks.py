@@ -2,7 +2,7 @@
 
     format      <path>/batch=12/…                       the batch's folder is overwritten
                 without a path: JDBC, Kafka, …          at least once: the rows have batch and delivery_id
-    files       <path>/<subscriber>/<delivery id>.xml   the same delivery is the same file
+    files       <path>/<subscriber>/<name>-<id>.xml     the same delivery is the same file
     jsonl       <path>/batch=12.jsonl                   the batch's file is replaced
     callable    module:function(table)                  at least once: the table has batch and delivery_id
 
@@ -23,6 +23,8 @@ import textwrap
 import traceback
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -34,7 +36,8 @@ from pyspark.sql import functions as F
 
 from twigcast.errors import RunError
 from twigcast.spark.outputs.batch_folders import write_batch
-from twigcast.spark.outputs.subscriber_folders import subscriber_folder
+from twigcast.spark.outputs.file_names import FileNameTemplate
+from twigcast.spark.outputs.subscriber_folders import partition_folder
 
 if TYPE_CHECKING:
     from twigcast.spark.pipeline import SinkSection
@@ -73,12 +76,14 @@ def _write_format(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
 
 def _save(rows: DataFrame, sink: SinkSection, batch: int) -> None:
     if sink.path:
-        write_batch(rows, sink.path, batch, format=sink.format, **sink.options)
+        columns = sink.partition_columns
+        write_batch(rows, sink.path, batch, format=sink.format, partition_by=columns, options=sink.options)
     else:
         stamped = rows.withColumn("batch", F.lit(batch).cast("long"))
         if sink.format == "kafka":
             stamped = as_messages(stamped)
-        stamped.write.format(sink.format).options(**sink.options).mode("append").save()
+        writer = stamped.write.format(sink.format).options(**sink.options).mode("append")
+        (writer.partitionBy(*sink.partition_columns) if sink.partition_columns else writer).save()
 
 
 def as_messages(deliveries: DataFrame) -> DataFrame:
@@ -96,7 +101,8 @@ def as_messages(deliveries: DataFrame) -> DataFrame:
 def _write_files(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
     folder = _folder(sink)
     with _Unfinished(folder, batch) as unfinished:
-        return _run(deliveries, partial(_files, str(folder), str(unfinished)))
+        layout = _Layout(str(folder), sink.partition_columns, sink.file_names)
+        return _run(deliveries, partial(_files, layout, str(unfinished)))
 
 
 def _write_jsonl(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
@@ -160,20 +166,37 @@ def _counting(work: Callable[[Batches], Iterator[int]], batches: Batches) -> Ite
 # On the executors
 
 
-def _files(folder: str, unfinished: str, batches: Batches) -> Iterator[int]:
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the files of a sink are: the columns whose values are folders, and the names of the files."""
+
+    folder: str
+    partitions: tuple[str, ...]
+    names: FileNameTemplate
+
+    @property
+    def columns(self) -> list[str]:
+        return sorted({"delivery_id", *self.partitions, *self.names.columns})
+
+    def place(self, delivery: dict[str, Any]) -> Path:
+        """The folder of the file of a delivery."""
+        return Path(self.folder, *[partition_folder(delivery[name]) for name in self.partitions])
+
+
+def _files(layout: _Layout, unfinished: str, batches: Batches) -> Iterator[int]:
     attempt = _task().taskAttemptId()
-    made: set[str] = set()
+    made: set[Path] = set()
     for batch in batches:
-        columns = (batch.column(name) for name in ("delivery_id", "subscriber", "content"))
-        for id, subscriber, content in zip(*columns, strict=True):
-            target = Path(folder, subscriber_folder(subscriber.as_py()))
-            if target.name not in made:
+        rows = batch.select(layout.columns).to_pylist()
+        for row, content in zip(rows, batch.column("content"), strict=True):
+            target = layout.place(row)
+            if target not in made:
                 target.mkdir(parents=True, exist_ok=True)
-                made.add(target.name)
-            temporary = Path(unfinished, f"{id.as_py()}.{attempt}")
+                made.add(target)
+            temporary = Path(unfinished, f"{row['delivery_id']}.{attempt}")
             with temporary.open("wb") as stream:
                 stream.write(content.as_buffer())
-            temporary.replace(target / f"{id.as_py()}.xml")
+            temporary.replace(target / layout.names.name(row))
         yield batch.num_rows
 
 
@@ -182,8 +205,8 @@ def _lines(unfinished: str, batches: Batches) -> Iterator[int]:
     temporary = Path(unfinished, f"{task.partitionId():06d}.{task.taskAttemptId()}")
     with temporary.open("w", encoding="utf-8") as stream:
         for batch in batches:
-            for row in batch.select(_LINE).to_pylist():
-                stream.write(json.dumps(_line(row), ensure_ascii=False) + "\n")
+            for row in batch.to_pylist():
+                stream.write(json.dumps(_line(row), ensure_ascii=False, default=_json) + "\n")
             yield batch.num_rows
     temporary.replace(Path(unfinished, f"{task.partitionId():06d}.piece"))
 
@@ -202,7 +225,11 @@ def _line(row: dict[str, Any]) -> dict[str, Any]:
         return {**row, "content_base64": b64encode(content).decode("ascii")}
 
 
-_LINE = ["delivery_id", "subscriber", "subscription", "doc_id", "part", "index_version", "content"]
+def _json(value: object) -> object:
+    """A value of a carried column that JSON does not have."""
+    if isinstance(value, bytes):
+        return b64encode(value).decode("ascii")
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _calls(function: str, number: int, attempts: int, batches: Batches) -> Iterator[Any]:

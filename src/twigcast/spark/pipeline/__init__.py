@@ -37,7 +37,6 @@ from twigcast.spark.pipeline.sections import (
     LimitsSection,
     MatchSection,
     MetricsSection,
-    SinkSection,
     SourceSection,
     SparkSection,
     StreamSection,
@@ -45,6 +44,7 @@ from twigcast.spark.pipeline.sections import (
     WorkSection,
     is_file_format,
 )
+from twigcast.spark.pipeline.sink_section import SinkSection
 
 __all__ = [
     "ArchivesSection",

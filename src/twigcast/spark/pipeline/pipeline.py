@@ -23,13 +23,13 @@ from twigcast.spark.pipeline.sections import (
     LimitsSection,
     MatchSection,
     MetricsSection,
-    SinkSection,
     SourceSection,
     SparkSection,
     StreamSection,
     SubscriptionsSection,
     WorkSection,
 )
+from twigcast.spark.pipeline.sink_section import SinkSection
 from twigcast.spark.pipeline.values import Namespaces
 
 
@@ -109,6 +109,31 @@ class Pipeline(ConfigSection):
             if self.content == "reference" and sink.kind == "files":
                 expected = 'expected "format", "jsonl" or "callable", since deliveries are references'
                 raise wrong(f"sink[{number}].kind", expected)
+        return self
+
+    @model_validator(mode="after")
+    def _with_columns(self) -> Self:
+        section, named = self.deliveries, f'since source.kind is "{self.source.kind}"'
+        if section.columns and self.source.kind not in ("table", "format"):
+            raise wrong("deliveries.columns", f'expected a source with columns, "table" or "format", {named}')
+        taken = {
+            "delivery_id",
+            "subscriber",
+            "subscription",
+            "doc_id",
+            "part",
+            "content",
+            "index_version",
+            "batch",
+        }
+        for column in section.columns:
+            if column.lower() in taken or column in (self.source.doc_id, self.source.body):
+                raise wrong("deliveries.columns", f"expected other columns: deliveries have {column} already")
+        one_copy = section.copies == "subscriber"
+        if one_copy and self.source.early:
+            raise wrong("deliveries.copies", 'expected "subscription", since source.early is true')
+        for number, sink in enumerate(self.sink):
+            sink.check_columns(f"sink[{number}]", section.columns, one_copy=one_copy)
         return self
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, PositiveInt, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
 from twigcast.chunking import CHUNKS, SAMPLE_BYTES
@@ -20,11 +20,11 @@ from twigcast.spark.pipeline.values import (
     LocalPath,
     Name,
     Options,
+    as_tuple,
 )
 from twigcast.spark.sources.archive_limits import ArchiveLimits
 
 SourceKind = Literal["directory", "archives", "records", "table", "format", "fragments", "huge", "chunks"]
-SinkKind = Literal["format", "files", "jsonl", "callable"]
 _FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
 
 
@@ -113,7 +113,7 @@ class SourceSection(ConfigSection):
         kinds |= {"fragment_bytes": ("huge",), "checked": ("fragments", "huge")}
         kinds |= dict.fromkeys(("schema_path", "sample_bytes", "chunks", "part_bytes"), ("chunks",))
         kinds |= dict.fromkeys(("early", "max_age", "max_open"), ("fragments",))
-        _refuse_keys_of_other_kinds(self, self.kind, kinds)
+        refuse_keys_of_other_kinds(self, self.kind, kinds)
         if self.kind == "records" and not self.record:
             raise wrong(
                 "record", 'expected the name of the element that is one document, since kind is "records"'
@@ -149,36 +149,6 @@ class SubscriptionsSection(ConfigSection):
         return self
 
 
-class SinkSection(ConfigSection):
-    """Where deliveries are written.
-
-    The ``kind`` says how.  ``format``: as Parquet or another ``format`` of Spark, to ``path`` or to the
-    destination that the options name.  ``files``: one file for each delivery, in a folder for each
-    subscriber.  ``jsonl``: one file of lines for each batch.  ``callable``: as Arrow tables to ``function``.
-    """
-
-    kind: SinkKind = "format"
-    path: AnyPath | None = None
-    format: Name = "parquet"
-    options: Options = Field(default_factory=dict)
-    function: str | None = None
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        kinds = {"format": ("format",), "options": ("format",), "function": ("callable",)}
-        _refuse_keys_of_other_kinds(self, self.kind, kinds | {"path": ("format", "files", "jsonl")})
-        if self.kind == "callable":
-            if not self.function or not re.fullmatch(r"[\w.]+:[\w.]+", self.function):
-                raise wrong("function", 'expected "module:function", since kind is "callable"')
-        elif not self.path and self.kind != "format":
-            raise wrong("path", f'expected the folder to write to, since kind is "{self.kind}"')
-        elif not self.path and is_file_format(self.format):
-            raise wrong("path", f'expected the folder to write to, since format is "{self.format}"')
-        if self.kind in ("files", "jsonl") and self.path and "://" in self.path:
-            raise wrong("path", f'expected a local or mounted folder, since kind is "{self.kind}"')
-        return self
-
-
 class MatchSection(ConfigSection):
     """How documents are matched: ``structure`` names a column with structures, which saves most parsing."""
 
@@ -192,8 +162,13 @@ class DeliveriesSection(ConfigSection):
     it is; by default references for the kind ``huge``, else inline.  Parts are always inline:
     ``parts`` is ``document`` if a part is a document of its own, with the namespaces that it uses, or
     ``range`` if it is the bare range of bytes.
+    ``columns`` are columns of the source that deliveries carry.  ``copies`` is ``subscription`` if a
+    subscriber receives a document once for each of its subscriptions that match, or ``subscriber`` if it
+    receives one copy.
     """
 
+    columns: Annotated[tuple[Name, ...], BeforeValidator(as_tuple)] = ()
+    copies: Literal["subscription", "subscriber"] = "subscription"
     parts: PartForm = "document"
     content: Literal["inline", "reference"] | None = None
 
@@ -291,7 +266,7 @@ class ArchivesSection(ConfigSection):
     header_bytes: ByteCount = ArchiveLimits().header_bytes
 
 
-def _refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:
+def refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str, Sequence[str]]) -> None:
     """Raise if a section has a key that only other kinds have and that would otherwise be ignored."""
     for key, owners in kinds.items():
         if key in section.model_fields_set and getattr(section, key) is not None and kind not in owners:

@@ -34,6 +34,13 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def as_tuple(value: object) -> object:
+    """A list of a TOML file, or one name, as the tuple that a frozen section holds."""
+    if isinstance(value, list):
+        return tuple(value)
+    return (value,) if isinstance(value, str) else value
+
+
 def _bindable(bound: dict[str, str]) -> dict[str, str]:
     for prefix, uri in bound.items():
         try:

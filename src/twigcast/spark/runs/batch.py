@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.columns import NUMBERS
-from twigcast.spark.outputs.dead_letters import write_letters
+from twigcast.spark.outputs.dead_letters import with_packed_columns, write_letters
 from twigcast.spark.outputs.delivery_scope import DeliveryScope
 from twigcast.spark.outputs.link_metrics import (
     border_measures,
@@ -190,7 +190,8 @@ def run_batch(
         )  # then the first write also computes the metrics
         on_hits, on_attempts = Observation(), Observation()
         source = hits.observe(on_hits, *figures) if observing else hits
-        form = pipeline.deliveries.parts
+        form, carried = pipeline.deliveries.parts, pipeline.deliveries.columns
+        copies = pipeline.deliveries.copies
         refusals = F.count("refusal").alias("refusals")
         with_parts = delivers_parts(index)
         if with_parts:
@@ -202,13 +203,17 @@ def run_batch(
                 parts=form,
                 limits=limits,
                 mediation=mediation,
+                columns=carried,
+                copies=copies,
                 owned=owned,
             )
             made = scope.chosen(made)
             made = made.observe(on_attempts, refusals) if observing else made
             outgoing = delivered(made)
         else:
-            made = outgoing = scope.chosen(deliveries(source, index, ship=ship, content=pipeline.content))
+            made = outgoing = scope.chosen(
+                deliveries(source, index, ship=ship, content=pipeline.content, columns=carried, copies=copies)
+            )
         with nullcontext() if observing and len(scope.sinks) == 1 else cached(made):
             counts = [
                 write_deliveries(scope.for_sink(outgoing, sink, batch), sink, batch) for sink in scope.sinks
@@ -218,14 +223,17 @@ def run_batch(
             if with_parts:
                 found = on_attempts.get if observing else made.agg(refusals).collect()[0].asDict()
                 letters += found["refusals"]
-                more = refused(made) if found["refusals"] else None
+                more = refused(with_packed_columns(made, carried)) if found["refusals"] else None
             elif measured["undecided"]:
                 costly = hits.where(F.col("undecided").isNotNull()).withColumn(
                     "matches", F.array().cast(NUMBERS)
                 )
-                more = refused(scope.chosen(attempts(costly, index, ship=ship, limits=limits)))
+                tried = scope.chosen(attempts(costly, index, ship=ship, limits=limits, columns=carried))
+                more = refused(with_packed_columns(tried, carried))
                 letters += more.count()
-            letters = write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more, scope)
+            letters = write_letters(
+                hits, pipeline.dead_letters.path, batch, entry.time, letters, more, scope, carried
+            )
         hops = hop_metrics(measured, links)
         if borders is not None and not scope.is_replay:
             hops = borders.write(hits, index, hops, batch)

@@ -184,4 +184,5 @@ def _attempts(state: RunState, hits: DataFrame, index: IndexVersion) -> DataFram
         content=pipeline.content,
         parts=pipeline.deliveries.parts,
         limits=pipeline.limits,
+        copies=pipeline.deliveries.copies,
     )

@@ -19,11 +19,16 @@ import pyarrow as pa
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from twigcast.spark.columns import ERROR, ONLY
+from twigcast.spark.columns import CARRIED, ERROR, ONLY
 from twigcast.spark.jvm.lock import lock
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.batch_folders import write_batch
-from twigcast.spark.outputs.dead_letters import letters_of_retry, open_letters, settled_path
+from twigcast.spark.outputs.dead_letters import (
+    letters_of_retry,
+    open_letters,
+    settled_path,
+    with_unpacked_columns,
+)
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.batch import RunState, run_batch
@@ -74,20 +79,23 @@ def _take(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, 
 def _finish(
     spark: SparkSession, state: RunState, batch: int, on_batch: Callable[[BatchMetrics], None] | None
 ) -> BatchMetrics:
-    letters = letters_of_retry(spark, state.pipeline, batch).withColumnRenamed("subscription", ONLY.name)
+    letters = letters_of_retry(spark, state.pipeline, batch).withColumnsRenamed(
+        {"subscription": ONLY.name, "columns": CARRIED.name}
+    )
     again = letters.where(F.col("body").isNotNull()).withColumn("error", F.lit(None).cast(ERROR))
     unread = letters.where(F.col("body").isNull()).withColumn("error", F.struct(*ERROR.names))
     again, unread = again.select(*_DOCUMENTS), unread.select(*_DOCUMENTS)
     limits, links = state.pipeline.limits, state.pipeline.source.links
     reread = unread.mapInArrow(partial(_read_again, limit=limits.bytes, links=links), again.schema)
-    metrics = run_batch(state, again.unionByName(reread), batch)
+    documents = with_unpacked_columns(again.unionByName(reread), state.pipeline.deliveries.columns)
+    metrics = run_batch(state, documents.drop("batch"), batch)
     state.journal.finish(batch)
     if on_batch is not None:
         on_batch(metrics)
     return metrics
 
 
-_DOCUMENTS = ("doc_id", "body", "prolog", "error", "publisher", "mapping", ONLY.name)
+_DOCUMENTS = ("doc_id", "body", "prolog", "error", "publisher", "mapping", ONLY.name, CARRIED.name, "batch")
 
 
 def _is_file(pipeline: Pipeline) -> Column:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, StringType
 
 from twigcast.errors import StageError
-from twigcast.spark.columns import error_condition
+from twigcast.spark.columns import column_named, error_condition
 from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.filesystem import is_file
 from twigcast.spark.pipeline import is_file_format
@@ -143,7 +143,7 @@ class _Column:
 
 def _document_columns(table: DataFrame, doc_id: str | None, body: str | None) -> list[_Column]:
     body_column = _body_column(table, body)
-    content = _column(body_column).cast("binary")
+    content = column_named(body_column).cast("binary")
     used = {body_column}
     id_column: str | None = None
     if doc_id is not None and doc_id in table.columns:
@@ -157,20 +157,14 @@ def _document_columns(table: DataFrame, doc_id: str | None, body: str | None) ->
     else:
         identity = F.sha2(content, 256)
     if id_column is not None:
-        identity = _column(id_column).cast("string")
+        identity = column_named(id_column).cast("string")
         used.add(id_column)
     rest = [name for name in table.columns if name not in {*used, "doc_id", "body"}]
     return [
         _Column("doc_id", identity, id_column),
         _Column("body", content, body_column),
-        *[_Column(name, _column(name), name) for name in rest],
+        *[_Column(name, column_named(name), name) for name in rest],
     ]
-
-
-def _column(name: str) -> Column:
-    """The column of exactly that name, dots and quotes included."""
-    quoted = name.replace("`", "``")
-    return F.col(f"`{quoted}`")
 
 
 def _body_column(table: DataFrame, body: str | None) -> str:

@@ -7,34 +7,28 @@ batches of a bounded size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
 
-from twigcast.document import (
-    PART_FORMS,
-    DocumentLimits,
-    Node,
-    PartCutter,
-    PartForm,
-    joined,
-    read,
-    relocated,
-)
-from twigcast.errors import DocumentError, EvaluationError, StageError
+from twigcast.document import PART_FORMS, DocumentLimits, Node, PartForm
+from twigcast.errors import StageError
 from twigcast.filtering import Index
-from twigcast.pattern import Pattern, parse, select, too_costly
+from twigcast.pattern import too_costly
 from twigcast.spark.columns import (
     ARROW_ATTEMPTS,
     ARROW_REFUSAL,
     ATTEMPTS,
     CACHED_BYTES,
+    CARRIED,
     DELIVERIES,
     DIGEST,
     ERROR,
@@ -47,15 +41,19 @@ from twigcast.spark.columns import (
     PUBLISHER,
     STRANGERS,
     UNDECIDED,
-    ErrorRow,
-    error_row,
-    error_without_position,
+    column_named,
     has,
     require,
 )
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.stages.delivery_ids import document_keys, identify, subscriber_key
-from twigcast.spark.stages.mediating import AnyMediation, MappingRules, Mediation
+from twigcast.spark.stages.document_parts import (
+    DocumentParts,
+    costly_refusal,
+    document_origin,
+    parsed_pattern,
+)
+from twigcast.spark.stages.mediating import AnyMediation, Mediation
 from twigcast.spark.stages.shipping import (
     AnyIndexes,
     Ship,
@@ -67,8 +65,10 @@ from twigcast.spark.stages.shipping import (
 )
 
 ContentMode: TypeAlias = Literal["inline", "reference"]
+Copies: TypeAlias = Literal["subscription", "subscriber"]
 
 _Stage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_Attempts: TypeAlias = tuple[pa.Array, pa.RecordBatch]  # the rows of the documents, and the attempts
 
 NodeChoice: TypeAlias = Callable[[str, int, list[Node]], list[Node]]
 """Takes the column ``OWNER``, the position of a subscription and nodes; returns those to deliver."""
@@ -86,6 +86,8 @@ def deliveries(
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
     mediation: AnyMediation | None = None,
+    columns: Sequence[str] = (),
+    copies: Copies = "subscription",
 ) -> DataFrame:
     """One row for each delivery of the hits; ``index`` is the one that they were matched against.
 
@@ -97,9 +99,15 @@ def deliveries(
     documents are null and can be looked up by their ``doc_id``.
     ``mediation`` are the mappings that the hits were matched with.  A document is delivered as its publisher
     wrote it, and so is a part: it is what the selected node of the image was made from.
+    ``columns`` are columns of the hits that the deliveries carry after their own.
+    With ``copies="subscriber"``, a subscriber receives a whole document once, however many of its
+    subscriptions match; ``subscription`` is then the first of them, and the id does not depend on it.
     """
-    stage = _stage(hits, index, ship, content, parts, limits, mediation)
-    return _matched(hits).mapInArrow(partial(_delivered, stage=stage), DELIVERIES)
+    stage = _stage(hits, index, ship, content, parts, limits, mediation, columns, copies)
+    made = _matched(hits, columns).mapInArrow(
+        partial(_delivered, stage=stage), _schema(DELIVERIES, hits, columns)
+    )
+    return _named(made, DELIVERIES, columns)
 
 
 def refused_deliveries(
@@ -131,14 +139,17 @@ def attempts(
     parts: PartForm = "document",
     limits: DocumentLimits | None = None,
     mediation: AnyMediation | None = None,
+    columns: Sequence[str] = (),
+    copies: Copies = "subscription",
     owned: NodeChoice | None = None,
 ) -> DataFrame:
     """Deliveries and refused deliveries in one table, so that both are computed in one pass.
 
     If the hits are parts of chunks, ``owned`` says which of the selected nodes belong to the part.
     """
-    stage = _stage(hits, index, ship, content, parts, limits, mediation, owned)
-    return _matched(hits).mapInArrow(stage, ATTEMPTS)
+    stage = _stage(hits, index, ship, content, parts, limits, mediation, columns, copies, owned)
+    made = _matched(hits, columns).mapInArrow(stage, _schema(ATTEMPTS, hits, columns))
+    return _named(made, ATTEMPTS, columns)
 
 
 def delivers_parts(index: AnyIndexes) -> bool:
@@ -147,7 +158,20 @@ def delivers_parts(index: AnyIndexes) -> bool:
     return any(table.null_count < len(table) for table in (each.rows().column("pattern") for each in opened))
 
 
-def _matched(hits: DataFrame) -> DataFrame:
+def _schema(own: StructType, hits: DataFrame, columns: Sequence[str]) -> StructType:
+    """The columns of deliveries or attempts, and those that they carry under plain names."""
+    carried = [StructField(f"{_CARRIED}{n}", hits.schema[name].dataType) for n, name in enumerate(columns)]
+    return StructType([*own.fields, *carried])
+
+
+def _named(made: DataFrame, own: StructType, columns: Sequence[str]) -> DataFrame:
+    return made.toDF(*own.names, *columns) if columns else made
+
+
+_CARRIED = "twigcast_carried_"  # a name of the source may have dots, which mapInArrow takes for nested fields
+
+
+def _matched(hits: DataFrame, columns: Sequence[str]) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
     optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST, OWNER)
@@ -155,7 +179,8 @@ def _matched(hits: DataFrame) -> DataFrame:
     wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
     if has(hits, UNDECIDED):
         wanted |= F.col("undecided").isNotNull()
-    return hits.where(wanted).select(*needed)
+    carried = [column_named(name).alias(f"{_CARRIED}{number}") for number, name in enumerate(columns)]
+    return hits.where(wanted).select(*needed, *carried)
 
 
 def _stage(
@@ -166,11 +191,23 @@ def _stage(
     parts: PartForm,
     limits: DocumentLimits | None,
     mediation: AnyMediation | None,
+    columns: Sequence[str],
+    copies: Copies,
     owned: NodeChoice | None = None,
 ) -> _Stage:
     """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
     require(hits, ("doc_id", "body", "matches", "index_version"), "deliveries")
+    if isinstance(columns, str):
+        raise StageError("expected a list of columns, got one name", code="options")
+    require(hits, columns, "deliveries")
+    own = {*ATTEMPTS.names, "batch"}
+    for number, name in enumerate(columns):
+        if name.lower() in own or name in columns[:number]:
+            raise StageError(f"deliveries have a column {name} already", code="columns")
+    if copies not in get_args(Copies):
+        expected = " or ".join(get_args(Copies))
+        raise StageError(f"expected copies to be {expected}, got {copies!r}", code="options")
     if parts not in PART_FORMS:
         raise StageError(f"expected parts to be {' or '.join(PART_FORMS)}, got {parts!r}", code="options")
     if mediation is not None:
@@ -194,6 +231,8 @@ def _stage(
         parts=parts,
         limits=limits,
         mediation=None if mediation is None else Mediation.of(mediation),
+        carried=[f"{_CARRIED}{number}" for number in range(len(columns))],
+        copies=copies,
         owned=owned,
     )
 
@@ -209,7 +248,8 @@ def refused(attempts: DataFrame) -> DataFrame:
     failed = attempts.where(F.col("refusal").isNotNull())
     body = F.col("content").alias("body")
     origin = [f"refusal.{name}" for name in ("prolog", "publisher", "mapping")]
-    return failed.select("doc_id", body, *reason, "index_version", *origin, "subscription")
+    carried = [F.col(CARRIED.name).alias("columns")] if has(attempts, CARRIED) else []
+    return failed.select("doc_id", body, *reason, "index_version", *origin, "subscription", *carried)
 
 
 def dead_letters(hits: DataFrame) -> DataFrame:
@@ -222,6 +262,8 @@ def dead_letters(hits: DataFrame) -> DataFrame:
         more.append(F.col(NAMED_MAPPING.name).alias("mapping"))
     if has(hits, ONLY):
         more.append(F.col(ONLY.name).alias("subscription"))
+    if has(hits, CARRIED):
+        more.append(F.col(CARRIED.name).alias("columns"))
     return hits.where(F.col("error").isNotNull()).select(*kept, *reason, "index_version", *more)
 
 
@@ -234,6 +276,8 @@ def _deliver(
     parts: PartForm,
     limits: DocumentLimits,
     mediation: Mediation | None,
+    carried: list[str],
+    copies: Copies,
     owned: NodeChoice | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
@@ -243,12 +287,20 @@ def _deliver(
             if other != version:
                 message = f"the documents were matched against index version {other}, not {version}"
                 raise StageError(message, code="index-version")
-        yield from _whole(batch, _Wanted.of(batch, table, _wants_document), version, content)
+        documents = _Wanted.of(batch, table, _wants_document)
+        if copies == "subscriber":
+            documents = documents.one_for_each_subscriber()
+        made = _whole(batch, documents, version, content)
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
-            yield from _parts(batch, wanted, version, parts, limits, mediation, owned)
+            made = chain(made, _parts(batch, wanted, version, parts, limits, mediation, owned))
         if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
-            yield from _undecided(batch, table, version, limits)
+            made = chain(made, _undecided(batch, table, version, limits))
+        others = [batch.column(name) for name in carried]
+        for rows, attempts in made:
+            for name, column in zip(carried, others, strict=True):
+                attempts = attempts.append_column(name, column.take(rows))
+            yield attempts
 
 
 def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[pa.RecordBatch]:
@@ -260,19 +312,24 @@ def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[
         refusals = batch.column("refusal")
         if refusals.null_count < len(refusals):
             batch = batch.filter(refusals.is_null())
-        yield batch.select(DELIVERIES.names)
+        yield batch.select([name for name in batch.schema.names if name != "refusal"])
 
 
 class _Wanted:
     """The deliveries to make from a batch: for each, the row of the document, and the subscriber."""
 
-    def __init__(self, rows: pa.Array, positions: pa.Array, who: pa.Table) -> None:
+    def __init__(
+        self, rows: pa.Array, positions: pa.Array, who: pa.Table, *, keyed_by_subscription: bool = True
+    ) -> None:
         self.rows = rows
         self.positions = positions
+        self._who = who
         self.subscriptions = who.column("subscription").combine_chunks().cast(pa.string())
         self.subscribers = who.column("subscriber").combine_chunks().cast(pa.string())
         self.patterns = who.column("pattern").combine_chunks()
         owners, names = self.subscribers.to_pylist(), self.subscriptions.to_pylist()
+        if not keyed_by_subscription:
+            names = [None] * len(owners)
         self.keys = [subscriber_key(owner, name) for owner, name in zip(owners, names, strict=True)]
 
     @classmethod
@@ -288,6 +345,22 @@ class _Wanted:
             mask = pc.and_(mask, pc.fill_null(pc.equal(only, named), True))
         return cls(rows.filter(mask), positions.filter(mask), who.filter(mask))
 
+    def one_for_each_subscriber(self) -> _Wanted:
+        """One delivery for each document and subscriber, that of the first subscription by its id."""
+        owners = self.subscribers.dictionary_encode().indices
+        wanted = pa.table({"row": self.rows, "owner": owners, "subscription": self.subscriptions})
+        order = pc.sort_indices(wanted, [(name, "ascending") for name in wanted.column_names])
+        pairs = np.stack([self.rows.take(order).to_numpy(), owners.take(order).to_numpy()])
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
+        kept = order.filter(pa.array(first))
+        return _Wanted(
+            self.rows.take(kept),
+            self.positions.take(kept),
+            self._who.take(kept),
+            keyed_by_subscription=False,
+        )
+
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -300,9 +373,7 @@ def _wants_part(patterns: Any) -> Any:
     return patterns.is_valid()
 
 
-def _whole(
-    batch: pa.RecordBatch, wanted: _Wanted, version: str, content: ContentMode
-) -> Iterator[pa.RecordBatch]:
+def _whole(batch: pa.RecordBatch, wanted: _Wanted, version: str, content: ContentMode) -> Iterator[_Attempts]:
     """The deliveries of whole documents."""
     bodies, doc_ids = batch.column("body"), batch.column("doc_id")
     documents = document_keys(batch)
@@ -315,18 +386,21 @@ def _whole(
         bodies = pa.nulls(len(bodies), pa.binary())
     for start, end in _slices(pc.fill_null(pc.binary_length(bodies), 0).take(rows)):
         some = rows.slice(start, end - start)
-        yield pa.RecordBatch.from_arrays(
-            [
-                ids.slice(start, end - start),
-                wanted.subscribers.slice(start, end - start),
-                wanted.subscriptions.slice(start, end - start),
-                doc_ids.take(some),
-                pa.nulls(end - start, pa.int32()),
-                bodies.take(some),
-                pa.repeat(pa.scalar(version, pa.string()), end - start),
-                pa.nulls(end - start, ARROW_REFUSAL),
-            ],
-            schema=ARROW_ATTEMPTS,
+        yield (
+            some,
+            pa.RecordBatch.from_arrays(
+                [
+                    ids.slice(start, end - start),
+                    wanted.subscribers.slice(start, end - start),
+                    wanted.subscriptions.slice(start, end - start),
+                    doc_ids.take(some),
+                    pa.nulls(end - start, pa.int32()),
+                    bodies.take(some),
+                    pa.repeat(pa.scalar(version, pa.string()), end - start),
+                    pa.nulls(end - start, ARROW_REFUSAL),
+                ],
+                schema=ARROW_ATTEMPTS,
+            ),
         )
 
 
@@ -342,10 +416,6 @@ def _slices(lengths: pa.Array) -> Iterator[tuple[int, int]]:
         start = end
 
 
-# The limits were checked when the document was matched.
-_UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, amplification_threshold=1 << 62)
-
-
 def _parts(
     batch: pa.RecordBatch,
     wanted: _Wanted,
@@ -354,9 +424,10 @@ def _parts(
     limits: DocumentLimits,
     mediation: Mediation | None,
     owned: NodeChoice | None,
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[_Attempts]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
     rows: list[tuple[Any, ...]] = []
+    of: list[int] = []
     size = 0
     last = -1
     for number, row in enumerate(wanted.rows.to_pylist()):
@@ -367,85 +438,26 @@ def _parts(
             if mediation is not None:
                 mapping = mediation.applied(batch.column("mapping")[row].as_py())
             key = document_keys(batch.slice(row, 1))[0]
-            parts = _Parts(body, _origin(batch, row), form, limits, mapping)
+            parts = DocumentParts(body, document_origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
         own = None
         if owned is not None:
             own = partial(owned, batch.column(OWNER.name)[row].as_py(), wanted.positions[number].as_py())
-        for part, content, refusal in parts.of(_parsed(wanted.patterns[number].as_py()), name, own):
+        for part, content, refusal in parts.of(parsed_pattern(wanted.patterns[number].as_py()), name, own):
             id = None if refusal else identify(key, wanted.keys[number], part)
             rows.append((id, owner, name, doc_id, part, content, version, refusal))
+            of.append(row)
             size += len(content)
             if size >= DELIVERY_BATCH_BYTES or len(rows) >= DELIVERY_BATCH_ROWS:
-                yield _batch(rows)
-                rows, size = [], 0
+                yield _attempts(of, rows)
+                rows, of, size = [], [], 0
     if rows:
-        yield _batch(rows)
-
-
-class _Parts:
-    """A document from which nodes are cut.
-
-    With a mapping, nodes are selected in the image of the document and cut from the document itself.
-    """
-
-    def __init__(
-        self,
-        body: bytes,
-        origin: _Origin,
-        form: PartForm,
-        limits: DocumentLimits,
-        mapping: MappingRules | None,
-    ) -> None:
-        self.body = body
-        self.origin = origin
-        self._cutter: PartCutter | None = None
-        self._steps = limits.steps(len(body))
-        self._unreadable: DocumentError | None = None
-        prolog = origin["prolog"]
-        try:
-            document = read(joined(prolog, body), _UNLIMITED)
-            self._seen = document if mapping is None else mapping.apply(document, _UNLIMITED)
-            self._cutter = PartCutter(document, form, limits, prolog=prolog, body=body)
-        except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
-            self._unreadable = error
-
-    def of(
-        self, pattern: Pattern, subscription: str, own: Callable[[list[Node]], list[Node]] | None
-    ) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
-        """The selected nodes, or those of them that ``own`` chooses, with their numbers.
-
-        If the limits do not allow them, the document and the error are all that is returned.
-        """
-        try:
-            if self._cutter is None:
-                assert self._unreadable is not None
-                raise self._unreadable
-            found = select(pattern, self._seen, self._steps)
-            found = found if own is None else own(found)
-            parts = self._cutter.cut(found if self._seen is self._cutter.document else self._sources(found))
-        except DocumentError as error:
-            yield None, self.body, self._refusal(error, subscription)
-            return
-        except EvaluationError as error:
-            yield None, self.body, _too_costly(error, subscription, self.origin)
-            return
-        for number, part in enumerate(parts):
-            yield number, part, None
-
-    def _sources(self, nodes: list[Node]) -> list[Node]:
-        """The nodes of the document from which nodes of its image were made, each once, in document order."""
-        found = {source: None for node in nodes for source in self._seen.sources(node)}
-        return sorted(found, key=lambda source: source.order)
-
-    def _refusal(self, error: DocumentError, subscription: str) -> ErrorRow:
-        row = error_row(relocated(error, self.origin["prolog"], self.body))
-        return row | {"message": f"subscription {subscription!r}: {error.message}"} | self.origin
+        yield _attempts(of, rows)
 
 
 def _undecided(
     batch: pa.RecordBatch, table: pa.Table, version: str, limits: DocumentLimits
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[_Attempts]:
     """The refusals of subscriptions that took too much work to decide."""
     has_only = ONLY.name in batch.schema.names
     for row, positions in enumerate(batch.column("undecided").to_pylist()):
@@ -456,35 +468,13 @@ def _undecided(
         for who in table.take(positions).select(["subscriber", "subscription"]).to_pylist():
             if only is None or only == who["subscription"]:
                 error = too_costly(limits.steps(len(body)))
-                refusal = _too_costly(error, who["subscription"], _origin(batch, row))
-                yield _batch([(None, *who.values(), doc_id, None, body, version, refusal)])
+                refusal = costly_refusal(error, who["subscription"], document_origin(batch, row))
+                yield _attempts([row], [(None, *who.values(), doc_id, None, body, version, refusal)])
 
 
-def _too_costly(error: EvaluationError, subscription: str, origin: _Origin) -> ErrorRow:
-    message = f"subscription {subscription!r}: {error.message}"
-    return error_without_position(message, code=error.code) | origin
-
-
-_Origin: TypeAlias = dict[str, Any]
-
-
-def _origin(batch: pa.RecordBatch, row: int) -> _Origin:
-    """What a retry of a document needs beside its body: its prolog, its publisher, the mapping it names."""
-    columns = {"prolog": PROLOG, "publisher": PUBLISHER, "mapping": NAMED_MAPPING}
-    return {
-        key: batch.column(field.name)[row].as_py() if field.name in batch.schema.names else None
-        for key, field in columns.items()
-    }
-
-
-@lru_cache(maxsize=4096)
-def _parsed(pattern: str) -> Pattern:
-    return parse(pattern)
-
-
-def _batch(rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+def _attempts(of: list[int], rows: list[tuple[Any, ...]]) -> _Attempts:
     columns = [
         pa.array(column, field.type)
         for column, field in zip(zip(*rows, strict=True), ARROW_ATTEMPTS, strict=True)
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=ARROW_ATTEMPTS)
+    return pa.array(of, pa.int64()), pa.RecordBatch.from_arrays(columns, schema=ARROW_ATTEMPTS)

@@ -41,9 +41,12 @@ def document_keys(batch: pa.RecordBatch) -> list[Any]:
 
 
 @lru_cache(maxsize=1 << 16)
-def subscriber_key(subscriber: str, subscription: str) -> bytes:
-    """What distinguishes the deliveries of a document to different subscribers and subscriptions."""
-    return _framed(subscriber) + _framed(subscription)
+def subscriber_key(subscriber: str, subscription: str | None) -> bytes:
+    """What distinguishes the deliveries of a document to different subscribers and subscriptions.
+
+    Without a subscription, it is the one copy for all subscriptions of the subscriber.
+    """
+    return _framed(subscriber) + (b"" if subscription is None else _framed(subscription))
 
 
 def identify(document: Any, subscriber: bytes, part: int | None = None) -> str:
