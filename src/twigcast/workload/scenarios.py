@@ -1,8 +1,8 @@
 """The two schemas of the paper on chunking, which ship with the package.
 
-    university()          five kinds of members, one kind after the other, as the paper's appendix has it
-    mixed_university()    the same members in any order, as its text says
-    deployment()          a deployment descriptor of Enterprise JavaBeans, in which a method can be recursive
+university()          five kinds of members, one kind after the other, as the paper's appendix has it
+mixed_university()    the same members in any order, as its text says
+deployment()          a deployment descriptor of Enterprise JavaBeans, in which a method can be recursive
 """
 
 from __future__ import annotations
