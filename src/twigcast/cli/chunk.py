@@ -74,7 +74,7 @@ def command(
     ] = False,
     sample_bytes: Annotated[
         int, typer.Option("--sample-bytes", min=1, metavar="N", help="How much --sample reads.")
-    ] = 32 << 20,
+    ] = 256 << 20,
     plan_only: Annotated[bool, typer.Option("--plan", help="Only show where it would be cut.")] = False,
     into: Annotated[
         Path | None, typer.Option("--into", metavar="FOLDER", help="Write the chunks into an empty folder.")
