@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
+from benchmarks.chunks import chunk_benchmarks
 from benchmarks.fragments import fragment_benchmarks
 from benchmarks.growth import growth
 from benchmarks.lake import lake, large_lake
@@ -201,6 +202,7 @@ def _catalogue() -> Iterator[Benchmark]:
         )  # fmt: skip
     yield from _versions()
     yield from _pipeline()
+    yield from chunk_benchmarks()
 
 
 def _matching() -> Iterator[Benchmark]:

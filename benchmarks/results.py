@@ -101,6 +101,8 @@ LABELS = {
     **{f"partial_bytes_{size}": f"bytes a partial of {size}" for size in ("64kb", "256kb", "1mb")},
     "cutting_ratio_paths": "with label paths",
     "anonymous_megabytes": "MB anonymous",
+    "megabytes_per_second_of_pool": "MB/s of two processes",
+    "answers": "answers",
     "seconds_on_one": "s on one thread",
     "seconds_on_two": "s on two",
 }

@@ -111,6 +111,18 @@ def test_what_was_complete_is_kept(run: Callable[..., Any], files: dict[str, Pat
     assert not list(into.rglob(".*"))
 
 
+def test_a_document_that_is_not_of_the_schema_is_a_note(
+    run: Callable[..., Any], files: dict[str, Path]
+) -> None:
+    """The answers are those of the whole document, and the first pair of names is said."""
+    files["document"].write_text(BODY.replace("<items>", "<items><person><name>x</name></person><extra/>"))
+    files["queries"].write_text("//person[name = 'x']\n")
+    done = run(*arguments(files, "--schema", str(files["schema"]), "--run"))
+    assert done.exit_code == 0
+    assert "a child person of items, which the plan does not know, and 1 more such pairs" in done.stderr
+    assert [line.split("\t")[-1] for line in done.lines] == ["<person><name>x</name></person>"]
+
+
 def test_something_to_plan_from_is_needed(run: Callable[..., Any], files: dict[str, Path]) -> None:
     """Neither a schema nor a sample is a mistake of usage."""
     assert run(*arguments(files, "--plan")).exit_code == 2

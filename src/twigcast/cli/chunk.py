@@ -6,7 +6,7 @@ import gzip
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
@@ -28,7 +28,7 @@ from twigcast.errors import SourceError, TwigcastError
 from twigcast.subscriptions import Format, read_subscriptions
 
 if TYPE_CHECKING:
-    from twigcast.chunking import Answer, ChunkQuery, Scheme
+    from twigcast.chunking import Answer, ChunkQuery, Pair, Scheme
     from twigcast.errors import DocumentError
 
 EXAMPLES = examples(
@@ -74,7 +74,7 @@ def command(
     ] = False,
     sample_bytes: Annotated[
         int, typer.Option("--sample-bytes", min=1, metavar="N", help="How much --sample reads.")
-    ] = 32 << 20,
+    ] = 256 << 20,
     plan_only: Annotated[bool, typer.Option("--plan", help="Only show where it would be cut.")] = False,
     into: Annotated[
         Path | None, typer.Option("--into", metavar="FOLDER", help="Write the chunks into an empty folder.")
@@ -169,6 +169,7 @@ def _write(document: Path, scheme: Scheme, into: Path, part_bytes: int) -> bool:
         cut = chunk(_blocks(file, advance), scheme, into, part_bytes=part_bytes)
     for each in cut.chunks:
         print(f"{escaped(each.folder)}\t{plural(len(each.parts), 'part')}\t{printed_bytes(each.bytes)}")
+    _note_foreign(cut.foreign)
     if cut.unsettled:
         names = ", ".join(escaped(id) for id in cut.unsettled[:5])
         complain(
@@ -196,9 +197,22 @@ def _run(document: Path, scheme: Scheme, part_bytes: int, cores: int, *, json: b
             if in_pieces:
                 advance(answers.bytes - shown)
                 shown = answers.bytes
+    _note_foreign(answers.foreign)
     for error in answers.failures.values():
         complain_of(error)
     return _broken(document, answers.error) or bool(answers.failures)
+
+
+def _note_foreign(pairs: Sequence[Pair]) -> None:
+    """Say that the document has elements where the plan does not expect them."""
+    if pairs:
+        (parent, child), more = pairs[0], f", and {len(pairs) - 1} more such pairs" if pairs[1:] else ""
+        where = (
+            f"a child {escaped(child[1])} of {escaped(parent[1])}"
+            if parent
+            else f"a root {escaped(child[1])}"
+        )
+        complain(f"note: the document has {where}, which the plan does not know{more}")
 
 
 def _broken(document: Path, error: DocumentError | None) -> bool:
