@@ -9,17 +9,15 @@ The file is XMark's published document with the children of its sections repeate
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
-from typing import TypeVar
 
 from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document
-from benchmarks.processes import anonymous_bytes, apart
+from benchmarks.processes import anonymous_bytes, apart, peak_anonymous_bytes
 from benchmarks.results import Bar, Benchmark, Outcome, Progress
 from twigcast import DocumentLimits, Index
 
@@ -32,7 +30,6 @@ SUBSCRIPTIONS = (
     "//person[@id = 'person0']",
     "/site/regions/africa/item[payment]/mailbox/mail",
 )
-T = TypeVar("T")
 
 
 def large_document_benchmarks() -> Iterator[Benchmark]:
@@ -96,23 +93,3 @@ def subscribed() -> Index:
     for number, text in enumerate(SUBSCRIPTIONS):
         index.add(number, text)
     return index
-
-
-def peak_anonymous_bytes(action: Callable[[], T], every: float = 0.005) -> tuple[int, T]:
-    """The most anonymous memory that this process was seen to have during an action, and its value."""
-    peak = anonymous_bytes()
-    over = Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not over.wait(every):
-            peak = max(peak, anonymous_bytes())
-
-    watcher = Thread(target=watch)
-    watcher.start()
-    try:
-        value = action()
-    finally:
-        over.set()
-        watcher.join()
-    return max(peak, anonymous_bytes()), value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import threading
 import traceback
@@ -88,6 +89,33 @@ def peak_bytes(pid: int | str = "self") -> int:
 def anonymous_bytes(pid: int | str = "self") -> int:
     """The resident memory of a process that belongs to no file; 0 if the process has ended."""
     return _status_bytes("RssAnon", pid)
+
+
+def peak_anonymous_bytes(
+    action: Callable[[], T], every: float = 0.005, *, of_workers: bool = False
+) -> tuple[int, T]:
+    """The most anonymous memory of this process, or of one that it started, during an action; its value."""
+    peak = 0
+    over = threading.Event()
+
+    def look() -> None:
+        nonlocal peak
+        pids: list[int | str] = [*descendants(os.getpid())] if of_workers else ["self"]
+        peak = max(peak, *map(anonymous_bytes, pids)) if pids else peak
+
+    def watch() -> None:
+        while not over.wait(every):
+            look()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        value = action()
+    finally:
+        over.set()
+        watcher.join()
+    look()
+    return peak, value
 
 
 def _status_bytes(field: str, pid: int | str) -> int:

@@ -272,9 +272,10 @@ class StageError(TwigcastError):
 
     Codes: ``no-java`` (none is found that Spark can run on), ``columns`` (a table lacks what it needs),
     ``options`` (a source does not know an option, or needs one), ``no-stream`` (a source that can be read as
-    a batch only), ``index-version`` (a folder is no index version, or not the one that the documents were
-    matched against), ``unknown-mapping`` (documents were matched with a mapping that is not among those
-    given), ``workers`` (the Python of Spark's workers cannot import twigcast).
+    a batch only), ``no-replay`` (a source whose past documents cannot be sent again), ``index-version`` (a
+    folder is no index version, or not the one that the documents were matched against),
+    ``unknown-mapping`` (documents were matched with a mapping that is not among those given), ``workers``
+    (the Python of Spark's workers cannot import twigcast).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
     other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
     folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket

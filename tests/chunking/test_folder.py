@@ -9,7 +9,7 @@ import pytest
 
 from twigcast.chunking import ChunkQuery, chunk, draw, plan, printed_bytes, profile
 from twigcast.document import SourceMap, read
-from twigcast.errors import ChunkingError, DocumentError
+from twigcast.errors import ChunkingError
 
 BODY = b"<r><k>" + b"".join(b"<b><c>%d</c></b>" % n for n in range(20)) + b"</k><d>x</d></r>"
 QUERIES = [ChunkQuery("b", "/r/k/b"), ChunkQuery("first", "/r/k/b[1]/c"), ChunkQuery("d", "/r/d")]
@@ -58,21 +58,6 @@ def test_a_document_that_is_not_of_the_plan_is_noted(tmp_path: Path) -> None:
     cut = chunk(b"<r><k><c/></k></r>", scheme, tmp_path / "out")
     assert cut.foreign == [(("", "k"), ("", "c"))]
     assert cut.unsettled == ["c"]
-
-
-def test_profile_counts_label_paths() -> None:
-    """Counts, repetition, and a sample that ends early."""
-    found = profile([BODY])
-    path = (("", "r"), ("", "k"), ("", "b"))
-    assert (found.paths[path].count, found.paths[path].repeats, found.is_complete) == (20, True, True)
-    assert not found.paths[path[:2]].repeats
-    beginning = profile([BODY], 40)
-    assert (beginning.bytes, beginning.is_complete) == (40, False)
-    assert beginning.scaled(10, 400) == 100
-    with pytest.raises(DocumentError):
-        profile([b"<a><b></a>"])
-    with pytest.raises(DocumentError):
-        profile([b"<?xml version='1.0' encoding='klingon'?><a/>"])
 
 
 def test_the_picture_has_prefixes_kinds_and_needs() -> None:

@@ -12,14 +12,15 @@ from twigcast.chunking.folder import ChunkedDocument, ChunkFiles, chunk
 from twigcast.chunking.outline import Outline, Pair
 from twigcast.chunking.picture import draw, printed_bytes
 from twigcast.chunking.planning import plan
-from twigcast.chunking.prefixes import choose, printed
-from twigcast.chunking.profile import SAMPLE_BYTES, Profile, profile
+from twigcast.chunking.prefixes import CHUNKS, choose, printed
+from twigcast.chunking.profile import SAMPLE_BYTES, PathFigures, Profile, profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
 from twigcast.chunking.running import MOST_BYTES, ChunkRun, in_order, run, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 
 __all__ = [
+    "CHUNKS",
     "MOST_BYTES",
     "SAMPLE_BYTES",
     "Answer",
@@ -34,6 +35,7 @@ __all__ = [
     "Pair",
     "PartOfChunk",
     "PartRunner",
+    "PathFigures",
     "Profile",
     "QueryFailure",
     "QueryTree",

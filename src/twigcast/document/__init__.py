@@ -12,7 +12,7 @@ from twigcast.document.encodings import (
     wide_codec,
 )
 from twigcast.document.faults import TOO_LARGE, document_error
-from twigcast.document.kernel._projector import element_ranges
+from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
@@ -76,6 +76,7 @@ __all__ = [
     "PartForm",
     "PathDecisions",
     "PathNumbers",
+    "PathProfiler",
     "Projected",
     "ProjectedPart",
     "Projector",

@@ -58,6 +58,23 @@ cdef extern from "element_ranges.hpp" namespace "twigcast" nogil:
         cbool read(const char* data, size_t size, EncodingMap encoding) except +
 
 
+cdef extern from "path_profiler.hpp" namespace "twigcast" nogil:
+    cppclass PathCount:
+        uint64_t count, bytes
+        cbool repeats
+
+    cppclass CPathProfiler "twigcast::PathProfiler":
+        CPathProfiler(uint32_t most_depth, EncodingMap encoding) except +
+        int feed(const char* data, size_t size, cbool final) except +
+        uint64_t line()
+        uint64_t column()
+        uint64_t offset()
+        size_t size()
+        const PathCount& count(size_t path)
+        uint32_t parent(size_t path)
+        const string& name(size_t path)
+
+
 from twigcast.document.encodings import code_points, codec_name, is_multibyte, pair_table
 
 
@@ -187,6 +204,37 @@ cdef class ProjectorKernel:
         for i in range(table.size()):
             namespace, _, local = table.text(i).decode("utf-8").rpartition("\f")
             found.append((table.state(i), (namespace, local)))
+        return found
+
+
+cdef class PathProfiler:
+    """Counts the label paths of a document that is fed in blocks."""
+
+    cdef unique_ptr[CPathProfiler] counter
+
+    def __init__(self, uint32_t depth):
+        self.counter.reset(new CPathProfiler(depth, <EncodingMap> encoding_map))
+
+    def feed(self, const unsigned char[::1] data, bint final):
+        """None, or the number, line, column and offset of an error, after which nothing may be fed."""
+        cdef size_t size = data.shape[0]
+        cdef char nothing = 0
+        cdef const char* start = <const char*> &data[0] if size else &nothing
+        cdef int error
+        cdef CPathProfiler* counter = self.counter.get()
+        with nogil:
+            error = counter.feed(start, size, final)
+        return (error, counter.line(), counter.column(), counter.offset()) if error else None
+
+    def paths(self):
+        """Each label path, numbered from 1: the number of its parent or 0, its last name, count, bytes, repeats."""
+        cdef CPathProfiler* counter = self.counter.get()
+        cdef size_t path
+        found = []
+        for path in range(1, counter.size() + 1):
+            namespace, _, local = counter.name(path).decode("utf-8").rpartition("\f")
+            count = counter.count(path)
+            found.append((counter.parent(path), (namespace, local), count.count, count.bytes, count.repeats))
         return found
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from twigcast.chunking import MOST_BYTES, Chunk, Pair, PartOfChunk, Scheme
 from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits
@@ -23,7 +24,7 @@ from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
 from twigcast.system import Links
 
 Order: TypeAlias = Literal["document", "priority"]
@@ -37,6 +38,15 @@ class UncutFiles(Documents):
         self.places = places
         self.links = links
         self.max_unpacked_bytes = max_unpacked_bytes
+
+    def first_path(self) -> str | None:
+        """The first of the paths, in the order of text; None if there is no file that may be read."""
+        frame, stage = self.places.frame, self.places.stage
+        files = (
+            frame if stage is None else frame.mapInArrow(stage, "path string, length long, refusal string")
+        )
+        first: str | None = files.where(F.col("refusal").isNull()).agg(F.min("path")).collect()[0][0]
+        return first
 
 
 class Chunks(Documents):
@@ -113,6 +123,14 @@ class ChunkFilesSource:
         """The paths of the files, as a stream."""
         check_readable(spark, self.files.path)
         return self.files.stream(spark, work)
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> Mapping[int, Sequence[Place]]:
+        """Raise ``StageError``: other subscriptions cut other parts, whose deliveries have other ids."""
+        raise StageError("chunks are cut by the subscriptions of their batch", code="no-replay")
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
+        """These files."""
+        return listed_here(spark, places)
 
     def open(self, places: FilePlaces) -> Documents:
         """The files, to be cut by the scheme of a batch."""

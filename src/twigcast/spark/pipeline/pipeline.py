@@ -88,7 +88,7 @@ class Pipeline(ConfigSection):
     @model_validator(mode="after")
     def _with_fragments(self) -> Self:
         named = f'since source.kind is "{self.source.kind}"'
-        if self.source.has_fragments:
+        if self.source.has_fragments or self.source.kind == "chunks":
             for key in ("mediation", "network"):
                 if getattr(self, key) is not None:
                     raise wrong(key, f"expected no such section, {named}")

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, Field, PositiveInt, model_validator
 from pydantic_core import PydanticCustomError
 
+from twigcast.chunking import CHUNKS, SAMPLE_BYTES
 from twigcast.config import ConfigSection, wrong
-from twigcast.document import DocumentLimits, PartForm
+from twigcast.document import PART_BYTES, DocumentLimits, PartForm
 from twigcast.spark.pipeline.values import (
     AnyPath,
     ByteCount,
@@ -23,7 +24,7 @@ from twigcast.spark.pipeline.values import (
 )
 from twigcast.spark.sources.archive_limits import ArchiveLimits
 
-SourceKind = Literal["directory", "archives", "records", "table", "format", "fragments", "huge"]
+SourceKind = Literal["directory", "archives", "records", "table", "format", "fragments", "huge", "chunks"]
 _FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
 
 
@@ -49,6 +50,9 @@ class SourceSection(ConfigSection):
     ``doc_id`` and ``body``.  ``format``: each row of any format of Spark with its options.
     ``fragments``: what fragments make together, from a folder of ``.tcf`` files or from a table of any
     ``format``.  ``huge``: each file, of any size, cut into fragments of ``fragment_bytes``.
+    ``chunks``: each part of each file, of any size, cut by what the subscriptions ask for into at most
+    ``chunks`` chunks and parts of about ``part_bytes``, planned from a ``schema`` (a DTD or XSD) or from the
+    first ``sample_bytes`` of a file.
     ``early`` tells subscribers about a document as soon as they match for certain.  Without ``checked``,
     fragments whose headers show that they make no difference are not parsed.  A document for which
     ``max_age`` batches bring no fragment is given up, and so is the oldest one if there are more than
@@ -69,6 +73,10 @@ class SourceSection(ConfigSection):
     annotations: Name | None = None
     max_per_batch: PositiveInt = 10_000
     fragment_bytes: ByteCount = 4 << 20
+    schema_path: LocalPath | None = Field(default=None, alias="schema")
+    sample_bytes: ByteCount = SAMPLE_BYTES
+    chunks: PositiveInt = CHUNKS
+    part_bytes: ByteCount = PART_BYTES
     early: bool = False
     checked: bool = True
     max_age: PositiveInt = 1000
@@ -98,17 +106,20 @@ class SourceSection(ConfigSection):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         columns = ("table", "format")
-        files = ("directory", "archives", "records", "fragments", "huge")
+        files = ("directory", "archives", "records", "fragments", "huge", "chunks")
         kinds = {"record": ("records",), "links": files, "annotations": columns}
         kinds |= {"format": (*columns, "fragments"), "table": ("table", "fragments")}
         kinds |= dict.fromkeys(("doc_id", "body"), (*columns, "fragments"))
         kinds |= {"fragment_bytes": ("huge",), "checked": ("fragments", "huge")}
+        kinds |= dict.fromkeys(("schema_path", "sample_bytes", "chunks", "part_bytes"), ("chunks",))
         kinds |= dict.fromkeys(("early", "max_age", "max_open"), ("fragments",))
         refuse_keys_of_other_kinds(self, self.kind, kinds)
         if self.kind == "records" and not self.record:
             raise wrong(
                 "record", 'expected the name of the element that is one document, since kind is "records"'
             )
+        if self.schema_path is not None and "sample_bytes" in self.model_fields_set:
+            raise wrong("sample_bytes", "expected either schema, or sample_bytes")
         if self.kind == "format" and not self.format:
             raise wrong("format", 'expected a format of Spark such as "kafka", since kind is "format"')
         if self.table and (self.path or self.format):
@@ -260,4 +271,4 @@ def refuse_keys_of_other_kinds(section: BaseModel, kind: str, kinds: Mapping[str
     for key, owners in kinds.items():
         if key in section.model_fields_set and getattr(section, key) is not None and kind not in owners:
             named = " or ".join(f'"{each}"' for each in owners)
-            raise wrong(key, f'expected only with kind {named}, not "{kind}"')
+            raise wrong(key.removesuffix("_path"), f'expected only with kind {named}, not "{kind}"')

@@ -44,9 +44,16 @@ from twigcast.spark.runs.journal import Entry, Journal
 from twigcast.spark.runs.mapping_sets import MappingSets
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.spark_subscriptions import SparkSubscriptions
-from twigcast.spark.stages.delivering import attempts, delivered, deliveries, delivers_parts, refused
+from twigcast.spark.stages.delivering import (
+    NodeChoice,
+    attempts,
+    delivered,
+    deliveries,
+    delivers_parts,
+    refused,
+)
 from twigcast.spark.stages.matching import match, measures
-from twigcast.subscriptions import SubscriptionSource, SubscriptionStore, VersionBuilder
+from twigcast.subscriptions import IndexVersion, SubscriptionSource, SubscriptionStore, VersionBuilder
 
 if TYPE_CHECKING:
     from twigcast.spark.runs.borders import Borders
@@ -120,7 +127,9 @@ def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSou
     """The subscriptions of a pipeline; raises ``SourceError`` if there is no such store."""
     named = pipeline.subscriptions
     if named.format:
-        return SparkSubscriptions(spark, named.format, named.options, pipeline.namespaces)
+        return SparkSubscriptions(
+            spark.read.format(named.format).options(**named.options).load, pipeline.namespaces
+        )
     return SubscriptionStore.open(named.path)
 
 
@@ -158,16 +167,20 @@ def run_batch(
     links = network.links if network is not None else ()
     limits = pipeline.limits
     structure = pipeline.match.structure if batch >= 0 else None  # dead letters, which are retried, have none
-    hits = match(
-        documents,
-        index,
-        ship=ship,
-        limits=limits,
-        seconds=SECONDS,
-        mediation=mediation,
-        structure=structure,
-        annotations=annotations,
-    )
+    owned: NodeChoice | None = None
+    if pipeline.source.kind == "chunks":
+        hits, owned = _chunk_hits(pipeline, documents, index[0])
+    else:
+        hits = match(
+            documents,
+            index,
+            ship=ship,
+            limits=limits,
+            seconds=SECONDS,
+            mediation=mediation,
+            structure=structure,
+            annotations=annotations,
+        )
     figures = [*measures(SECONDS), *hop_measures(links)]
     if mediation is not None:
         figures += mapping_measures(references)
@@ -194,6 +207,7 @@ def run_batch(
                 mediation=mediation,
                 columns=carried,
                 copies=copies,
+                owned=owned,
             )
             made = scope.chosen(made)
             made = made.observe(on_attempts, refusals) if observing else made
@@ -252,6 +266,27 @@ def run_batch(
         state.versions.release(state.journal.needed_versions)
     state.mappings.release(state.journal.needed_mappings)
     return metrics
+
+
+def _chunk_hits(
+    pipeline: Pipeline, documents: DataFrame | Documents, index: IndexVersion
+) -> tuple[DataFrame, NodeChoice]:
+    """The hits of the parts of large documents, and which selected nodes belong to a part."""
+    from twigcast.spark.chunking.chunk_files import UncutFiles  # as workers do not need them
+    from twigcast.spark.chunking.chunk_matching import ChunkPlan, Ownership, match_chunks
+
+    assert isinstance(documents, UncutFiles)
+    source = pipeline.source
+    scheme = ChunkPlan(source.schema_path, source.sample_bytes, source.chunks).scheme(index, documents)
+    hits = match_chunks(
+        documents,
+        index,
+        scheme,
+        ship=pipeline.subscriptions.ship,
+        limits=pipeline.limits,
+        part_bytes=source.part_bytes,
+    )
+    return hits, Ownership(scheme).owned
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def retry(
 def _take(spark: SparkSession, pipeline: Pipeline, select: str | Column | None, batch: int) -> bool:
     """Write the list of letters that the retry takes; false if there are none."""
     letters = open_letters(spark, pipeline).where(F.col("body").isNotNull() | _is_file(pipeline))
-    if pipeline.source.kind in ("fragments", "huge"):
+    if pipeline.source.kind in ("fragments", "huge", "chunks"):
         letters = letters.limit(0)
     if select is not None:
         letters = letters.where(select)

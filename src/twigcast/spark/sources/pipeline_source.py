@@ -9,7 +9,7 @@ from twigcast.spark.sources.reading import source_of
 from twigcast.spark.sources.tables import CATALOGUE
 
 MICRO_BATCH_BYTES = str(512 << 20)
-_FORMATS = {"directory": "binaryFile", "archives": "archives", "records": "records", "huge": "huge"}
+_FORMATS = {"directory": "binaryFile"} | {kind: kind for kind in ("archives", "records", "huge", "chunks")}
 
 
 def pipeline_source(pipeline: Pipeline) -> DocumentSource:
@@ -20,9 +20,11 @@ def pipeline_source(pipeline: Pipeline) -> DocumentSource:
     if section.kind == "huge":
         sizes = {"fragmentBytes": str(section.fragment_bytes), "maxDepth": str(pipeline.limits.depth)}
         options = {**sizes, "links": section.links, **options}
+    elif section.kind == "chunks":
+        options = {"links": section.links, **options}
     elif section.kind in _FORMATS or is_folder:
         options = {"maxBytes": str(pipeline.limits.bytes), "links": section.links, **options}
-    if section.kind in ("archives", "records"):
+    if section.kind in ("archives", "records", "chunks"):
         options = {"maxArchiveBytes": str(pipeline.archives.bytes), **options}
     if section.kind == "archives":
         limits = {"maxMembers": pipeline.archives.members, "maxHeaderBytes": pipeline.archives.header_bytes}

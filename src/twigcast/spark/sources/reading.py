@@ -95,6 +95,10 @@ def source_of(
 
         depth = _number(own, "maxDepth", DocumentLimits().depth)
         return HugeFilesSource(files, _number(own, "fragmentBytes", FRAGMENT_BYTES), depth)
+    if format == "chunks":
+        from twigcast.spark.chunking.chunk_files import ChunkFilesSource
+
+        return ChunkFilesSource(files, _number(own, "maxArchiveBytes", ArchiveLimits().bytes))
     if format == "fragments":
         files = replace(files, options={"pathGlobFilter": f"*{SUFFIX}", **files.options})
     if format in ("binaryFile", "fragments"):
@@ -122,6 +126,7 @@ def source_of(
 _OWN_OPTIONS = {
     "fragments": ("maxBytes", "links"),
     "huge": ("links", "fragmentBytes", "maxDepth"),
+    "chunks": ("links", "maxArchiveBytes"),
     "binaryFile": ("maxBytes", "links"),
     "archives": ("maxBytes", "links", "memberGlobFilter", "maxMembers", "maxArchiveBytes", "maxHeaderBytes"),
     "records": ("maxBytes", "links", "record", "pieceBytes", "maxArchiveBytes", "maxDepth"),

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from twigcast.document import PART_FORMS, DocumentLimits, PartForm
+from twigcast.document import PART_FORMS, DocumentLimits, Node, PartForm
 from twigcast.errors import StageError
 from twigcast.filtering import Index
 from twigcast.pattern import too_costly
@@ -36,6 +36,7 @@ from twigcast.spark.columns import (
     MAPPING,
     NAMED_MAPPING,
     ONLY,
+    OWNER,
     PROLOG,
     PUBLISHER,
     STRANGERS,
@@ -68,6 +69,9 @@ Copies: TypeAlias = Literal["subscription", "subscriber"]
 
 _Stage: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _Attempts: TypeAlias = tuple[pa.Array, pa.RecordBatch]  # the rows of the documents, and the attempts
+
+NodeChoice: TypeAlias = Callable[[str, int, list[Node]], list[Node]]
+"""Takes the column ``OWNER``, the position of a subscription and nodes; returns those to deliver."""
 
 DELIVERY_BATCH_BYTES = 8 << 20
 DELIVERY_BATCH_ROWS = 10_000
@@ -137,9 +141,13 @@ def attempts(
     mediation: AnyMediation | None = None,
     columns: Sequence[str] = (),
     copies: Copies = "subscription",
+    owned: NodeChoice | None = None,
 ) -> DataFrame:
-    """Deliveries and refused deliveries in one table, so that both are computed in one pass."""
-    stage = _stage(hits, index, ship, content, parts, limits, mediation, columns, copies)
+    """Deliveries and refused deliveries in one table, so that both are computed in one pass.
+
+    If the hits are parts of chunks, ``owned`` says which of the selected nodes belong to the part.
+    """
+    stage = _stage(hits, index, ship, content, parts, limits, mediation, columns, copies, owned)
     made = _matched(hits, columns).mapInArrow(stage, _schema(ATTEMPTS, hits, columns))
     return _named(made, ATTEMPTS, columns)
 
@@ -166,7 +174,7 @@ _CARRIED = "twigcast_carried_"  # a name of the source may have dots, which mapI
 def _matched(hits: DataFrame, columns: Sequence[str]) -> DataFrame:
     """The documents that match, with the columns that their deliveries need."""
     needed = ["doc_id", "body", "matches", "index_version"]
-    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST)
+    optional = (PROLOG, ONLY, UNDECIDED, PUBLISHER, MAPPING, NAMED_MAPPING, DIGEST, OWNER)
     needed += [field.name for field in optional if has(hits, field)]
     wanted = F.col("matches").isNotNull() & (F.size("matches") > 0)
     if has(hits, UNDECIDED):
@@ -185,6 +193,7 @@ def _stage(
     mediation: AnyMediation | None,
     columns: Sequence[str],
     copies: Copies,
+    owned: NodeChoice | None = None,
 ) -> _Stage:
     """The function that workers run on batches of documents that match."""
     prepare_workers(hits.sparkSession)
@@ -224,6 +233,7 @@ def _stage(
         mediation=None if mediation is None else Mediation.of(mediation),
         carried=[f"{_CARRIED}{number}" for number in range(len(columns))],
         copies=copies,
+        owned=owned,
     )
 
 
@@ -268,6 +278,7 @@ def _deliver(
     mediation: Mediation | None,
     carried: list[str],
     copies: Copies,
+    owned: NodeChoice | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage that workers run."""
     table = pa.concat_tables([shard.open_subscribers() for shard in shards])
@@ -282,7 +293,7 @@ def _deliver(
         made = _whole(batch, documents, version, content)
         wanted = _Wanted.of(batch, table, _wants_part)
         if len(wanted):
-            made = chain(made, _parts(batch, wanted, version, parts, limits, mediation))
+            made = chain(made, _parts(batch, wanted, version, parts, limits, mediation, owned))
         if "undecided" in batch.schema.names and batch.column("undecided").null_count < batch.num_rows:
             made = chain(made, _undecided(batch, table, version, limits))
         others = [batch.column(name) for name in carried]
@@ -307,8 +318,11 @@ def _delivered(batches: Iterator[pa.RecordBatch], *, stage: _Stage) -> Iterator[
 class _Wanted:
     """The deliveries to make from a batch: for each, the row of the document, and the subscriber."""
 
-    def __init__(self, rows: pa.Array, who: pa.Table, *, keyed_by_subscription: bool = True) -> None:
+    def __init__(
+        self, rows: pa.Array, positions: pa.Array, who: pa.Table, *, keyed_by_subscription: bool = True
+    ) -> None:
         self.rows = rows
+        self.positions = positions
         self._who = who
         self.subscriptions = who.column("subscription").combine_chunks().cast(pa.string())
         self.subscribers = who.column("subscriber").combine_chunks().cast(pa.string())
@@ -321,14 +335,15 @@ class _Wanted:
     @classmethod
     def of(cls, batch: pa.RecordBatch, table: pa.Table, wanted: Callable[[Any], Any]) -> _Wanted:
         """The deliveries of a batch for which ``wanted`` is true of the pattern column."""
-        who = table.take(batch.column("matches").flatten())
+        positions = batch.column("matches").flatten()
+        who = table.take(positions)
         rows = pc.list_parent_indices(batch.column("matches"))
         mask = wanted(who.column("pattern")).combine_chunks()
         if ONLY.name in batch.schema.names:
             only = batch.column(ONLY.name).take(rows)
             named = who.column("subscription").combine_chunks().cast(pa.string())
             mask = pc.and_(mask, pc.fill_null(pc.equal(only, named), True))
-        return cls(rows.filter(mask), who.filter(mask))
+        return cls(rows.filter(mask), positions.filter(mask), who.filter(mask))
 
     def one_for_each_subscriber(self) -> _Wanted:
         """One delivery for each document and subscriber, that of the first subscription by its id."""
@@ -339,7 +354,8 @@ class _Wanted:
         first = np.ones(len(order), dtype=bool)
         first[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
         kept = order.filter(pa.array(first))
-        return _Wanted(self.rows.take(kept), self._who.take(kept), keyed_by_subscription=False)
+        made = (column.take(kept) for column in (self.rows, self.positions, self._who))
+        return _Wanted(*made, keyed_by_subscription=False)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -403,6 +419,7 @@ def _parts(
     form: PartForm,
     limits: DocumentLimits,
     mediation: Mediation | None,
+    owned: NodeChoice | None,
 ) -> Iterator[_Attempts]:
     """The deliveries of selected nodes; a document is parsed once for all of its deliveries."""
     rows: list[tuple[Any, ...]] = []
@@ -419,7 +436,10 @@ def _parts(
             key = document_keys(batch.slice(row, 1))[0]
             parts = DocumentParts(body, document_origin(batch, row), form, limits, mapping)
         owner, name = wanted.subscribers[number].as_py(), wanted.subscriptions[number].as_py()
-        for part, content, refusal in parts.of(parsed_pattern(wanted.patterns[number].as_py()), name):
+        own = None
+        if owned is not None:
+            own = partial(owned, batch.column(OWNER.name)[row].as_py(), wanted.positions[number].as_py())
+        for part, content, refusal in parts.of(parsed_pattern(wanted.patterns[number].as_py()), name, own):
             id = None if refusal else identify(key, wanted.keys[number], part)
             rows.append((id, owner, name, doc_id, part, content, version, refusal))
             of.append(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -54,8 +54,10 @@ class DocumentParts:
         except DocumentError as error:  # by an expat of another version than the kernel's, which has read it
             self._unreadable = error
 
-    def of(self, pattern: Pattern, subscription: str) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
-        """The selected nodes with their numbers.
+    def of(
+        self, pattern: Pattern, subscription: str, own: Callable[[list[Node]], list[Node]] | None
+    ) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
+        """The selected nodes, or those of them that ``own`` chooses, with their numbers.
 
         If the limits do not allow them, the document and the error are all that is returned.
         """
@@ -64,6 +66,7 @@ class DocumentParts:
                 assert self._unreadable is not None
                 raise self._unreadable
             found = select(pattern, self._seen, self._steps)
+            found = found if own is None else own(found)
             parts = self._cutter.cut(found if self._seen is self._cutter.document else self._sources(found))
         except DocumentError as error:
             yield None, self.body, self._refusal(error, subscription)
