@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from twigcast.errors import SourceError
-from twigcast.system import Refusal, files_below, name_text
-
-GZIP_MARK = b"\x1f\x8b"  # no XML document begins with these bytes
-ENDINGS = (".xml", ".xml.gz")
+from twigcast.system import (
+    BROKEN_GZIP,
+    DOCUMENT_ENDINGS,
+    Refusal,
+    decompressed_body,
+    decompressed_file,
+    documents_below,
+    name_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class DocumentFile:
         """
         with self._reading():
             if self.name == "-":
-                return _decompressed(sys.stdin.buffer.read(most + 1), most)
+                return decompressed_body(sys.stdin.buffer.read(most + 1), most)
         with self.open() as file:
             return file.read(most + 1)
 
@@ -48,8 +50,7 @@ class DocumentFile:
     def open(self) -> Iterator[BinaryIO]:
         """Open the file and decompress it while it is read; raises ``SourceError``, also while it is open."""
         with self._reading(), open(self.name, "rb") as file:
-            is_compressed = file.peek(2)[:2] == GZIP_MARK
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_compressed else file
+            yield cast(BinaryIO, decompressed_file(file))
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -61,9 +62,11 @@ class DocumentFile:
             raise SourceError("there is no such file", code="not-found", path=self.text) from None
         except IsADirectoryError:
             raise SourceError(
-                f"there are no documents (*{' or *'.join(ENDINGS)})", code="no-documents", path=self.text
+                f"there are no documents (*{' or *'.join(DOCUMENT_ENDINGS)})",
+                code="no-documents",
+                path=self.text,
             ) from None
-        except (OSError, EOFError, zlib.error) as error:
+        except BROKEN_GZIP as error:
             reason = getattr(error, "strerror", None) or str(error)
             message = f"the file cannot be read: {reason}"
             raise SourceError(message, code="unreadable", path=self.text) from None
@@ -76,17 +79,10 @@ def find(arguments: Iterable[str]) -> Iterator[DocumentFile]:
     """
     for argument in arguments:
         if argument != "-" and os.path.isdir(argument):
-            found = list(_documents_below(argument))
+            found = [DocumentFile(each.path, each.refusal) for each in documents_below(argument)]
             yield from found or [DocumentFile(argument)]
         else:
             yield DocumentFile(argument)
-
-
-def _documents_below(folder: str) -> Iterator[DocumentFile]:
-    """The documents below a folder, by the rule of a pipeline: regular files, and no links."""
-    for each in files_below(folder):
-        if each.path.lower().endswith(ENDINGS):
-            yield DocumentFile(each.path, each.refusal)
 
 
 _REFUSALS: dict[Refusal, str] = {
@@ -94,9 +90,3 @@ _REFUSALS: dict[Refusal, str] = {
     "special": "it is not a regular file, but a named pipe, a socket or a device",
     "unreadable": "the folder or file cannot be read",
 }
-
-
-def _decompressed(body: bytes, most: int) -> bytes:
-    if body.startswith(GZIP_MARK):
-        return gzip.GzipFile(fileobj=io.BytesIO(body)).read(most + 1)
-    return body

@@ -17,10 +17,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twigcast.cli.documents import GZIP_MARK
 from twigcast.cli.options import AsJson, MaximumDepth, examples
 from twigcast.cli.terminal import complain, escaped, json_line, plural, progress, stdout
 from twigcast.errors import SourceError
+from twigcast.system import GZIP_MARK
 
 if TYPE_CHECKING:
     from twigcast.fragmenting import CutRule, Cutter, Fragment, Header, HeaderKind

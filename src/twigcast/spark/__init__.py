@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.stream import stream
     from twigcast.spark.sources.documents import Documents
     from twigcast.spark.sources.reading import read
+    from twigcast.spark.sources.spark_subscriptions import subscription_index
     from twigcast.spark.stages.delivering import dead_letters, deliveries, refused_deliveries
     from twigcast.spark.stages.matching import match, measures
     from twigcast.spark.stages.mediating import Mediation
@@ -84,6 +85,7 @@ __all__ = [
     "start_run",
     "stream",
     "structures",
+    "subscription_index",
     "task_counts",
     "wait_until_stopped",
 ]
@@ -106,6 +108,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.stream": ["stream"],
         "twigcast.spark.sources.documents": ["Documents"],
         "twigcast.spark.sources.reading": ["read"],
+        "twigcast.spark.sources.spark_subscriptions": ["subscription_index"],
         "twigcast.spark.stages.delivering": ["dead_letters", "deliveries", "refused_deliveries"],
         "twigcast.spark.stages.matching": ["match", "measures"],
         "twigcast.spark.stages.mediating": ["Mediation"],

@@ -99,6 +99,7 @@ STRANGERS = StructField("strangers", IntegerType())
 CACHED_BYTES = StructField("cached_bytes", LongType())
 
 NUMBERS = ArrayType(IntegerType(), containsNull=False)  # saves the null checks: 1 µs for each document
+NAMES = ArrayType(StringType(), containsNull=False)
 MATCHES, UNDECIDED, HOPS, FALSE_POSITIVES = (
     StructField(name, NUMBERS) for name in ("matches", "undecided", "hops", "false_positives")
 )
@@ -151,6 +152,7 @@ ARROW_ATTEMPTS = pa.schema(
 )
 
 ARROW_NUMBERS = pa.list_(pa.int32())
+ARROW_NAMES = pa.list_(pa.string())
 
 ErrorRow: TypeAlias = dict[str, Any]
 
@@ -253,10 +255,10 @@ def positions(found: Any, offset: int) -> pa.Array:
     return pa.ListArray.from_arrays(found.offsets, values, mask=mask)
 
 
-def united(before: pa.Array, after: pa.Array) -> pa.Array:
+def united(before: pa.Array, after: pa.Array, kind: pa.DataType = ARROW_NUMBERS) -> pa.Array:
     """The concatenated lists of two arrays, row by row; null if either is."""
     rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
-    return pa.array([None if x is None or y is None else x + y for x, y in rows], ARROW_NUMBERS)
+    return pa.array([None if x is None or y is None else x + y for x, y in rows], kind)
 
 
 def error_condition(error: PySparkException) -> str | None:

@@ -73,7 +73,7 @@ def test_a_folder_without_them_has_none(spark: SparkSession, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("format", "options", "codes"),
     [
-        ("binaryFile", {}, {"2 é.xml": "empty", "below%20/3.zip": "empty"}),
+        ("binaryFile", {"pathGlobFilter": "*"}, {"2 é.xml": "empty", "below%20/3.zip": "empty"}),
         ("archives", {}, {"2 é.xml": "empty", "below%20/3.zip": "archive"}),
         ("records", {"record": "a", "pathGlobFilter": "*.xml"}, {"2 é.xml#0": "empty"}),
     ],

@@ -149,7 +149,7 @@ def test_a_stream_takes_what_arrives(
             put(feed, b"." + name, b"<a/>")
             os.rename(os.fsencode(feed) + b"/." + name, os.fsencode(feed) + b"/" + name)
             if number == 1:
-                os.mkfifo(feed / "pipe")
+                os.mkfifo(feed / "pipe.xml")
                 until(lambda: (tmp_path / "out" / "metrics").exists())
         query.processAllAvailable()
     finally:

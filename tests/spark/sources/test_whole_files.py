@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import partial
 from pathlib import Path
 
@@ -11,11 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import Index
 from twigcast import spark as tc
+from twigcast.cli.documents import find
+from twigcast.errors import SourceError
 from twigcast.spark.sources.listing.file_listing import FileListing
+from twigcast.spark.sources.listing.local_listing import LocalListing
 from twigcast.spark.sources.whole_files import _read, opened_by_spark
 
 INDEX = Index([("b", "//b")])
-NAMES = ["1.xml", "2 é%.xml", "{3}.xml", "4.txt"]
+NAMES = ["1.xml", "2 é%.xml", "{3}.xml", "4.XML", "5.xml.gz"]
 
 
 @pytest.fixture
@@ -23,7 +27,9 @@ def folder(tmp_path: Path) -> Path:
     below = tmp_path / "feed" / "below"
     below.mkdir(parents=True)
     for name in NAMES:
-        (below / name).write_bytes(b"<a><b/></a>")
+        body = b"<a><b/></a>"
+        (below / name).write_bytes(gzip.compress(body) if name.endswith(".gz") else body)
+    (below / "notes.txt").write_bytes(b"no document")
     (below / "bad.xml").write_bytes(b"<a>")
     (below / "none.xml").write_bytes(b"")
     (below / "large.xml").write_bytes(b"<a>" + b" " * 100 + b"</a>")
@@ -39,9 +45,10 @@ def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, option
     """Rows and errors are the same, whatever the names of the files."""
     documents = tc.read(spark, str(folder), options={"maxBytes": "100", **options})
     assert documents.worker_reading() is not None
-    by_spark = opened_by_spark(FileListing(str(folder), options).listed_by_spark(spark, streaming=False), 100)
+    listing = FileListing(str(folder), options, documents=True)
+    by_spark = opened_by_spark(listing.listed_by_spark(spark, streaming=False), 100)
     expected = rows(tc.match(by_spark, INDEX))
-    assert len(expected) == len(NAMES) + 3 - bool(options)
+    assert len(expected) == len(NAMES) + 3 - 2 * bool(options)
     assert rows(tc.match(documents, INDEX)) == expected
     assert rows(tc.match(documents.where("true"), INDEX)) == expected
     codes = {row.code for row in tc.dead_letters(tc.match(documents, INDEX)).collect()}
@@ -73,3 +80,64 @@ def test_a_file_that_is_gone_is_an_error_of_its_own(spark: SparkSession, folder:
     )
     assert fine is None
     assert grown["code"] == "too-large"
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"recursiveFileLookup": "TRUE", "modifiedAfter": "2020-01-01T00:00:00"}]
+)
+def test_documents_of_a_folder_are_those_of_the_command_line(
+    spark: SparkSession, tmp_path: Path, options: dict[str, str]
+) -> None:
+    """Whoever lists, the same files are documents, with the same bytes; compressed ones are decompressed."""
+    for name in [
+        "a.xml",
+        "B.XML",
+        "c.xml.gz",
+        "sub/d.xml",
+        "notes.txt",
+        "e.xml.tmp",
+        ".f.xml",
+        "_g.xml",
+        "h.gz",
+    ]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        body = f"<{Path(name).name[0]}/>".encode()
+        (tmp_path / name).write_bytes(gzip.compress(body) if name.endswith(".gz") else body)
+    (tmp_path / "broken.xml.gz").write_bytes(gzip.compress(b"<a/>")[:-9])
+    (tmp_path / "bomb.xml.gz").write_bytes(gzip.compress(b"x" * 10_000))
+    expected: dict[str, bytes | str] = {}
+    for each in find([str(tmp_path)]):
+        try:
+            body = each.read(1000)
+            expected[each.text] = body if len(body) <= 1000 else "too-large"
+        except SourceError as error:
+            expected[each.text] = error.code
+    rows = tc.read(spark, str(tmp_path), options={"maxBytes": "1000", **options}).collect()
+    assert {row.doc_id: row.error.code if row.error else bytes(row.body) for row in rows} == expected
+    assert len(expected) == 6
+
+
+@pytest.mark.parametrize("options", [{}, {"modifiedAfter": "2020-01-01T00:00:00"}])
+def test_files_of_other_names_are_documents_if_they_are_named(
+    spark: SparkSession, tmp_path: Path, options: dict[str, str]
+) -> None:
+    """By their path, by a pattern, or by an option."""
+    for name in ["a.nitf", "b.xml"]:
+        (tmp_path / name).write_bytes(b"<a/>")
+
+    def names(path: str, **more: str) -> list[str]:
+        rows = tc.read(spark, path, options={**options, **more}).collect()
+        return sorted(Path(row.doc_id).name for row in rows)
+
+    assert names(f"{tmp_path}/a.nitf") == ["a.nitf"]
+    assert names(f"{tmp_path}/*") == ["a.nitf", "b.xml"]
+    assert names(str(tmp_path), pathGlobFilter="*.nitf") == ["a.nitf"]
+
+
+def test_a_folder_without_documents_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """If there are other files, a warning names one of them, once."""
+    (tmp_path / "a.nitf").write_bytes(b"<a/>")
+    listing = LocalListing(str(tmp_path), documents=True)
+    assert listing.places() == listing.places() == []
+    (record,) = caplog.records
+    assert "has no documents (*.xml or *.xml.gz), but other files, such as" in record.getMessage()

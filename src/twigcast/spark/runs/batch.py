@@ -127,7 +127,9 @@ def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSou
     """The subscriptions of a pipeline; raises ``SourceError`` if there is no such store."""
     named = pipeline.subscriptions
     if named.format:
-        return SparkSubscriptions(spark, named.format, named.options, pipeline.namespaces)
+        return SparkSubscriptions(
+            spark.read.format(named.format).options(**named.options).load, pipeline.namespaces
+        )
     return SubscriptionStore.open(named.path)
 
 

@@ -32,7 +32,7 @@ from twigcast.spark.outputs.dead_letters import (
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.batch import RunState, run_batch
-from twigcast.spark.sources.file_access import open_file, read_within
+from twigcast.spark.sources.whole_files import document
 from twigcast.system import Links
 
 
@@ -107,11 +107,7 @@ def _read_again(batches: Iterator[Any], *, limit: int, links: Links) -> Iterator
     """Read the files of letters without a body, one at a time; a letter keeps its error if that fails."""
     for batch in batches:
         for row in batch.to_pylist():
-            try:
-                with open_file(row["doc_id"], links=links) as file:
-                    body = read_within(file, limit)
-            except OSError:
-                body = None
-            if body is not None and len(body) <= limit:
+            _, body, _, error = document(row["doc_id"], 0, None, limit, links)
+            if error is None:
                 row |= {"body": body, "error": None}
             yield pa.RecordBatch.from_pylist([row], schema=batch.schema)

@@ -1,6 +1,6 @@
 """Reads documents from every kind of source.
 
-    binaryFile   a folder of files, one document each                      doc_id: the path
+    binaryFile   a folder of XML files, one document each                  doc_id: the path
     archives     a folder of archives, one document for each member        doc_id: path!member
     records      a folder of files with many records each                  doc_id: path#offset
     fragments    a folder of ``.tcf`` files, fragments of documents        doc_id: the path
@@ -54,6 +54,8 @@ def read(
     ``memberGlobFilter``, ``maxMembers``, ``maxArchiveBytes`` and ``maxHeaderBytes`` of archives, and
     ``record``, ``pieceBytes``, ``maxArchiveBytes`` and ``maxDepth`` of records, and ``fragmentBytes`` and
     ``maxDepth`` of huge files.
+    Files of a folder are documents if their names end in ``.xml`` or ``.xml.gz``; the option
+    ``pathGlobFilter``, and a path that is a glob pattern, take files of any names.
     A stream does not contain empty files, because Spark leaves them out; ``run`` and ``stream`` add them.
     Raises ``StageError``, with the code ``no-stream`` for a source that can only be read as a batch.
     """
@@ -86,6 +88,7 @@ def source_of(
         {name: value for name, value in given.items() if name not in own},
         for_streams,
         cast(Links, links),
+        documents=format in ("binaryFile", "huge"),
     )
     if format == "huge":
         from twigcast.spark.fragments.huge_files import FRAGMENT_BYTES, HugeFilesSource

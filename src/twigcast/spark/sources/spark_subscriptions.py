@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import MapType
 
+from twigcast.errors import StageError
+from twigcast.filtering import Index
 from twigcast.pattern import Subscription
-from twigcast.subscriptions import used_bindings
+from twigcast.spark.columns import column_named, require
+from twigcast.subscriptions import IndexVersion, SubscriptionSource, temporary_version, used_bindings
+
+_log = logging.getLogger(__name__)
 
 
 class SparkSubscriptions:
     """Subscriptions in any table that Spark reads: columns id, xpath[, subscriber, namespaces, deliver].
 
+    ``xpath`` may also be named ``expression``, and ``columns`` has the names of columns that have others.
+    ``load`` is called for the rows as they are then.
     The version is a hash of the rows that Spark computes; rows are fetched only if the version has changed.
     The column ``namespaces`` is a map, or text as JSON; prefixes that a row does not bind are those of the
     parameter ``namespaces``, which is part of the version.
@@ -25,15 +35,15 @@ class SparkSubscriptions:
 
     def __init__(
         self,
-        spark: SparkSession,
-        format: str,
-        options: Mapping[str, str] | None = None,
+        load: Callable[[], DataFrame],
         namespaces: Mapping[str, str] | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
-        self._spark = spark
-        self._format = format
-        self._options = dict(options or {})
+        self._load = load
         self._namespaces = dict(namespaces or {})
+        self._names = dict(columns or {})
+        for name in set(self._names) - set(_COLUMNS):
+            raise StageError(f"expected columns for {', '.join(_COLUMNS)}, got {name!r}", code="options")
 
     def version(self) -> str:
         """A hash of the rows, which does not depend on their order, and of the prefixes for all rows."""
@@ -70,16 +80,57 @@ class SparkSubscriptions:
 
     def _table(self) -> DataFrame:
         """The five columns as text; a column that the table does not have is null."""
-        table = self._spark.read.format(self._format).options(**self._options).load()
+        table = self._load()
+        other = "xpath" not in table.columns and "expression" in table.columns
+        names = {"id": "id", "xpath": "expression" if other else "xpath", **self._names}
+        require(table, list(names.values()), "a table of subscriptions")
         columns: list[Column] = []
-        for name in ("id", "subscriber", "xpath", "namespaces", "deliver"):
-            if name not in table.columns:
+        for name in _COLUMNS:
+            source = names.get(name, name)
+            if source not in table.columns:
                 columns.append(F.lit(None).cast("string").alias(name))
-            elif isinstance(table.schema[name].dataType, MapType):
-                columns.append(F.to_json(name).alias(name))
+            elif isinstance(table.schema[source].dataType, MapType):
+                columns.append(F.to_json(column_named(source)).alias(name))
             else:
-                columns.append(F.col(name).cast("string").alias(name))
+                columns.append(column_named(source).cast("string").alias(name))
         return table.select(*columns)
+
+
+_COLUMNS = ("id", "subscriber", "xpath", "namespaces", "deliver")
+
+
+def subscription_index(
+    subscriptions: DataFrame | SubscriptionSource,
+    *,
+    columns: Mapping[str, str] | None = None,
+    namespaces: Mapping[str, str] | None = None,
+) -> IndexVersion:
+    """The index of a table of subscriptions, for ``match`` and ``deliveries``.
+
+    The table is a DataFrame with the columns ``id`` and ``xpath`` (or ``expression``), and optionally
+    ``subscriber``, ``namespaces`` (a map, or JSON) and ``deliver`` (``document`` or ``part``); for other
+    names, ``columns={"id": "rule_id"}`` says them.  A ``SubscriptionStore`` will do as well.  ``namespaces``
+    binds prefixes for rows that do not bind them.
+    Rows that are no subscriptions are in ``refused`` of the index, with the reason, and the first one is
+    logged as a warning.  The index is that of the rows as they are now, in a folder that is deleted when this
+    process ends.
+    """
+    source = subscriptions
+    if isinstance(source, DataFrame):
+        source = SparkSubscriptions(partial(_same, source), namespaces, columns)
+    elif columns or namespaces:
+        raise StageError("columns and namespaces belong to a DataFrame", code="options")
+    index = Index()
+    refused = tuple(index.add_all(source.subscriptions()))
+    if refused:
+        _log.warning(
+            "%d subscriptions are refused, first %r: %s", len(refused), refused[0].id, refused[0].error
+        )
+    return replace(temporary_version(index), refused=refused)
+
+
+def _same(table: DataFrame) -> DataFrame:
+    return table
 
 
 def _bindings(text: str | None) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
 from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here, plain_path
-from twigcast.system import Links
+from twigcast.system import BROKEN_GZIP, GZIP_MARK, Links, decompressed_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,25 @@ def document(path: str, length: int, refusal: str | None, limit: int, links: Lin
         with open_file(path, links=links) as file:
             body = read_within(file, limit)
     except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"the file cannot be read: {reason}"
-        return path, None, None, error_without_position(message, code="unreadable")
-    if len(body) > limit:  # the file has grown since it was listed
+        return path, None, None, _unreadable(error)
+    return _unpacked(path, body, length, limit)
+
+
+def _unpacked(path: str, body: bytes, length: int, limit: int) -> SourcedRow:
+    """The document in a file that was read, decompressed if it must be; ``length`` is that of the file."""
+    if len(body) <= limit and body.startswith(GZIP_MARK):
+        try:
+            body, length = decompressed_body(body, limit), 0
+        except BROKEN_GZIP as error:
+            return path, None, None, _unreadable(error)
+    if len(body) > limit:  # a file may also have grown since it was listed
         return path, None, None, _too_large(max(length, len(body)), limit)
     return path, body, None, None
+
+
+def _unreadable(error: Exception) -> ErrorRow:
+    reason = getattr(error, "strerror", None) or str(error)
+    return error_without_position(f"the file cannot be read: {reason}", code="unreadable")
 
 
 def _too_large(length: int, limit: int) -> ErrorRow:
@@ -126,7 +139,12 @@ def opened_by_spark(files: DataFrame, limit: int) -> DataFrame:
     There are two branches because Spark skips the content of a file only if a filter rules its length out.
     """
     doc_id = plain_path(F.col("path")).alias("doc_id")
-    small = files.where(F.col("length") <= limit).select(
+    packed = F.lower("path").endswith(".gz")
+    compressed = files.where(packed & (F.col("length") <= limit)).select(
+        doc_id, F.col("content").alias("body")
+    )
+    unpacked = compressed.mapInArrow(partial(_unpack, limit=limit), SOURCED).drop("prolog")
+    small = files.where(~packed & (F.col("length") <= limit)).select(
         doc_id, F.col("content").alias("body"), F.lit(None).cast(ERROR).alias("error")
     )
     more = F.lit(f" bytes, more than {limit} (limits.bytes)")
@@ -141,4 +159,13 @@ def opened_by_spark(files: DataFrame, limit: int) -> DataFrame:
     large = files.where(F.col("length") > limit).select(
         doc_id, F.lit(None).cast("binary").alias("body"), error.cast(ERROR).alias("error")
     )
-    return small.unionByName(large)
+    return small.unionByName(large).unionByName(unpacked)
+
+
+def _unpack(batches: Iterator[pa.RecordBatch], *, limit: int) -> Iterator[pa.RecordBatch]:
+    """The stage in which workers decompress files that Spark has read."""
+    yield from batched(
+        _unpacked(path, body, len(body), limit)
+        for batch in batches
+        for path, body in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )

@@ -354,12 +354,8 @@ class _Wanted:
         first = np.ones(len(order), dtype=bool)
         first[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
         kept = order.filter(pa.array(first))
-        return _Wanted(
-            self.rows.take(kept),
-            self.positions.take(kept),
-            self._who.take(kept),
-            keyed_by_subscription=False,
-        )
+        made = (column.take(kept) for column in (self.rows, self.positions, self._who))
+        return _Wanted(*made, keyed_by_subscription=False)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -55,7 +55,7 @@ class DocumentParts:
             self._unreadable = error
 
     def of(
-        self, pattern: Pattern, subscription: str, own: Callable[[list[Node]], list[Node]] | None = None
+        self, pattern: Pattern, subscription: str, own: Callable[[list[Node]], list[Node]] | None
     ) -> Iterator[tuple[int | None, bytes, ErrorRow | None]]:
         """The selected nodes, or those of them that ``own`` chooses, with their numbers.
 

@@ -30,6 +30,7 @@ from twigcast.errors import DocumentError, StageError
 from twigcast.filtering import BatchMatch, Index
 from twigcast.spark.columns import (
     ARROW_ERROR,
+    ARROW_NAMES,
     ARROW_NUMBERS,
     CACHED_BYTES,
     ERRORS,
@@ -39,6 +40,7 @@ from twigcast.spark.columns import (
     MAPPING,
     MATCHES,
     NAMED_MAPPING,
+    NAMES,
     PROLOG,
     PUBLISHER,
     SECONDS,
@@ -95,6 +97,7 @@ def match(
     structure: str | None = None,
     bodies: BodiesKept = "matching",
     annotations: AnnotationColumn | None = None,
+    ids: str | None = None,
 ) -> DataFrame:
     """Match documents; adds the columns ``matches`` (positions in the index), ``index_version``, ``error``.
 
@@ -118,6 +121,7 @@ def match(
     only those are read that have none, or whose structures leave a subscription open; the answers are the
     same.  The ``body`` of a document that matches nothing is then null, because it may not have been read;
     with ``bodies="failed"`` only documents that could not be read have one.
+    ``ids`` names a column for the ids of the subscriptions that match, as text, beside their positions.
     ``annotations`` is a column that another pipeline has written; the column ``unread`` then says which
     documents it decided.
     """
@@ -138,6 +142,7 @@ def match(
             bodies=bodies,
             annotations=annotations
             and replace(annotations, name=renamed.get(annotations.name, annotations.name)),
+            ids=ids,
         )
         return hits.toDF(*[names.get(name, name) for name in hits.columns])
     docs = of_document_types(docs)
@@ -173,6 +178,10 @@ def match(
             fields.append(NAMED_MAPPING)
     if annotations is not None:
         fields.append(UNREAD)
+    if ids is not None:
+        if ids.lower() in {"doc_id", "body", *(field.name.lower() for field in fields)}:
+            raise StageError(f"expected another name for the column of ids, got {ids!r}", code="options")
+        fields.append(StructField(ids, NAMES))
     if seconds is not None:
         fields.append(StructField(seconds, SECONDS))
     made = {field.name.lower() for field in fields}
@@ -196,6 +205,7 @@ def match(
             naming=NAMED_MAPPING.name if number > 0 and naming is not None else naming,
             column=structured or annotations,
             bodies=bodies if structured is not None and number == len(shards) - 1 else None,
+            ids=ids,
         )
         if structured is not None and reading is not None and len(shards) == 1:
             keeping = Keeping(bodies, every=routed is not None and routed.schema is not None)
@@ -271,10 +281,12 @@ def _match(
     naming: str | None,
     column: StructureColumn | AnnotationColumn | None,
     bodies: BodiesKept | None,
+    ids: str | None,
 ) -> Iterator[pa.RecordBatch]:
     """The stage of one shard, which workers run; ``bodies`` says which of them it passes on, None for all."""
     index = shard.open_index(limits)
     choose = column.choice(index, Keeping()) if column is not None else None
+    names = index.rows().column("subscription").combine_chunks().cast(pa.string()) if ids else None
     for batch in batches:
         began = time.perf_counter()
         earlier = None
@@ -301,6 +313,7 @@ def _match(
         else:
             matches, *ways = routed.carry(batch, answer.matches, undecided)
             undecided = routed.of_subscribers(undecided)
+        matched = _named(matches, offset, names) if names is not None else None
         if further:
             matches = united(batch.column("matches"), matches)
             undecided = _united_or_null(batch.column("undecided"), undecided)
@@ -331,12 +344,24 @@ def _match(
             assert decided is not None
             columns.append(decided.rows)
             fields.append(UNREAD.name)
+        if ids is not None:
+            assert matched is not None
+            columns.append(united(batch.column(ids), matched, ARROW_NAMES) if further else matched)
+            fields.append(ids)
         if seconds is not None:
             share = pa.repeat(pa.scalar(took / rows if rows else 0.0), rows)
             share = share if earlier is None else pc.add(share, earlier)
             columns.append(pc.add(share, batch.column(seconds)) if further else share)
             fields.append(seconds)
         yield pa.RecordBatch.from_arrays(columns, fields)
+
+
+def _named(matches: pa.Array, offset: int, names: pa.Array) -> pa.Array:
+    """The ids of matching subscriptions, given their positions, counted from ``offset``."""
+    lengths = pc.fill_null(pc.list_value_length(matches), 0)
+    ends = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths).cast(pa.int32())])
+    found = names.take(pc.subtract(matches.flatten(), pa.scalar(offset, pa.int32())))
+    return pa.ListArray.from_arrays(ends, found, mask=matches.is_null() if matches.null_count else None)
 
 
 def _choice(

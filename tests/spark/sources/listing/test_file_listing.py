@@ -48,7 +48,7 @@ def test_the_size_is_known_without_the_private_file_index(
     session_of_a_user: SparkSession, feed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Spark job counts the files that are not empty."""
-    listed = FileListing(feed, BY_SPARK)._load(session_of_a_user.read, BY_SPARK)
+    listed = FileListing(feed, BY_SPARK)._load(session_of_a_user, session_of_a_user.read, BY_SPARK)
     assert listed_size(listed) == (FILES, 4 * (FILES - 1))
     monkeypatch.setattr(private_api, "hidden", {private_api.FILE_INDEX.name})
     assert listed_size(listed) == (FILES - 1, 4 * (FILES - 1))

@@ -17,13 +17,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.empty_files import empty_files, empty_files_of_micro_batch, listed_size
-from twigcast.spark.jvm.filesystem import is_readable_by_workers
+from twigcast.spark.jvm.filesystem import is_file, is_readable_by_workers
 from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.listing.feed_log import taken_places
-from twigcast.spark.sources.listing.local_listing import LocalListing
+from twigcast.spark.sources.listing.local_listing import GLOB, LocalListing
 from twigcast.spark.sources.listing.place_stream import LocalPlaceStream, PlaceStream, SparkPlaceStream
 from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_by_spark, listed_here, task_count
-from twigcast.system import Links, name_text, path_of
+from twigcast.system import DOCUMENT_GLOB, Links, name_text, path_of
 
 FILE_COLUMNS = "path string, modificationTime timestamp, length long, content binary"
 """The columns of Spark's format ``binaryFile``."""
@@ -35,18 +35,21 @@ class FileListing:
 
     ``options`` are those of Spark's format ``binaryFile``, and ``stream_options`` those for streams only.
     ``links`` says which links are followed; where Spark lists, it follows all of them.
+    With ``documents``, the files of a folder are chosen by the rule of ``system.document_files``, unless an
+    option or a pattern chooses them.
     """
 
     path: str
     options: Mapping[str, str] = field(default_factory=dict)
     stream_options: Mapping[str, str] = field(default_factory=dict)
     links: Links = "skip"
+    documents: bool = False
 
     def local(self, spark: SparkSession) -> LocalListing | None:
         """How the driver lists the files; none if Spark must list them."""
         if not is_readable_by_workers(spark, self.path):
             return None
-        return LocalListing.of(self.path, self.options, self.links)
+        return LocalListing.of(self.path, self.options, self.links, documents=self._by_rule)
 
     def places(self, spark: SparkSession, *, streaming: bool) -> FilePlaces:
         """The places of the files; as a stream without ``work``, Spark lists them, without the empty ones."""
@@ -88,9 +91,9 @@ class FileListing:
         """The files, in the columns of ``binaryFile``; a stream does not have the empty files."""
         cores = spark.sparkContext.defaultParallelism
         if streaming:
-            stream = self._load(spark.readStream, {**self.stream_options, **self.options})
+            stream = self._load(spark, spark.readStream, {**self.stream_options, **self.options})
             return stream.coalesce(cores) if str(spark.sparkContext.master).startswith("local") else stream
-        listed = self._load(spark.read, self.options)
+        listed = self._load(spark, spark.read, self.options)
         empty = empty_files(listed)
         files = listed.coalesce(task_count(*listed_size(listed), cores))
         return files.unionByName(_as_table(spark, empty)) if empty else files
@@ -101,7 +104,7 @@ class FileListing:
         """The empty files of a micro-batch, in the columns of ``binaryFile``; none if there are none."""
 
         def relist() -> DataFrame:
-            return self._load(spark.read, self.options)
+            return self._load(spark, spark.read, self.options)
 
         paths = log.take(number, lambda taken: empty_files_of_micro_batch(spark, batch, relist, taken))
         return _as_table(batch.sparkSession, paths) if paths else None
@@ -111,10 +114,18 @@ class FileListing:
         empty = self.empty_files(spark, batch, number, log)
         return batch if empty is None else batch.unionByName(empty.select("path", "length"))
 
-    def _load(self, reader: Any, options: Mapping[str, str]) -> DataFrame:
+    def _load(self, spark: SparkSession, reader: Any, options: Mapping[str, str]) -> DataFrame:
         reader = reader.format("binaryFile").schema(FILE_COLUMNS)
-        loaded: DataFrame = reader.options(**{"recursiveFileLookup": "true", **options}).load(self.path)
+        usual = {"recursiveFileLookup": "true"}
+        if self._by_rule and not is_file(spark, self.path):
+            usual["pathGlobFilter"] = DOCUMENT_GLOB
+        loaded: DataFrame = reader.options(**{**usual, **options}).load(self.path)
         return loaded
+
+    @property
+    def _by_rule(self) -> bool:
+        chosen = any(name.lower() == "pathglobfilter" for name in self.options)
+        return self.documents and not chosen and not GLOB.search(self.path)
 
 
 def _as_table(spark: SparkSession, paths: Sequence[str]) -> DataFrame:

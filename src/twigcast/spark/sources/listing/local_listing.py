@@ -8,6 +8,7 @@ option is given that this module does not know.
 from __future__ import annotations
 
 import glob
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -16,9 +17,19 @@ from fnmatch import fnmatchcase
 
 from twigcast.errors import SourceError
 from twigcast.spark.sources.listing.places import Place
-from twigcast.system import FoundFile, Links, files_below, name_text
+from twigcast.system import (
+    DOCUMENT_ENDINGS,
+    FoundFile,
+    Links,
+    files_below,
+    is_document,
+    is_hidden,
+    name_text,
+)
 
-_GLOB = re.compile(r"[*?\[{]")
+_log = logging.getLogger(__name__)
+
+GLOB = re.compile(r"[*?\[{]")
 _KNOWN = frozenset(
     {"pathglobfilter", "recursivefilelookup", "maxfilespertrigger", "maxbytespertrigger", "maxfileage"}
 )
@@ -26,23 +37,35 @@ _KNOWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LocalListing:
-    """The files of a path: a file, a folder, or a glob pattern of Hadoop; ``name_pattern`` selects names."""
+    """The files of a path: a file, a folder, or a glob pattern of Hadoop; ``name_pattern`` selects names.
+
+    With ``documents``, the files of a folder are chosen by the rule of ``system.document_files``.
+    """
 
     path: str
     links: Links = "skip"
     name_pattern: str | None = None
+    documents: bool = False
 
     @classmethod
-    def of(cls, path: str, options: Mapping[str, str], links: Links) -> LocalListing | None:
+    def of(
+        cls, path: str, options: Mapping[str, str], links: Links, *, documents: bool = False
+    ) -> LocalListing | None:
         """The listing with options of Spark; none if one of them is not known here."""
         given = {name.lower(): value for name, value in options.items()}
         if not set(given) <= _KNOWN or given.get("recursivefilelookup", "true").lower() != "true":
             return None
-        return cls(re.sub("^file:/+", "/", path), links, given.get("pathglobfilter"))
+        return cls(re.sub("^file:/+", "/", path), links, given.get("pathglobfilter"), documents)
 
     def places(self) -> list[Place]:
         """All files, oldest first; raises ``SourceError`` if the path does not exist or cannot be listed."""
-        found = sorted(self._found(), key=lambda each: (each.changed, each.path))
+        found = list(self._found())
+        if self.documents:
+            chosen = [each for each in found if each.path == self.path or is_document(each)]
+            if found and not chosen:
+                _warn_of_other_files(self.path, found[0].path)
+            found = chosen
+        found.sort(key=lambda each: (each.changed, each.path))
         return [Place(name_text(each.path), each.size, each.refusal) for each in found]
 
     def _found(self) -> Iterator[FoundFile]:
@@ -52,7 +75,7 @@ class LocalListing:
                 yield FoundFile(root, refusal="link")
                 continue
             try:
-                for each in files_below(root, links=self.links, skipped=_is_hidden):
+                for each in files_below(root, links=self.links, skipped=is_hidden):
                     if each.path not in taken and self._is_named(each.path):
                         taken.add(each.path)
                         yield each
@@ -66,16 +89,16 @@ class LocalListing:
                 raise SourceError(message, code="unreadable", path=name_text(root)) from None
 
     def _roots(self) -> list[str]:
-        if not _GLOB.search(self.path):
+        if not GLOB.search(self.path):
             return [self.path]
         found = {path for each in _alternatives(self.path) for path in glob.glob(_pattern(each))}
-        return sorted(path for path in found if not _is_hidden(os.path.basename(path.rstrip("/"))))
+        return sorted(path for path in found if not is_hidden(os.path.basename(path.rstrip("/"))))
 
     def _is_refused(self, path: str) -> bool:
         """Whether what a pattern matched is reached by a link that is not to be followed."""
         if self.links == "follow":
             return False
-        folder = _GLOB.split(self.path, maxsplit=1)[0].rpartition("/")[0] or "/"  # the part without patterns
+        folder = GLOB.split(self.path, maxsplit=1)[0].rpartition("/")[0] or "/"  # the part without patterns
         base, real = os.path.realpath(folder), os.path.realpath(path)
         if self.links == "inside":
             return not real.startswith(base.rstrip("/") + "/")
@@ -88,9 +111,18 @@ class LocalListing:
         return any(fnmatchcase(name, _pattern(each)) for each in _alternatives(self.name_pattern))
 
 
-def _is_hidden(name: str) -> bool:
-    """Whether Spark skips files and folders of this name."""
-    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+def _warn_of_other_files(folder: str, example: str) -> None:
+    """Say once that the files of a folder are not documents by their names."""
+    if folder not in _warned:
+        _warned.add(folder)
+        names = " or ".join(f"*{ending}" for ending in DOCUMENT_ENDINGS)
+        message = (
+            "%s has no documents (%s), but other files, such as %s: the option pathGlobFilter takes them"
+        )
+        _log.warning(message, name_text(folder), names, name_text(example))
+
+
+_warned: set[str] = set()
 
 
 def _alternatives(pattern: str) -> Iterator[str]:

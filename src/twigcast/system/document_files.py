@@ -1,0 +1,66 @@
+"""The rule for what is a document in a folder, for every command, for pipelines and for ``read``.
+
+    a.xml, A.XML, a.xml.gz, sub/a.xml     documents, also compressed ones
+    a.txt, a.pdf, a.xml.tmp, a.xml~       not documents
+    .a.xml, _a.xml, .git/a.xml            hidden: files that are being written, and folders of tools
+    a pipe, a device, a link              reported, if a document could be expected there
+
+A file that is named itself, or by a pattern, is a document whatever its name is.  A file that begins with the
+bytes of gzip is decompressed, whatever its name is: no XML document begins with them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from typing import IO, cast
+
+from twigcast.system.folder_files import FoundFile, Links, files_below
+
+DOCUMENT_ENDINGS = (".xml", ".xml.gz")
+DOCUMENT_GLOB = "{*.[xX][mM][lL],*.[xX][mM][lL].[gG][zZ]}"
+"""The same names as a glob pattern of Hadoop."""
+
+GZIP_MARK = b"\x1f\x8b"
+BROKEN_GZIP = (OSError, EOFError, zlib.error)
+"""The exceptions that reading a broken compressed file raises."""
+
+
+def documents_below(folder: str, *, links: Links = "skip") -> Iterator[FoundFile]:
+    """The documents below a folder, and what is not to be read where a document could be expected."""
+    return (each for each in files_below(folder, links=links, skipped=is_hidden) if is_document(each))
+
+
+def is_document(found: FoundFile) -> bool:
+    """Whether a file of a folder is a document, or stands where one could be expected.
+
+    That is a folder or file without permission, and a link to a folder.
+    """
+    if found.refusal == "unreadable" or found.path.lower().endswith(DOCUMENT_ENDINGS):
+        return True
+    return found.refusal == "link" and os.path.isdir(found.path)
+
+
+def is_hidden(name: str) -> bool:
+    """Whether files and folders of this name are skipped, as Spark does."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+
+
+def decompressed_body(body: bytes, most: int) -> bytes:
+    """A document without the compression of gzip; at most ``most + 1`` bytes of it.
+
+    Raises one of ``BROKEN_GZIP``.
+    """
+    if not body.startswith(GZIP_MARK):
+        return body
+    with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+        return file.read(most + 1)
+
+
+def decompressed_file(file: io.BufferedReader) -> IO[bytes]:
+    """A file that decompresses gzip while it is read."""
+    is_compressed = file.peek(2)[:2] == GZIP_MARK
+    return cast(IO[bytes], gzip.GzipFile(fileobj=file)) if is_compressed else file
