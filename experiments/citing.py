@@ -21,7 +21,7 @@ def citation(name: str) -> str:
     topic, _, place = name.partition("/")
     found = PLACE.fullmatch(place)
     if found is None:
-        return f"No figure of a paper; beside {PAPERS[topic]}"
+        return f"No figure of a paper; on the subject of {PAPERS[topic]}"
     kind = "Figure" if place.startswith("fig") else "Table"
     number = found["number"].upper().replace("-", ".")
     part = f"({found['part']})" if found["part"] else ""

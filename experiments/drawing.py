@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
 from math import ceil
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from experiments.findings import Chart
@@ -17,6 +18,10 @@ from twigcast.errors import ExtraError
 
 DPI = 200
 COLUMNS = 2
+WIDTH = 7.5
+"""The width of a chart, in inches."""
+LINE = 76
+"""So many characters of a remark are as wide as a chart."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a", "#7f7f7f")
 """Colours that people with a colour vision deficiency can tell apart."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
@@ -59,17 +64,19 @@ def picture(charts: Sequence[Chart], citation: str = "", scaled: str | None = No
     columns = min(COLUMNS, len(charts))
     rows = ceil(len(charts) / columns)
     height = max(4.5, *(1.2 + BAR * _bars(chart) for chart in charts))
-    figure = Figure(figsize=(6.5 * columns, height * rows + 0.4), layout="constrained")
+    figure = Figure(figsize=(WIDTH * columns, height * rows + 0.4), layout="constrained")
     FigureCanvasAgg(figure)
-    places = figure.subplots(rows, columns, squeeze=False).flat
+    places = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, chart in zip(places, charts, strict=False):
         _draw(axes, chart)
-    for axes in list(places)[len(charts) :]:
+    for axes in places[len(charts) :]:
         axes.remove()
     if scaled:
-        figure.suptitle(scaled, color=SCALED_COLOUR, fontsize="medium", fontweight="bold")
+        figure.suptitle(
+            fill(scaled, LINE * columns), color=SCALED_COLOUR, fontsize="medium", fontweight="bold"
+        )
     if citation:
-        figure.supxlabel(citation, fontsize="small", wrap=True)
+        figure.supxlabel(fill(citation, LINE * columns), fontsize="small")
     return figure
 
 
@@ -85,7 +92,7 @@ def _draw(axes: Any, chart: Chart) -> None:
         _draw_lines(axes, chart)
     axes.set_title(chart.title)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(fontsize="small", frameon=False)
+    axes.legend(fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def _draw_lines(axes: Any, chart: Chart) -> None:
@@ -95,7 +102,7 @@ def _draw_lines(axes: Any, chart: Chart) -> None:
             [y for _, y in points],
             color=look.colour,
             label=look.label,
-            linestyle="--" if look.of_paper else "-",
+            linestyle=("--" if len(points) > 1 else "") if look.of_paper else "-",
             marker=look.marker,
             markersize=8 if look.of_paper else 6,
             markerfacecolor="white" if look.of_paper else look.colour,
@@ -133,19 +140,18 @@ def _draw_bars(axes: Any, chart: Chart) -> None:
 
 
 def _looks(chart: Chart) -> Iterator[tuple[Look, Sequence[tuple[Any, float]]]]:
-    """Each series with its look: ours first, then the paper's."""
+    """Each series with its look; the paper's come after ours with the same name, or last."""
     ours = {
         name: Look(name, colour, marker, of_paper=False)
         for name, colour, marker in zip(chart.series, cycle(COLOURS), cycle(MARKERS), strict=False)
     }
     for name, points in chart.series.items():
         yield ours[name], points
-    spare = cycle(reversed(MARKERS))
-    for name, points in chart.paper.items():
-        if twin := ours.get(name):
-            yield twin._replace(label=f"paper: {name}", of_paper=True), points
-        else:
-            yield Look(name, PAPER_COLOUR, next(spare), of_paper=True), points
+        if name in chart.paper:
+            yield ours[name]._replace(label=f"paper: {name}", of_paper=True), chart.paper[name]
+    others = {name: points for name, points in chart.paper.items() if name not in ours}
+    for marker, (name, points) in zip(reversed(MARKERS), others.items(), strict=False):
+        yield Look(name, PAPER_COLOUR, marker, of_paper=True), points
 
 
 def _names(chart: Chart) -> list[str]:

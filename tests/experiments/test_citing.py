@@ -17,7 +17,7 @@ from experiments.citing import PAPERS, THESIS, citation
         ("rewriting/fig-6-10b", f"Figure 6.10(b) of {THESIS}"),
         ("rewriting/table-6-2", f"Table 6.2 of {THESIS}"),
         ("chunking/table-a1", f"Table A1 of {PAPERS['chunking']}"),
-        ("piggyback/today", f"No figure of a paper; beside {THESIS}"),
+        ("piggyback/today", f"No figure of a paper; on the subject of {THESIS}"),
     ],
 )
 def test_a_name_gives_the_number_of_the_figure(name: str, cited: str) -> None:

@@ -27,7 +27,7 @@ def test_a_png_has_200_dots_per_inch(tmp_path: Path) -> None:
     """Pictures are sharp in print."""
     content = draw([LINES], tmp_path / "it.png")[0].read_bytes()
     width, height = struct.unpack(">II", content[16:24])
-    assert (width, height) == (1300, 980)
+    assert (width, height) == (1500, 980)
 
 
 def test_each_line_has_a_marker_and_a_colour_of_its_own() -> None:
@@ -73,6 +73,11 @@ def test_bars_of_the_paper_are_hatched_and_may_be_few() -> None:
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "paper"]
     hatched = [bar for bar in axes.patches if bar.get_hatch()]
     assert [bar.get_width() for bar in hatched] == [4.0, 5.0]
+
+
+def test_a_place_without_a_chart_is_empty() -> None:
+    """Three charts have no empty axes beside them."""
+    assert len(picture([LINES, LINES, BARS]).axes) == 3
 
 
 def test_values_below_zero_are_shown() -> None:
