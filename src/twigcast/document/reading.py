@@ -28,7 +28,7 @@ from twigcast.document.faults import (
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.prolog import attribute_type
 from twigcast.document.transcription import Locator, located, transcribe
-from twigcast.document.tree import Attribute, Comment, Document, Element, Instruction, Node, Text
+from twigcast.document.tree import Attribute, Child, Comment, Document, Element, Instruction, Text
 from twigcast.errors import DocumentError
 
 _DEFAULT_LIMITS = DocumentLimits()
@@ -294,7 +294,7 @@ class _Reader:
 
     def _locate(self, codec: str) -> None:
         """Change the byte ranges of all nodes from those in the transcription to those in the document."""
-        nodes: list[Node] = list(self.document.children)
+        nodes: list[Child | Attribute] = list(self.document.children)
         for node in nodes:  # the list grows while it is walked
             if isinstance(node, Element):
                 nodes += [*node.attributes, *node.children]

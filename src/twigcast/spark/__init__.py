@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.job import run, start_run
     from twigcast.spark.runs.journal import Journal
     from twigcast.spark.runs.pipeline_query import PipelineQuery
+    from twigcast.spark.runs.replay import Replay, replay
     from twigcast.spark.runs.retry import retry
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
     from twigcast.spark.runs.stream import stream
@@ -55,6 +56,7 @@ __all__ = [
     "Mediation",
     "Pipeline",
     "PipelineQuery",
+    "Replay",
     "Subscription",
     "SubscriptionStore",
     "dead_letters",
@@ -65,6 +67,7 @@ __all__ = [
     "measures",
     "read",
     "refused_deliveries",
+    "replay",
     "retry",
     "run",
     "session",
@@ -87,6 +90,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.job": ["run", "start_run"],
         "twigcast.spark.runs.journal": ["Journal"],
         "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
+        "twigcast.spark.runs.replay": ["Replay", "replay"],
         "twigcast.spark.runs.retry": ["retry"],
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
         "twigcast.spark.runs.stream": ["stream"],

@@ -8,7 +8,7 @@ in ranges on all cores.  A worker holds one span at a time, whatever the size of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from twigcast.spark.sources.documents import Documents, WorkerReading
 from twigcast.spark.sources.file_access import UNREADABLE, is_compressed, open_file, refused
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
 from twigcast.system import Links
 
 FRAGMENT_BYTES = 4 << 20
@@ -70,6 +70,14 @@ class HugeFilesSource:
         """The paths of the files, as a stream."""
         self._check(spark)
         return self.files.stream(spark, work)
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+        """The files that each batch of a stream has had."""
+        return self.files.past(spark, work, checkpoint)
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
+        """These files."""
+        return listed_here(spark, places)
 
     def open(self, places: FilePlaces) -> Documents:
         """The fragments of all files: ``doc_id`` is the path."""

@@ -82,6 +82,12 @@ PY4J_ERRORS = PrivateApi(
     "Errors of the JVM that PySpark does not translate become one sentence.",
     "They come out as they are.",
 )
+CHECKPOINT_LOG = PrivateApi(
+    "checkpoint-log",
+    "the folders sources/0 and offsets of a checkpoint: JSON lines with path and batchId, logOffset",
+    "Finds the files that past batches had, where Spark lists the source, for replays.",
+    "Such a replay is refused; run the pipeline with another work folder instead.",
+)
 
 REGISTRY = (
     JVM_FILE_LOCK,
@@ -93,6 +99,7 @@ REGISTRY = (
     WORKER_INTERPRETER,
     SUBMITTED_SETTINGS,
     PY4J_ERRORS,
+    CHECKPOINT_LOG,
 )
 
 hidden: set[str] = set()

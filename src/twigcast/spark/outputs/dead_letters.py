@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from twigcast.spark.columns import error_condition
 from twigcast.spark.jvm.private_api import MissingApi
 from twigcast.spark.outputs.batch_folders import remove_batch, write_batch
+from twigcast.spark.outputs.delivery_scope import DeliveryScope
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.journal import Journal
 from twigcast.spark.stages.delivering import dead_letters
@@ -40,23 +41,38 @@ SETTLED = "letter_batch int, doc_id string, batch int"
 
 
 def write_letters(
-    hits: DataFrame, path: str, batch: int, time: datetime, count: int, more: DataFrame | None = None
-) -> None:
+    hits: DataFrame,
+    path: str,
+    batch: int,
+    time: datetime,
+    count: int,
+    more: DataFrame | None = None,
+    scope: DeliveryScope | None = None,
+) -> int:
     """Write the letters of a batch, ``count`` of them, replacing those of an earlier attempt.
 
-    ``more`` are refused deliveries.
+    ``more`` are refused deliveries.  Returns how many were written, without those that ``scope`` leaves out.
     """
+    if count and scope is not None and not scope.is_whole:
+        count = scope.new_letters(_letters(hits, more), batch).count()
     if not count:  # writing an empty folder would take a Spark job for each batch
         with suppress(MissingApi):
             remove_batch(hits.sparkSession, path, batch)
-            return
+            return 0
+    letters = _letters(hits, more)
+    if scope is not None:
+        letters = scope.new_letters(letters, batch)
+    write_batch(letters.withColumn("time", F.lit(time)), path, batch)
+    return count
+
+
+def _letters(hits: DataFrame, more: DataFrame | None) -> DataFrame:
+    """The letters of hits and refused deliveries, in all columns."""
     letters = dead_letters(hits)
     for name, kind in _OPTIONAL.items():
         if name not in letters.columns:
             letters = letters.withColumn(name, F.lit(None).cast(kind))
-    if more is not None:
-        letters = letters.unionByName(more, allowMissingColumns=True)
-    write_batch(letters.withColumn("time", F.lit(time)), path, batch)
+    return letters if more is None else letters.unionByName(more, allowMissingColumns=True)
 
 
 def read_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Runs: a pipeline as a job that ends, as a stream, or as a retry of its dead letters.
+"""Runs: a pipeline as a job that ends, as a stream, as a replay, or as a retry of its dead letters.
 
 All of them call ``run_batch`` for each batch, which can run the same batch again at any time with the same
 result, because the journal has its index version and time.
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.job import run, start_run
     from twigcast.spark.runs.journal import Journal
     from twigcast.spark.runs.pipeline_query import PipelineQuery
+    from twigcast.spark.runs.replay import Replay, replay
     from twigcast.spark.runs.retry import retry
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
     from twigcast.spark.runs.stream import stream
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Journal",
     "PipelineQuery",
+    "Replay",
     "RunState",
+    "replay",
     "retry",
     "run",
     "run_batch",
@@ -40,6 +43,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.job": ["run", "start_run"],
         "twigcast.spark.runs.journal": ["Journal"],
         "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
+        "twigcast.spark.runs.replay": ["Replay", "replay"],
         "twigcast.spark.runs.retry": ["retry"],
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
         "twigcast.spark.runs.stream": ["stream"],

@@ -23,6 +23,7 @@ from pyspark.sql import functions as F
 
 from twigcast.spark.columns import NUMBERS
 from twigcast.spark.outputs.dead_letters import write_letters
+from twigcast.spark.outputs.delivery_scope import DeliveryScope
 from twigcast.spark.outputs.link_metrics import (
     border_measures,
     border_metrics,
@@ -124,18 +125,27 @@ def subscriptions_of(spark: SparkSession, pipeline: Pipeline) -> SubscriptionSou
 
 
 def run_batch(
-    state: RunState, documents: DataFrame | Documents, batch: int, *, ends: bool = False
+    state: RunState,
+    documents: DataFrame | Documents,
+    batch: int,
+    *,
+    ends: bool = False,
+    scope: DeliveryScope | None = None,
 ) -> BatchMetrics:
     """Run a batch, for the first time or again, until all its outputs are written.
 
     With ``ends``, a document in fragments that is not complete gets its outcome in this batch.
+    ``scope`` says which outputs are written, by default all.
     """
     began = time.monotonic()
     pipeline = state.pipeline
+    scope = scope or DeliveryScope.whole(pipeline)
     if pipeline.source.has_fragments:
         from twigcast.spark.runs.fragment_batch import run_fragment_batch  # imports this module
 
-        return run_fragment_batch(state, documents, batch, ends=ends or pipeline.source.kind == "huge")
+        return run_fragment_batch(
+            state, documents, batch, ends=ends or pipeline.source.kind == "huge", scope=scope
+        )
     borders = state.borders
     with borders.changing if borders is not None else nullcontext():
         entry = state.begin(batch)
@@ -164,7 +174,9 @@ def run_batch(
     if annotations is not None:
         figures += border_measures(annotations.name)
     with cached(hits):
-        observing = reports_observations(pipeline.sink[0])  # then the first write also computes the metrics
+        observing = scope.is_whole and reports_observations(
+            scope.sinks[0]
+        )  # then the first write also computes the metrics
         on_hits, on_attempts = Observation(), Observation()
         source = hits.observe(on_hits, *figures) if observing else hits
         form = pipeline.deliveries.parts
@@ -180,12 +192,15 @@ def run_batch(
                 limits=limits,
                 mediation=mediation,
             )
+            made = scope.chosen(made)
             made = made.observe(on_attempts, refusals) if observing else made
             outgoing = delivered(made)
         else:
-            made = outgoing = deliveries(source, index, ship=ship, content=pipeline.content)
-        with nullcontext() if observing and len(pipeline.sink) == 1 else cached(made):
-            counts = [write_deliveries(outgoing, sink, batch) for sink in pipeline.sink]
+            made = outgoing = scope.chosen(deliveries(source, index, ship=ship, content=pipeline.content))
+        with nullcontext() if observing and len(scope.sinks) == 1 else cached(made):
+            counts = [
+                write_deliveries(scope.for_sink(outgoing, sink, batch), sink, batch) for sink in scope.sinks
+            ]
             measured = on_hits.get if observing else hits.agg(*figures).collect()[0].asDict()
             letters, more = measured["errors"], None
             if with_parts:
@@ -196,11 +211,11 @@ def run_batch(
                 costly = hits.where(F.col("undecided").isNotNull()).withColumn(
                     "matches", F.array().cast(NUMBERS)
                 )
-                more = refused(attempts(costly, index, ship=ship, limits=limits))
+                more = refused(scope.chosen(attempts(costly, index, ship=ship, limits=limits)))
                 letters += more.count()
-            write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
+            letters = write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more, scope)
         hops = hop_metrics(measured, links)
-        if borders is not None:
+        if borders is not None and not scope.is_replay:
             hops = borders.write(hits, index, hops, batch)
     if network is not None:
         if annotations is not None:

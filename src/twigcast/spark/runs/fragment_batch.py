@@ -27,6 +27,7 @@ from twigcast.spark.fragments.joining import JoinRules, joined
 from twigcast.spark.fragments.open_documents import OpenDocumentLog, OpenDocuments
 from twigcast.spark.outputs.batch_folders import write_batch
 from twigcast.spark.outputs.dead_letters import write_letters
+from twigcast.spark.outputs.delivery_scope import DeliveryScope
 from twigcast.spark.outputs.metrics import BatchMetrics, write_metrics
 from twigcast.spark.outputs.sinks import write_deliveries
 from twigcast.spark.runs.batch import RunState, cached
@@ -39,9 +40,12 @@ OUTCOMES = ("complete", "broken", "incomplete")
 
 
 def run_fragment_batch(
-    state: RunState, fragments: DataFrame | Documents, batch: int, *, ends: bool
+    state: RunState, fragments: DataFrame | Documents, batch: int, *, ends: bool, scope: DeliveryScope
 ) -> BatchMetrics:
-    """Run a batch of fragments; with ``ends`` no later batch can bring fragments of the same documents."""
+    """Run a batch of fragments; with ``ends`` no later batch can bring fragments of the same documents.
+
+    ``scope`` says which outputs are written.
+    """
     began = time.monotonic()
     pipeline = state.pipeline
     spark = as_dataframe(fragments).sparkSession
@@ -92,8 +96,12 @@ def run_fragment_batch(
         used = {row["index_version"] for row in outcomes if row["matches"] or row["whole"]}
         used = used or {entry.version}
         made = reduce(DataFrame.unionByName, (_attempts(state, hits, indexes[each]) for each in sorted(used)))
+        made = scope.chosen(made)
         stack.enter_context(cached(made))
-        counts = [write_deliveries(delivered(made), sink, batch) for sink in pipeline.sink]
+        outgoing = delivered(made)
+        counts = [
+            write_deliveries(scope.for_sink(outgoing, sink, batch), sink, batch) for sink in scope.sinks
+        ]
         matches = sum(len(row["matches"] or ()) for row in outcomes)
         errors = sum(row["error"] is not None for row in outcomes)
         refusals = 0
@@ -101,9 +109,9 @@ def run_fragment_batch(
             refusals = made.where(F.col("refusal").isNotNull()).count()
             figures = hits.agg(F.count("error"), F.sum(F.size("matches"))).collect()[0]
             errors, matches = figures[0], figures[1] or 0
-        letters = errors + refusals
         more = refused(made) if refusals else None
-        write_letters(hits, pipeline.dead_letters.path, batch, entry.time, letters, more)
+        path = pipeline.dead_letters.path
+        letters = write_letters(hits, path, batch, entry.time, errors + refusals, more, scope)
         metrics = BatchMetrics(
             batch=batch,
             documents=sum(row["status"] in OUTCOMES for row in outcomes),

@@ -12,7 +12,7 @@ more error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import partial
@@ -39,7 +39,7 @@ from twigcast.spark.sources.file_access import (
 )
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
 from twigcast.spark.sources.tar_members import BrokenTar, tar_members
 from twigcast.spark.sources.zip_members import BrokenZip, ZipContent, zip_members
 from twigcast.system import Links, name_text
@@ -75,6 +75,14 @@ class ArchivesSource:
     def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
         """The paths of the archives, as a stream."""
         return self.files.stream(spark, work)
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+        """The files that each batch of a stream has had."""
+        return self.files.past(spark, work, checkpoint)
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
+        """These files."""
+        return listed_here(spark, places)
 
     def open(self, places: FilePlaces) -> Documents:
         """One document for each member: ``doc_id`` is the path of the archive, ``!``, and the member."""

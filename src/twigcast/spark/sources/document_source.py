@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.listing.place_stream import PlaceStream
+from twigcast.spark.sources.listing.places import Place
 
 
 class DocumentSource(Protocol):
@@ -31,6 +33,18 @@ class DocumentSource(Protocol):
 
     def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
         """The places of the source as a stream of a pipeline; raises ``StageError`` as ``list`` does."""
+        ...
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> Mapping[int, Sequence[Place]]:
+        """The files that each batch of a stream has had, by its number; they may be gone.
+
+        Raises ``StageError``, with the code ``no-replay`` if the source does not consist of files, and
+        ``MissingApi`` if Spark has listed the files and its log cannot be read.
+        """
+        ...
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> Any:
+        """The places of some files, for ``open``; all of them exist."""
         ...
 
     def open(self, places: Any) -> Documents:

@@ -9,7 +9,7 @@ piece, is one piece and is read once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from twigcast.spark.sources.documents import Documents, WorkerReading
 from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file, refused
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
 from twigcast.system import Links
 
 PIECE_BYTES = 16 << 20
@@ -63,6 +63,14 @@ class RecordsSource:
     def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
         """The paths of the files, as a stream."""
         return self.files.stream(spark, work)
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+        """The files that each batch of a stream has had."""
+        return self.files.past(spark, work, checkpoint)
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
+        """These files."""
+        return listed_here(spark, places)
 
     def open(self, places: FilePlaces) -> Documents:
         """One document for each record: ``doc_id`` is the path, ``#``, and the offset of its first byte."""

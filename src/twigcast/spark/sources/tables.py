@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,14 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 
 from twigcast.errors import StageError
 from twigcast.spark.columns import error_condition
+from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.filesystem import is_file
 from twigcast.spark.pipeline import is_file_format
 from twigcast.spark.sources.documents import Documents, WorkerReading
 from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
+from twigcast.spark.sources.listing.places import Place
 from twigcast.spark.sources.parquet import ParquetColumn, parquet_reading
+from twigcast.system import name_text, path_of
 
 CATALOGUE = "table"
 """The format that stands for a table of the catalogue."""
@@ -52,6 +55,25 @@ class TableSource:
         """The rows as a stream; a micro-batch stays as it is: an empty file is a table without rows."""
         return SparkPlaceStream(self.list(spark, streaming=True), lambda batch, number: batch)
 
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+        """The files of the table that each batch of a stream has had."""
+        if not self.path or not is_file_format(self.format):
+            what = f"the table {self.path}" if self.format == CATALOGUE else self.format
+            raise StageError(f"a stream of {what} does not say which rows its batches had", code="no-replay")
+        return {
+            batch: [Place(name_text(path), 0) for path in paths]
+            for batch, paths in batch_files(spark, checkpoint).items()
+        }
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> DataFrame:
+        """The rows of some files of the table."""
+        options = dict(self.options)
+        schema = options.pop("schema", None)
+        if self.path and not is_file(spark, self.path):
+            options.setdefault("basePath", self.path)  # so that the names of folders stay columns
+        paths = [path_of(place.path) for place in places]
+        return self._load(spark.read, options, schema, paths)
+
     def open(self, places: DataFrame) -> Documents:
         """One document for each row; other columns stay beside ``doc_id`` and ``body``."""
         columns = _document_columns(places, self.doc_id, self.body)
@@ -75,14 +97,17 @@ class TableSource:
                 raise StageError(f"{what} can be read as a batch only", code="no-stream") from error
             raise
 
-    def _load(self, reader: Any, options: Mapping[str, str], schema: Any) -> DataFrame:
+    def _load(
+        self, reader: Any, options: Mapping[str, str], schema: Any, paths: Sequence[str] | None = None
+    ) -> DataFrame:
         if schema is not None:
             reader = reader.schema(schema)
         reader = reader.options(**options)
         if self.format == CATALOGUE:
             return reader.table(self.path)  # type: ignore[no-any-return]
         reader = reader.format(self.format)
-        return reader.load() if self.path is None else reader.load(self.path)  # type: ignore[no-any-return]
+        found = paths or self.path
+        return reader.load() if found is None else reader.load(found)  # type: ignore[no-any-return]
 
     def _is_view(self, spark: SparkSession) -> bool:
         """Whether the table is a view of the catalogue; only a view of a stream can be a stream."""

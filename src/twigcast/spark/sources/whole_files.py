@@ -10,7 +10,7 @@ Where workers read, such a file is a dead letter and the others are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from twigcast.spark.sources.file_access import open_file, read_within, refused
 from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces, plain_path
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here, plain_path
 from twigcast.system import Links
 
 
@@ -68,6 +68,16 @@ class FilesSource:
 
         files = self.files.listed_by_spark(spark, streaming=True)
         return SparkPlaceStream(opened_by_spark(files, self.max_bytes), complete)
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+        """The files that each batch of a stream has had."""
+        return self.files.past(spark, work, checkpoint)
+
+    def at(self, spark: SparkSession, places: Sequence[Place]) -> FilePlaces | DataFrame:
+        """These files."""
+        if is_readable_by_workers(spark, self.files.path):
+            return listed_here(spark, places)
+        return opened_by_spark(self.files.contents(spark, places), self.max_bytes)
 
     def open(self, places: FilePlaces | DataFrame) -> Documents:
         """One document for each file: ``doc_id`` is its path."""

@@ -36,6 +36,10 @@ class EmptyFileLog:
             write_atomically(self._file, json.dumps({**logged, str(batch): found}).encode())
         return found
 
+    def batches(self) -> dict[int, list[str]]:
+        """The empty files by batch."""
+        return {int(batch): paths for batch, paths in self._read().items()}
+
     def _read(self) -> dict[str, list[str]]:
         try:
             logged: dict[str, list[str]] = json.loads(self._file.read_bytes())

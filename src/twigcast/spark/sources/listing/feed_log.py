@@ -3,7 +3,8 @@ r"""The log of the files that a stream has taken from a local source, in lists t
     work/feed/
         7              a list: this file has its number, and Spark's stream reads it
         .7.json        the files of the list: [path, length, refusal], …
-        .taken         the files of lists that are done, one line each; it only grows
+        .taken         the files of lists that are done, one line each, then the number; it only grows
+        .batches       the lists of each batch: [batch, [list, …]], one line each; it only grows
 
 A list is written before Spark is told of it, and never changes, so a batch that is run again has the same
 files.  The files have times of change in the order of the numbers, which is the order in which Spark takes
@@ -16,13 +17,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from twigcast.errors import SourceError
 from twigcast.spark.sources.listing.places import Place
 from twigcast.system import write_atomically
 
+_REFUSED = re.compile("(link|special|unreadable):(/.*)", re.DOTALL)
 KEPT = 3
 """The number of last lists whose files are kept, because their batches may be run again."""
 
@@ -61,22 +65,18 @@ class FeedLog:
         done = [each for each in self._lists if each <= number - KEPT]
         if not done:
             return
-        file = self.folder / ".taken"
-        with file.open("ab+") as log:
-            if log.tell():
-                log.seek(-1, os.SEEK_END)
-                if log.read(1) != b"\n":  # the line that a kill cut off is still in a list
-                    log.write(b"\n")
-            for each in done:
-                for place in self.places(each):
-                    log.write(json.dumps(place.key).encode() + b"\n")
-                log.write(b"%d\n" % each)
-            log.flush()
-            os.fsync(log.fileno())
+        _append(
+            self.folder / ".taken",
+            (value for each in done for value in (*(place.key for place in self.places(each)), each)),
+        )
         for each in done:
             (self.folder / str(each)).unlink(missing_ok=True)
             (self.folder / f".{each}.json").unlink(missing_ok=True)
         self._lists = [each for each in self._lists if each not in done]
+
+    def note(self, batch: int, lists: Sequence[int]) -> None:
+        """Remember which lists a batch has, for replays; to be called before the batch is run."""
+        _append(self.folder / ".batches", [[batch, list(lists)]])
 
     def _write(self, places: Sequence[Place]) -> None:
         number = self._next
@@ -96,24 +96,68 @@ class FeedLog:
                 yield int(name)
 
     def _taken(self) -> Iterator[str]:
-        for value in self._taken_lines():
+        for value in _lines(self.folder / ".taken"):
             if isinstance(value, str):
                 yield value
 
     def _after_taken(self) -> int:
-        return max((value + 1 for value in self._taken_lines() if isinstance(value, int)), default=0)
+        taken = _lines(self.folder / ".taken")
+        return max((value + 1 for value in taken if isinstance(value, int)), default=0)
 
-    def _taken_lines(self) -> Iterator[object]:
-        """The values of the log; a line that is cut off is one whose list still exists."""
-        try:
-            with (self.folder / ".taken").open("rb") as log:
-                for line in log:
-                    try:
-                        yield json.loads(line)
-                    except ValueError:
-                        continue
-        except FileNotFoundError:
-            return
+
+def taken_places(folder: Path) -> dict[int, list[Place]]:
+    """The files that each batch has had, by its number; a stream may be adding batches at the same time.
+
+    Lists are read before the log of those that are done, so that one that is just being moved is seen.
+    """
+    lists: dict[int, list[Place]] = {}
+    batch_of = {number: batch for batch, numbers in _batches(folder) for number in numbers}
+    for number in batch_of:
+        with suppress(FileNotFoundError):
+            rows = json.loads((folder / f".{number}.json").read_bytes())
+            lists[number] = [Place(*row) for row in rows]
+    waiting: list[Place] = []
+    for value in _lines(folder / ".taken"):
+        if isinstance(value, int):
+            lists[value] = waiting
+            waiting = []
+        elif isinstance(value, str):
+            refused = _REFUSED.fullmatch(value)
+            waiting.append(Place(value, 0) if refused is None else Place(refused[2], 0, refused[1]))
+    found: dict[int, list[Place]] = {}
+    for number in sorted(lists):
+        found.setdefault(batch_of.get(number, number), []).extend(lists[number])
+    return found
+
+
+def _batches(folder: Path) -> Iterator[tuple[int, list[int]]]:
+    for value in _lines(folder / ".batches"):
+        if isinstance(value, list):
+            yield int(value[0]), [int(number) for number in value[1]]
+
+
+def _append(file: Path, values: Iterable[object]) -> None:
+    """Append values to a log of JSON lines, durably; the rest of a line that a kill cut off is ended."""
+    with file.open("ab+") as log:
+        if log.tell():
+            log.seek(-1, os.SEEK_END)
+            if log.read(1) != b"\n":
+                log.write(b"\n")
+        for value in values:
+            log.write(json.dumps(value).encode() + b"\n")
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def _lines(file: Path) -> Iterator[object]:
+    """The values of a log; a line that is cut off is left out, because what it says is written again."""
+    try:
+        with file.open("rb") as log:
+            for line in log:
+                with suppress(ValueError):
+                    yield json.loads(line)
+    except FileNotFoundError:
+        return
 
 
 _EPOCH = 1_000_000_000

@@ -7,6 +7,7 @@ match them; 5,000 files took eight times as long.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +15,15 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.empty_files import empty_files, empty_files_of_micro_batch, listed_size
 from twigcast.spark.jvm.filesystem import is_readable_by_workers
 from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
+from twigcast.spark.sources.listing.feed_log import taken_places
 from twigcast.spark.sources.listing.local_listing import LocalListing
 from twigcast.spark.sources.listing.place_stream import LocalPlaceStream, PlaceStream, SparkPlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces, listed_by_spark, listed_here, task_count
-from twigcast.system import Links
+from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_by_spark, listed_here, task_count
+from twigcast.system import Links, name_text, path_of
 
 FILE_COLUMNS = "path string, modificationTime timestamp, length long, content binary"
 """The columns of Spark's format ``binaryFile``."""
@@ -62,6 +65,24 @@ class FileListing:
             self.listed_by_spark(spark, streaming=True).select("path", "length"),
             lambda batch, number: listed_by_spark(self.complete(spark, batch, number, log)),
         )
+
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+        """The files that each batch of a stream has had; raises ``MissingApi`` if Spark's log is unknown."""
+        if self.local(spark) is not None:
+            return taken_places(work / "feed")
+        found = {
+            batch: [Place(name_text(path), 0) for path in paths]
+            for batch, paths in batch_files(spark, checkpoint).items()
+        }
+        for batch, paths in EmptyFileLog(work / "empty-files.json").batches().items():
+            plain = (re.sub("^file:/+", "/", path) for path in paths)
+            found.setdefault(batch, []).extend(Place(name_text(path), 0) for path in plain)
+        return found
+
+    def contents(self, spark: SparkSession, places: Sequence[Place]) -> DataFrame:
+        """Files as Spark reads them, in the columns of ``binaryFile``."""
+        paths = [path_of(place.path) for place in places]
+        return spark.read.format("binaryFile").schema(FILE_COLUMNS).load(paths)
 
     def listed_by_spark(self, spark: SparkSession, *, streaming: bool) -> DataFrame:
         """The files, in the columns of ``binaryFile``; a stream does not have the empty files."""

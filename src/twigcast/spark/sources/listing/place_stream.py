@@ -79,6 +79,7 @@ class LocalPlaceStream:
             log = self._opened()
             places = [place for each in lists for place in log.places(each)]
             if lists:
+                log.note(number, lists)
                 log.settle(lists[0])
         return listed_here(batch.sparkSession, places)
 
