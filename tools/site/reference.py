@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -31,6 +32,7 @@ ROOMS = (
     "twigcast.routing",
 )
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)[^\]]*\]")
+PYTHON_TYPE = re.compile(r"<(?:bool|float|int|path|str|list\[\w+\])>", re.IGNORECASE)
 CODES = re.compile(r"Codes?: (.*)", re.DOTALL)
 CODE = re.compile(r"``([a-z-]+)``(?: \(((?:[^()]|\([^()]*\))*)\))?")
 
@@ -66,8 +68,13 @@ def error_page() -> str:
         codes = CODES.search(docstring)
         lines += ["", f"## {name}", "", CODES.sub("", docstring).strip(), ""]
         rows = CODE.findall(" ".join(codes[1].split())) if codes else [(error.code, "")]
-        lines += ["| code | meaning |", "|---|---|"]
-        lines += [f"| `{code}` | {meaning} |" for code, meaning in rows]
+        if any(meaning for _, meaning in rows):
+            lines += ["| code | meaning |", "|---|---|"]
+            lines += [f"| `{code}` | {meaning} |" for code, meaning in rows]
+        else:
+            lines += [
+                f"{'Codes' if len(rows) > 1 else 'Code'}: {', '.join(f'`{code}`' for code, _ in rows)}."
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -80,7 +87,7 @@ def room_pages() -> Iterator[tuple[str, str]]:
     for room in ROOMS:
         module = importlib.import_module(room)
         names = [name for name in getattr(module, "__all__", _classes(module)) if not name.startswith("__")]
-        lines = [f"# {room}", "", inspect.getdoc(module) or ""]
+        lines = [f"# {room}", "", _docstring(module)]
         elsewhere, here = [], []
         for name in names:
             value = getattr(module, name)
@@ -95,9 +102,19 @@ def room_pages() -> Iterator[tuple[str, str]]:
         yield room, "\n".join([*lines, *here]) + "\n"
 
 
+def _docstring(module: Any) -> str:
+    """The docstring of a module as it is in the source.
+
+    ``inspect.getdoc`` takes away the margin of an indented block if nothing else follows the first line.
+    """
+    return ast.get_docstring(ast.parse(inspect.getsource(module)), clean=False) or ""
+
+
 def _classes(module: Any) -> list[str]:
     return [
-        name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__
     ]
 
 
@@ -126,11 +143,16 @@ def _command_lines(name: str, command: Any) -> Iterator[str]:
         if any(records):
             yield from ("", f"| {kind} | meaning |", "|---|---|")
             yield from (
-                f"| `{_cell(names)}` | {_cell(_plain(text))} |" for names, text in filter(None, records)
+                f"| `{_usage(names)}` | {_cell(_plain(text))} |" for names, text in filter(None, records)
             )
     examples = [line.strip() for line in _plain(command.epilog or "").splitlines() if line.startswith(" ")]
     if examples:
         yield from ("", "```console", *(f"$ {line}" for line in examples), "```")
+
+
+def _usage(names: str) -> str:
+    """The names of an option with its placeholder, without a type of Python."""
+    return " ".join(PYTHON_TYPE.sub("", names).split())
 
 
 def _cell(text: str) -> str:
