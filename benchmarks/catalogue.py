@@ -6,6 +6,7 @@ building   building-linear-100k … from text to a file, and what can be done wi
 threads    two-threads           two threads against one
 structure  structure-nitf-…      matching the structure of a document in its place, and writing it
 fragments  fragments-256kb-…     documents in fragments, against whole documents
+large      mapped-1gb …          one pass over a large document: memory, and projections of it
 routing    receiving-10k …       what a router adds to matching
 piggyback  second-router-…       what annotations save and cost routers
 rivals     rival-lxml …          what one would use instead
@@ -21,6 +22,7 @@ from benchmarks.fragments import fragment_benchmarks
 from benchmarks.growth import growth
 from benchmarks.lake import lake, large_lake
 from benchmarks.language import SIBLINGS, siblings, thousand, twenty
+from benchmarks.large_documents import large_document_benchmarks
 from benchmarks.large_file import large_file
 from benchmarks.matching import measure
 from benchmarks.mediation import mediation
@@ -45,6 +47,7 @@ GROUPS = {
     "threads": "Threads",
     "structure": "Structures of documents, in times of matching the documents",
     "fragments": "Documents in fragments",
+    "large": "One pass over a large document",
     "routing": "Routers, in times of matching by the index alone",
     "piggyback": "Annotations between routers, in times of the same router without them",
     "rewriting": "Documents that a mapping rewrites while they are matched",
@@ -187,6 +190,7 @@ def _catalogue() -> Iterator[Benchmark]:
     )  # fmt: skip
     yield from _structure()
     yield from fragment_benchmarks()
+    yield from large_document_benchmarks()
     yield from _routing()
     yield from _piggyback()
     yield from _rewriting()

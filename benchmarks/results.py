@@ -100,6 +100,7 @@ LABELS = {
     **{f"join_percent_{size}": "% of it to join" for size in ("64kb", "256kb", "1mb")},
     **{f"partial_bytes_{size}": f"bytes a partial of {size}" for size in ("64kb", "256kb", "1mb")},
     "cutting_ratio_paths": "with label paths",
+    "anonymous_megabytes": "MB anonymous",
     "seconds_on_one": "s on one thread",
     "seconds_on_two": "s on two",
 }

@@ -179,7 +179,7 @@ def test_trap_20_the_rest_is_not_the_document() -> None:
     queries = [ChunkQuery(1, "/a/b"), ChunkQuery(2, "/a/b"), ChunkQuery(3, "/a/c/d")]
     scheme = plan(queries, profile=profile([body]), chunks=1)
     assert [(chunk.name, chunk.kind) for chunk in scheme.chunks] == [("b", "divided"), ("rest", "one")]
-    from twigcast.chunking.running import DocumentPass
+    from twigcast.chunking import DocumentPass
     from twigcast.document import DocumentLimits
 
     parts = list(DocumentPass([body], scheme, 1 << 20, 1 << 20, DocumentLimits()))
@@ -234,3 +234,18 @@ def test_a_chunk_that_is_too_wide_is_refused_with_its_queries() -> None:
     cut = run(body, plan(queries, profile=profile([body])), most_bytes=99)
     assert list(cut) == []
     assert [(query, error.code) for query, error in cut.failures.items()] == [(1, "too-wide")]
+
+
+def test_the_start_of_a_part_is_that_of_its_first_record() -> None:
+    """Also if the record has children, and in parts after the first; a chunk that is one document has 0."""
+    from twigcast.chunking import DocumentPass
+    from twigcast.document import DocumentLimits
+
+    body = b"<a><b><c/></b><d/><b><c/></b></a>"
+    queries = [ChunkQuery(1, "/a/b"), ChunkQuery(2, "/a/d[last()]")]
+    parts = DocumentPass([body], plan(queries, profile=profile([body])), 1, 1 << 20, DocumentLimits())
+    assert sorted((part.chunk.kind, part.start) for part in parts) == [
+        ("divided", 3),
+        ("divided", 18),
+        ("one", 0),
+    ]

@@ -123,3 +123,32 @@ def test_bad_queries_are_listed_and_the_others_go_on(run: Callable[..., Any], fi
     assert done.exit_code == 1
     assert "q.txt" in done.stderr
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_pieces_on_cores_have_the_answers_of_the_single_pass(
+    run: Callable[..., Any], files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the same order for each query; --cores goes with --run only."""
+    from twigcast.chunking import running
+
+    usual = running.run
+    monkeypatch.setattr("twigcast.chunking.run", lambda *a, **k: usual(*a, **k, piece_bytes=300))
+    command = arguments(files, "--sample", "--part-bytes", "200")
+    single, pieces = run(*command, "--run"), run(*command, "--run", "--cores", "2")
+    assert single.exit_code == pieces.exit_code == 0
+    assert sorted(single.stdout.splitlines()) == sorted(pieces.stdout.splitlines())
+    assert run(*command, "--plan", "--cores", "2").exit_code == 2
+
+
+def test_ranges_have_no_content(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """Four columns, and a note that match is faster for ids alone; with lxml there is no such note."""
+    plain = run(*arguments(files, "--sample", "--run"))
+    ranges = run(*arguments(files, "--sample", "--run", "--ranges"))
+    assert [line.split("\t")[:4] for line in plain.stdout.splitlines()] == [
+        line.split("\t") for line in ranges.stdout.splitlines()
+    ]
+    assert "twigcast match is faster" in ranges.stderr
+    assert "twigcast match is faster" not in plain.stderr
+    parsed = run(*arguments(files, "--sample", "--run", "--ranges", "--json", "--engine", "lxml"))
+    assert all(json.loads(line)["content"] is None for line in parsed.stdout.splitlines())
+    assert "twigcast match is faster" not in parsed.stderr

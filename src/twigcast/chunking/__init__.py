@@ -6,16 +6,17 @@ for answer in run(document, scheme): ...           answers with byte ranges of t
 cut = chunk(document, scheme, "chunks")            the chunks as files
 """
 
-from twigcast.chunking.answers import Answer, PartOfChunk
+from twigcast.chunking.answers import Answer, PartOfChunk, PartRunner, QueryFailure
+from twigcast.chunking.document_pass import DocumentPass, JoinedSlices, piece_depth, too_wide
 from twigcast.chunking.folder import ChunkedDocument, ChunkFiles, chunk
-from twigcast.chunking.outline import Outline
+from twigcast.chunking.outline import Outline, Pair
 from twigcast.chunking.picture import draw, printed_bytes
 from twigcast.chunking.planning import plan
 from twigcast.chunking.prefixes import choose, printed
 from twigcast.chunking.profile import SAMPLE_BYTES, Profile, profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
-from twigcast.chunking.running import MOST_BYTES, ChunkRun, in_order, run
+from twigcast.chunking.running import MOST_BYTES, ChunkRun, in_order, run, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 
 __all__ = [
@@ -27,18 +28,26 @@ __all__ = [
     "ChunkQuery",
     "ChunkRun",
     "ChunkedDocument",
+    "DocumentPass",
+    "JoinedSlices",
     "Outline",
+    "Pair",
     "PartOfChunk",
+    "PartRunner",
     "Profile",
+    "QueryFailure",
     "QueryTree",
     "Scheme",
     "choose",
     "chunk",
     "draw",
     "in_order",
+    "piece_depth",
     "plan",
     "printed",
     "printed_bytes",
     "profile",
     "run",
+    "settled",
+    "too_wide",
 ]

@@ -13,9 +13,11 @@ from array import array
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from xml.parsers import expat
 
 from twigcast.chunking.query import ChunkQuery
-from twigcast.chunking.scheme import Chunk, Scheme
+from twigcast.chunking.reach.needs import Target
+from twigcast.chunking.scheme import Chunk, Scheme, contains
 from twigcast.document import (
     Attribute,
     Comment,
@@ -32,6 +34,7 @@ from twigcast.document import (
 from twigcast.errors import ChunkingError
 from twigcast.pattern import select
 
+_PROBE = 1 << 12
 _FEW = 20  # elements of a part that are counted one by one
 
 
@@ -72,6 +75,11 @@ class PartOfChunk:
     body: bytes
     source_map: SourceMap
     is_partial: bool = False
+
+    @property
+    def start(self) -> int:
+        """The offset in the document of the first record; 0 for a chunk that is one document."""
+        return self.source_map.start(_first_record(self)) if self.chunk.is_divided else 0
 
 
 class PartRunner:
@@ -114,14 +122,19 @@ class PartRunner:
                 assert query.pattern is not None
                 document = read(part.body, self._limits) if document is None else document
                 for node in select(query.pattern, document):
-                    if self._owns(part.chunk, number, label_path(node)):
+                    if self.owns(part.chunk, number, node):
                         yield self._answer(query, part, node.start, node.end, kind_of(node), None)
+
+    def owns(self, chunk: Chunk, number: int, node: Node) -> bool:
+        """Whether a node of a part that a query selects, by its number in the scheme, is an answer there."""
+        return self._owns(chunk, number, label_path(node))
 
     def _owns(self, chunk: Chunk, number: int, path: LabelPath) -> bool:
         """Whether an answer at a label path counts in this chunk."""
         if self._answered is not None and self._answered.owner(number, path) is not None:
             return False
-        return self._scheme.owner(number, path) is chunk
+        owner = self._scheme.owner(number, path)
+        return owner is not None and owner.number == chunk.number
 
     def _value(self, query: ChunkQuery, part: PartOfChunk, value: object) -> Answer | QueryFailure:
         """A number, a string or a truth value: an answer of one document, but not of one part of several."""
@@ -174,6 +187,35 @@ class PartRunner:
         last = first if end <= start else source.end(end)
         chunk = part.chunk
         return Answer(query.id, first, last, kind, content, chunk.number, part.number, part.is_partial)
+
+
+class _Found(Exception):
+    """Ends a parse at an offset."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+
+def _first_record(part: PartOfChunk) -> int:
+    """The offset of the first record in a part, which begins with the start tags of its ancestors."""
+    parser = expat.ParserCreate(namespace_separator="\x01")
+    path: list[tuple[str, str]] = []
+
+    def start(name: str, attributes: object) -> None:
+        namespace, _, local = name.rpartition("\x01")
+        path.append((namespace, local))
+        if any(contains(Target(record), tuple(path)) for record in part.chunk.records):
+            raise _Found(parser.CurrentByteIndex)
+
+    parser.StartElementHandler = start
+    try:
+        for at in range(0, len(part.body), _PROBE):
+            parser.Parse(part.body[at : at + _PROBE], False)
+    except _Found as found:
+        return found.offset
+    except (expat.ExpatError, LookupError, ValueError):  # an encoding that pyexpat does not know
+        pass
+    return 0
 
 
 def label_path(node: Node) -> LabelPath:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from twigcast.chunking.document_pass import foreign_pairs
 from twigcast.chunking.outline import Pair
-from twigcast.chunking.running import Source, foreign_pairs, settled
+from twigcast.chunking.running import Source, blocks_of, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 from twigcast.document import PART_BYTES, DocumentLimits, Projector, Slice
 from twigcast.errors import ChunkingError, DocumentError
@@ -76,8 +77,7 @@ def chunk(
     projector = Projector(decisions, divided, part_bytes, limits or DocumentLimits())
     writer = _Writer(files)
     try:
-        blocks = [document] if isinstance(document, bytes) else document() if callable(document) else document
-        for block in blocks:
+        for block in blocks_of(document):
             writer.write(projector.feed(block))
             progress(projector.bytes)
             if projector.error is not None:

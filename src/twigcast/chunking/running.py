@@ -10,24 +10,26 @@ stream cannot be read twice, so such queries are listed as unsettled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+import os
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeAlias
 
 from twigcast.chunking.answers import Answer, PartOfChunk, PartRunner, QueryFailure
-from twigcast.chunking.kept_paths import KeptPaths
-from twigcast.chunking.outline import Outline, Pair
+from twigcast.chunking.document_pass import Blocks, DocumentPass, too_wide
+from twigcast.chunking.outline import Pair
 from twigcast.chunking.planning import assemble, place_query, query_tree
 from twigcast.chunking.prefixes import choose
-from twigcast.chunking.scheme import Chunk, PlacedQuery, Scheme
-from twigcast.document import PART_BYTES, DocumentLimits, Projector, Slice, SourceMap
+from twigcast.chunking.scheme import PlacedQuery, Scheme
+from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits
 from twigcast.errors import ChunkingError, DocumentError
 
-Blocks: TypeAlias = Iterable[bytes]
-Source: TypeAlias = bytes | Callable[[], Blocks] | Blocks
-"""A document: its bytes, a function that opens it again and again, or blocks that come once."""
+Source: TypeAlias = bytes | str | os.PathLike[str] | Callable[[], Blocks] | Blocks
+"""A document: its bytes, the path of a file, a function that opens it each time, or blocks that come once."""
 
 MOST_BYTES = 256 << 20
+_BLOCK = 1 << 20
 
 
 class ChunkRun:
@@ -39,13 +41,7 @@ class ChunkRun:
     """
 
     def __init__(
-        self,
-        document: Source,
-        scheme: Scheme,
-        *,
-        part_bytes: int = PART_BYTES,
-        most_bytes: int = MOST_BYTES,
-        limits: DocumentLimits | None = None,
+        self, document: Source, scheme: Scheme, *, part_bytes: int, most_bytes: int, limits: DocumentLimits
     ) -> None:
         self.scheme = scheme
         self.error: DocumentError | None = None
@@ -57,45 +53,45 @@ class ChunkRun:
         self._document = document
         self._part_bytes = part_bytes
         self._most_bytes = most_bytes
-        self._limits = replace(limits or DocumentLimits(), bytes=1 << 62)
+        self._limits = limits
 
     def __iter__(self) -> Iterator[Answer]:
-        cut = DocumentPass(self._blocks(), self.scheme, self._part_bytes, self._most_bytes, self._limits)
-        yield from self._answers(cut, self.scheme)
-        self.error = cut.error
-        self.foreign = cut.foreign
-        second = settled(self.scheme, cut.foreign) if self.error is None else None
+        self.error, self.foreign = yield from self._pass(self.scheme)
+        second = settled(self.scheme, self.foreign) if self.error is None else None
         if second is None:
             return
-        if not isinstance(self._document, bytes) and not callable(self._document):
+        if not isinstance(self._document, bytes | str | os.PathLike) and not callable(self._document):
             self.unsettled = [each.query.id for each in second.queries if each.targets]
             return
-        again = DocumentPass(self._blocks(), second, self._part_bytes, self._most_bytes, self._limits)
-        yield from self._answers(again, second, answered=self.scheme)
+        yield from self._pass(second, answered=self.scheme)
 
-    def _answers(
-        self, cut: DocumentPass, scheme: Scheme, *, answered: Scheme | None = None
-    ) -> Iterator[Answer]:
+    def _pass(self, scheme: Scheme, *, answered: Scheme | None = None) -> Pass:
+        """The answers of one pass; it returns the error and the foreign pairs."""
+        blocks = blocks_of(self._document)
+        cut = DocumentPass(blocks, scheme, self._part_bytes, self._most_bytes, self._limits)
         runner = PartRunner(scheme, self._limits, answered=answered)
         for part in cut:
             self.bytes = cut.bytes
-            self.parts += 1
-            for found in runner.run(part):
-                if isinstance(found, QueryFailure):
-                    self.failures.setdefault(found.query, found.error)
-                else:
-                    yield found
+            yield from self._run(runner, part)
         self.bytes = cut.bytes
-        for chunk in cut.too_wide:
-            for number in chunk.targets:
-                query = scheme.queries[number].query.id
-                message = f"the query {query} needs one document of more than {self._most_bytes:,} bytes"
-                self.failures.setdefault(query, ChunkingError(message, code="too-wide", query=query))
+        for number, size in cut.too_wide.items():
+            self._refuse(scheme, number, size)
+        return cut.error, cut.foreign
 
-    def _blocks(self) -> Blocks:
-        if isinstance(self._document, bytes):
-            return [self._document]
-        return self._document() if callable(self._document) else self._document
+    def _run(self, runner: PartRunner, part: PartOfChunk) -> Iterator[Answer]:
+        self.parts += 1
+        for found in runner.run(part):
+            if isinstance(found, QueryFailure):
+                self.failures.setdefault(found.query, found.error)
+            else:
+                yield found
+
+    def _refuse(self, scheme: Scheme, chunk: int, size: int) -> None:
+        for error in too_wide(scheme, scheme.chunks[chunk - 1], size, self._most_bytes):
+            self.failures.setdefault(error.query, error)
+
+
+Pass: TypeAlias = Generator[Answer, None, tuple[DocumentError | None, list[Pair]]]
 
 
 def run(
@@ -105,92 +101,51 @@ def run(
     part_bytes: int = PART_BYTES,
     most_bytes: int = MOST_BYTES,
     limits: DocumentLimits | None = None,
+    cores: int = 1,
+    piece_bytes: int = PIECE_BYTES,
 ) -> ChunkRun:
     """The answers of the queries of a scheme on a document, as they are found; see ``in_order``.
 
     A chunk that is one document is refused, with its queries, if it is larger than ``most_bytes``.
+    With ``cores``, a document that is given by its path is cut into pieces of about ``piece_bytes``, which so
+    many processes read and run; the answers and the order of those of each query and chunk are the same.
+    Queries travel to these processes, so a function must be one that ``pickle`` can name.
     """
-    return ChunkRun(document, scheme, part_bytes=part_bytes, most_bytes=most_bytes, limits=limits)
+    bounds = replace(limits or DocumentLimits(), bytes=1 << 62)
+    if cores > 1 and isinstance(document, str | os.PathLike):
+        from twigcast.chunking.parallel import ParallelRun  # imports this module
+
+        return ParallelRun(
+            document,
+            scheme,
+            part_bytes=part_bytes,
+            most_bytes=most_bytes,
+            limits=bounds,
+            cores=cores,
+            piece_bytes=piece_bytes,
+        )
+    return ChunkRun(document, scheme, part_bytes=part_bytes, most_bytes=most_bytes, limits=bounds)
+
+
+def blocks_of(document: Source) -> Blocks:
+    """The bytes of a document, in blocks."""
+    if isinstance(document, bytes):
+        return [document]
+    if isinstance(document, str | os.PathLike):
+        return _file_blocks(Path(document))
+    return document() if callable(document) else document
+
+
+def _file_blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block
 
 
 def in_order(answers: Iterable[Answer], scheme: Scheme) -> list[Answer]:
     """The answers by query, in the order of the scheme, and each query's in document order."""
     order = {each.query.id: number for number, each in enumerate(scheme.queries)}
     return sorted(answers, key=lambda each: (order[each.query], each.start, -each.end))
-
-
-class DocumentPass:
-    """One pass over a document: iterate for the parts as they become whole."""
-
-    def __init__(
-        self, blocks: Blocks, scheme: Scheme, part_bytes: int, most_bytes: int, limits: DocumentLimits
-    ) -> None:
-        self.error: DocumentError | None = None
-        self.foreign: list[Pair] = []
-        self.too_wide: list[Chunk] = []
-        self._blocks = blocks
-        self._scheme = scheme
-        self._most_bytes = most_bytes
-        self._decisions = scheme.decisions()
-        divided = [chunk.is_divided for chunk in scheme.chunks]
-        self._projector = Projector(self._decisions, divided, part_bytes, limits)
-        self._open: dict[int, _OpenPart] = {}
-
-    @property
-    def bytes(self) -> int:
-        """The bytes of the document that were read."""
-        return self._projector.bytes
-
-    def __iter__(self) -> Iterator[PartOfChunk]:
-        for block in self._blocks:
-            yield from self._parts(self._projector.feed(block))
-            if self._projector.error is not None:
-                break
-        projected = self._projector.finish()
-        self.error = projected.error
-        yield from self._parts(projected.slices)
-        self.foreign = foreign_pairs(projected.steps, self._decisions, self._scheme.outline)
-
-    def _parts(self, slices: Iterable[Slice]) -> Iterator[PartOfChunk]:
-        for each in slices:
-            chunk = self._scheme.chunks[each.output]
-            part = self._open.setdefault(each.output, _OpenPart())
-            part.add(each)
-            if not chunk.is_divided and len(part.body) > self._most_bytes and chunk not in self.too_wide:
-                self.too_wide.append(chunk)
-            if chunk in self.too_wide:
-                part.body.clear()
-                part.is_skipped = True
-            if each.is_last:
-                del self._open[each.output]
-                if not part.is_skipped:
-                    is_partial = self._projector.error is not None and not chunk.is_divided
-                    source_map = SourceMap.of_bytes(bytes(part.map_bytes))
-                    yield PartOfChunk(chunk, each.part + 1, bytes(part.body), source_map, is_partial)
-
-
-class _OpenPart:
-    """A part that is being written."""
-
-    def __init__(self) -> None:
-        self.body = bytearray()
-        self.map_bytes = bytearray()
-        self.is_skipped = False
-
-    def add(self, piece: Slice) -> None:
-        if self.is_skipped:
-            return
-        del self.body[piece.start :]
-        self.body += piece.body
-        self.map_bytes += piece.map_bytes
-
-
-def foreign_pairs(
-    steps: Iterable[tuple[int, tuple[str, str]]], decisions: KeptPaths, outline: Outline
-) -> list[Pair]:
-    """The pairs of names that occurred and that the outline does not have."""
-    pairs = dict.fromkeys((decisions.name(state), name) for state, name in steps)
-    return [(parent, child) for parent, child in pairs if not outline.has(parent, child)]
 
 
 def settled(scheme: Scheme, foreign: Iterable[Pair]) -> Scheme | None:

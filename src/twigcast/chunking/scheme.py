@@ -81,6 +81,10 @@ class Scheme:
         default_factory=dict, repr=False, compare=False
     )
 
+    def __reduce__(self) -> tuple[type[Scheme], tuple[object, ...]]:
+        """Pickle a scheme without what it has looked up."""
+        return Scheme, (self.queries, self.chunks, self.outline, self.profile)
+
     def owner(self, query: int, path: LabelPath) -> Chunk | None:
         """The chunk that has the answers of a query, by its position, at a label path; None if none has."""
         key = query, path

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -33,6 +35,7 @@ EXAMPLES = examples(
     "twigcast chunk big.xml --queries q.txt --schema auction.dtd --plan",
     "twigcast chunk big.xml --queries q.txt --schema auction.dtd --into chunks",
     "twigcast chunk big.xml --queries q.txt --sample --run --json > answers.jsonl",
+    "twigcast chunk big.xml --queries q.txt --sample --run --cores 0 --ranges",
     "twigcast chunk big.xml.gz --queries q.txt --sample --run --engine lxml",
 )
 BLOCK = 1 << 20
@@ -86,12 +89,23 @@ def command(
     engine: Annotated[
         RunEngine, typer.Option("--engine", help="Run queries with twigcast's evaluator, or with lxml.")
     ] = RunEngine.SELECT,
+    ranges: Annotated[
+        bool,
+        typer.Option(
+            "--ranges", help="Give byte ranges only; chunks keep only the tags of what is selected."
+        ),
+    ] = False,
+    cores: Annotated[
+        int,
+        typer.Option("--cores", min=0, metavar="N", help="With --run, read pieces on N cores (0: all)."),
+    ] = 1,
     json: AsJson = False,
 ) -> None:
     """Cut one large document into small documents, by what queries ask for, in one pass.
 
     With --run the output is one line for each answer, as soon as it is known: query, start and end of the
-    byte range, kind, text; with --json one object for each. Without --into or --run the plan is shown.
+    byte range, kind, text (not with --ranges); with --json one object for each.
+    Without --into or --run the plan is shown.
     The exit code is 1 if the document is malformed (what was complete is kept) or a query could not be run.
 
     To learn only which queries match, twigcast match is faster by far.
@@ -103,7 +117,11 @@ def command(
         raise SourceError("it is no file", code="not-found", path=str(document))
     if not sample and schema is None:
         raise typer.BadParameter("plan from a --schema, from a --sample of the document, or from both")
+    if cores != 1 and not run_queries:
+        raise typer.BadParameter("--cores goes with --run", param_hint="--cores")
     asked, bad = _queries(queries, format, namespace_map(namespace, default_namespace), engine)
+    if ranges:
+        asked = [replace(query, answers="ranges") for query in asked]
     graph = None if schema is None else read_schema(schema, root)
     sampled = None
     if sample:
@@ -119,7 +137,9 @@ def command(
     if into is not None:
         bad |= _write(document, scheme, into, part_bytes)
     if run_queries:
-        bad |= _run(document, scheme, part_bytes, json=json)
+        bad |= _run(document, scheme, part_bytes, cores or os.cpu_count() or 1, json=json)
+        if ranges and not any(query.runs_on_lxml for query in asked):
+            complain("note: to learn only which queries match, twigcast match is faster by far")
     if bad:
         raise typer.Exit(1)
 
@@ -158,7 +178,7 @@ def _write(document: Path, scheme: Scheme, into: Path, part_bytes: int) -> bool:
     return _broken(document, cut.error) or bool(cut.unsettled)
 
 
-def _run(document: Path, scheme: Scheme, part_bytes: int, *, json: bool) -> bool:
+def _run(document: Path, scheme: Scheme, part_bytes: int, cores: int, *, json: bool) -> bool:
     """Print the answers as they are found; whether something was wrong."""
     from twigcast.chunking import run
 
@@ -168,9 +188,14 @@ def _run(document: Path, scheme: Scheme, part_bytes: int, *, json: bool) -> bool
             with _opened(document) as file:
                 yield from _blocks(file, advance)
 
-        answers = run(blocks, scheme, part_bytes=part_bytes)
+        in_pieces = cores > 1 and document.suffix != ".gz"
+        answers = run(document if in_pieces else blocks, scheme, part_bytes=part_bytes, cores=cores)
+        shown = 0
         for answer in answers:
             sys.stdout.write(_line(answer, json=json) + "\n")
+            if in_pieces:
+                advance(answers.bytes - shown)
+                shown = answers.bytes
     for error in answers.failures.values():
         complain_of(error)
     return _broken(document, answers.error) or bool(answers.failures)
@@ -185,9 +210,11 @@ def _broken(document: Path, error: DocumentError | None) -> bool:
 
 def _line(answer: Answer, *, json: bool) -> str:
     content = answer.content
-    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else str(content)
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    text = text if text is None else str(text)
     if not json:
-        return f"{escaped(answer.query)}\t{answer.start}\t{answer.end}\t{answer.kind}\t{escaped(text)}"
+        place = f"{escaped(answer.query)}\t{answer.start}\t{answer.end}\t{answer.kind}"
+        return place if text is None else f"{place}\t{escaped(text)}"
     fields = {"query": answer.query, "start": answer.start, "end": answer.end, "kind": answer.kind}
     fields |= {"content": text, "chunk": answer.chunk, "part": answer.part, "partial": answer.is_partial}
     return json_line(fields)

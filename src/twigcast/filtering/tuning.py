@@ -20,6 +20,9 @@ class Tuning:
 
     ``text_bytes`` is for documents in parts: a longer text of an element that several parts have is replaced
     by a summary that decides the same.
+
+    ``block_bytes`` is for large documents: one of more than 16 such blocks is given to the parser block by
+    block, so that a document in a mapped file is never copied as a whole.
     """
 
     cache_bytes: int = 512 << 20
@@ -28,3 +31,4 @@ class Tuning:
     dead_places: bool = True
     shared_copies: bool = True
     text_bytes: int = 1 << 16
+    block_bytes: int = 1 << 20

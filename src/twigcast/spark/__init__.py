@@ -8,6 +8,9 @@
     outs = tc.deliveries(hits, index)                  one row for each delivery
     lost = tc.dead_letters(hits)                       one row for each document that could not be read
 
+    cut = tc.chunks(spark, "big.xml", scheme)          one large document, cut by what queries ask for
+    found = tc.answers(cut)                            one row for each answer
+
     tc.run(spark, pipeline)                            the same stages as a job, described by a file
     tc.stream(spark, pipeline)                         the same stages as a stream
 
@@ -17,7 +20,7 @@ what only the driver needs.
     pipeline/   the pipeline file          sources/   documents from files, archives, records, tables
     stages/     match and deliver          outputs/   sinks, dead letters, metrics
     fragments/  documents in fragments     runs/      jobs, streams, retries
-    jvm/        the session, and all that is private in Spark
+    chunking/   large documents in chunks  jvm/       the session, and all that is private in Spark
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.pattern import Subscription
+    from twigcast.spark.chunking.answering import answers
+    from twigcast.spark.chunking.chunk_files import Chunks, chunks
     from twigcast.spark.fragments.fragment_matching import match_fragments
     from twigcast.spark.outputs.dead_letters import settled_path
     from twigcast.spark.outputs.metrics import BatchMetrics
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchMetrics",
+    "Chunks",
     "Documents",
     "IndexVersion",
     "Journal",
@@ -59,6 +65,8 @@ __all__ = [
     "Replay",
     "Subscription",
     "SubscriptionStore",
+    "answers",
+    "chunks",
     "dead_letters",
     "deliveries",
     "match",
@@ -83,6 +91,8 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "twigcast.spark.chunking.answering": ["answers"],
+        "twigcast.spark.chunking.chunk_files": ["Chunks", "chunks"],
         "twigcast.spark.fragments.fragment_matching": ["match_fragments"],
         "twigcast.spark.outputs.dead_letters": ["settled_path"],
         "twigcast.spark.outputs.metrics": ["BatchMetrics"],

@@ -23,6 +23,8 @@ hits        documents with matches, index_version, error, and
             body               null if no delivery needs the document
             twigcast_digest    a hash of the digests of the fragments, if deliveries are references
             fragment           the number of the fragment with the error
+            of parts of chunks
+            twigcast_owner     the chunk, and the pairs of names of a second pass
 deliveries  delivery_id, subscriber, subscription, doc_id, part, content, index_version
 attempts    deliveries with
             refusal  why a subscription gets no parts of a document, which is then the content
@@ -70,6 +72,9 @@ ONLY = StructField("twigcast_subscription", StringType())
 
 DIGEST = StructField("twigcast_digest", BinaryType())
 """The column of what delivery ids have in place of the hash of the body, where the body may not be there."""
+
+OWNER = StructField("twigcast_owner", StringType())
+"""The column of the chunk that a document is a part of: only nodes that belong to the chunk are delivered."""
 
 FRAGMENT = StructField("fragment", IntegerType())
 """The column of the number of the fragment in which the error of a document is; null if it is in none."""

@@ -197,6 +197,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         CFigures figures
         CEncodings encodings
         CMediation* mediation
+        uint64_t block_bytes
         CError read(const char*, uint64_t, uint64_t*, size_t) except +
         CError record(const char*, uint64_t) except +
         CError read_piece(const CPiece&, uint64_t*, size_t) except +

@@ -20,6 +20,7 @@ from twigcast.document import Locator, code_points, codec_name, is_multibyte, tr
 
 cdef uint32_t NONE = 0xFFFFFFFF
 MOST_REWRITERS = 256  # that an engine keeps beside those in use
+cdef uint64_t MOST_BLOCK = 1 << 26  # so that 16 blocks are an int
 cdef uint64_t SMALLEST_ELEMENT = 4  # bytes: <a/>
 cdef uint64_t SALT = int.from_bytes(os.urandom(8), "little")
 seed_hashes(int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little"))
@@ -143,7 +144,7 @@ cdef class SegmentMatcher:
                   uint32_t attributes, float amplification, uint64_t amplification_threshold,
                   uint32_t entity_depth=64, double matching_work=5000.0, uint64_t matching_work_threshold=1 << 28,
                   double work=16, uint64_t work_threshold=1000000, cbool dead_places=True, cbool shared_copies=True,
-                  size_t text_bytes=1 << 16):
+                  size_t text_bytes=1 << 16, uint64_t block_bytes=1 << 20):
         self.reader = new CReader(SALT)
         self.confirmation = new CConfirmation()
         self.reader.sinks.tree = &self.confirmation.evaluator.tree
@@ -152,6 +153,7 @@ cdef class SegmentMatcher:
         self.reader.encodings.table = encoding_table
         self.reader.encodings.transcribe = transcribe_document
         self.reader.encodings.locate = locate_offset
+        self.reader.block_bytes = min(max(block_bytes, 1), MOST_BLOCK)
         self.reader.limits.bytes = bytes
         self.reader.limits.depth = depth
         self.reader.limits.attributes = attributes

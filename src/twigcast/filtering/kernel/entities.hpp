@@ -124,6 +124,8 @@ class Decoder {
         else kind_ = UTF8;
     }
 
+    bool is_wide() const { return kind_ == UTF16_LITTLE || kind_ == UTF16_BIG; }
+
     // The encoding that the XML declaration names; of those that expat knows, only ISO-8859-1 needs a table.
     void declare(std::string_view encoding) {
         if (kind_ != UTF8 || encoding.size() != 10) return;
@@ -142,7 +144,7 @@ class Decoder {
     // The length of the tag, quoted value or entity reference at the beginning of `bytes`.  Expat reports it, too, but
     // 0 after some references in values (seen with 2.5.0).
     std::size_t token_length(const char* bytes, std::size_t length) const {
-        const bool wide = kind_ == UTF16_LITTLE || kind_ == UTF16_BIG;
+        const bool wide = is_wide();
         const std::size_t width = wide ? 2 : 1, low = kind_ == UTF16_BIG ? 1 : 0;
         auto sign = [&](std::size_t i) { return wide && bytes[i + 1 - low] ? '\x7f' : bytes[i + low]; };
         char end = '\0', quote = '\0';

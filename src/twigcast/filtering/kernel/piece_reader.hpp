@@ -6,8 +6,8 @@
 //   <?xml …?><a><b>  |  </b><c> … <?hole?> … <d>  |  <?hole?></d></c></a>
 //
 // At holes and at the end it is given an instruction; if that is reported, the place is between two nodes, and the text
-// before is complete.  All of it is parsed at once: after each block but the last, expat counts the lines in it, and
-// that took a fifth of the time.
+// before is complete.  All of it is parsed at once, unless it is large: after each block but the last, expat counts the
+// lines in it, and that took a fifth of the time.
 #pragma once
 
 #include "reader.hpp"

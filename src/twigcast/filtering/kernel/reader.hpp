@@ -65,6 +65,7 @@ class Reader {
     Sinks sinks;
     Encodings encodings;
     Mediation* mediation = nullptr;  // if documents are rewritten
+    u64 block_bytes = 1 << 20;       // a document of more than 16 blocks is given to the parser block by block
     Figures figures;                 // of the document that was read
 
     // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
@@ -93,6 +94,7 @@ class Reader {
   private:
     static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
     static constexpr u64 LONGEST_CHARACTER = 3;  // in UTF-8, of one that is a byte in another encoding
+    static constexpr u64 BLOCKS_OF_LARGE = 16, NO_SEAM = ~0ull;
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
 
     ReadError read_without_matchers(const char* bytes, u64 length, bool recording, StructureBuilder* structure) {
@@ -121,10 +123,12 @@ class Reader {
         const char* given = bytes;
         u64 size = length;
         restart_ = is_transcribed_ = false;
+        seam_ = NO_SEAM;
         transcribed_.clear();
         ReadError error = parse(false, given, size);
         if (!transcribed_.empty() && encodings.transcribe(transcribed_.c_str(), bytes, length, transcription_)) {
             is_transcribed_ = true;
+            seam_ = NO_SEAM;
             given = transcription_.data();
             size = transcription_.size();
             error = parse(false, given, size);
@@ -190,16 +194,30 @@ class Reader {
         beside_ = 0;
         if (mediation) mediation->begin();
 
-        // XML_Parse takes an int: larger documents go in blocks.
-        constexpr u64 BLOCK = 1u << 30;
+        // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in memory once
+        // more.  After each block but the last, expat counts its lines, which makes small documents slower.
+        const bool is_large = length > BLOCKS_OF_LARGE * block_bytes;
         XML_Status status = XML_STATUS_OK;
-        for (u64 at = 0; at < length && status == XML_STATUS_OK; at += BLOCK) {
-            u64 block = std::min(BLOCK, length - at);
-            status = XML_Parse(parser, bytes + at, static_cast<int>(block), at + block == length);
+        u64 at = 0;
+        while (at < length && status == XML_STATUS_OK) {
+            const u64 block = at == seam_ ? BLOCKS_OF_LARGE * block_bytes : block_bytes;
+            const u64 most = at < seam_ ? std::min(seam_, length) : length;
+            const u64 size = is_large ? std::min(block, most - at) : length;
+            status = XML_Parse(parser, bytes + at, static_cast<int>(size), at + size == length);
+            at += size;
         }
         if (restart_) return ReadError{};
         if (own_error_) return stopped_;
-        if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(parser)));
+        if (status != XML_STATUS_OK) {
+            const ReadError error = here(static_cast<int>(XML_GetErrorCode(parser)));
+            if (error.code != XML_ERROR_JUNK_AFTER_DOC_ELEMENT || at == length || seam_ != NO_SEAM ||
+                (bytes[error.offset] == '<' && !decoder_.is_wide()))
+                return error;
+            // Where a block ends in a word after the root element, expat does not look at the rest of the word, which
+            // may have another error: that word must begin a block.
+            seam_ = error.offset;
+            return parse(spaced, bytes, length, result, words);
+        }
         if (without_mapping_.code) return without_mapping_;
         if (rewriter_ && rewriter_->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
         if (!beyond_piece_) sinks.finish();
@@ -412,6 +430,7 @@ class Reader {
     std::size_t holes_ = 0;      // of the piece, so far
     bool is_transcribed_ = false;
     std::string transcribed_, transcription_;  // the encoding, and the document in UTF-8
+    u64 seam_ = NO_SEAM;         // where a block must begin
     std::string buffer_;         // a piece, with what the parser is given before it, at its holes and after it
     Rewriter* rewriter_ = nullptr;  // of this document
     ReadError without_mapping_;

@@ -112,6 +112,7 @@ class EnginePool:
             self._tuning.dead_places,
             self._tuning.shared_copies,
             self._tuning.text_bytes,
+            self._tuning.block_bytes,
         )
         self._every.add(engine)
         return engine

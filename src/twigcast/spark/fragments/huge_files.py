@@ -63,12 +63,12 @@ class HugeFilesSource:
 
     def list(self, spark: SparkSession, *, streaming: bool) -> FilePlaces:
         """The paths of the files; raises ``StageError`` if workers cannot open them."""
-        self._check(spark)
+        check_readable(spark, self.files.path)
         return self.files.places(spark, streaming=streaming)
 
     def stream(self, spark: SparkSession, work: Path) -> PlaceStream:
         """The paths of the files, as a stream."""
-        self._check(spark)
+        check_readable(spark, self.files.path)
         return self.files.stream(spark, work)
 
     def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
@@ -88,14 +88,16 @@ class HugeFilesSource:
         spread = spans.repartition(2 * spans.sparkSession.sparkContext.defaultParallelism)
         return CutFiles(WorkerReading(spread, partial(_read, links=links)), links)
 
-    def _check(self, spark: SparkSession) -> None:
-        remote = "://" in self.files.path and not self.files.path.startswith("file:")
-        if not remote and not is_readable_by_workers(spark, self.files.path):
-            raise StageError(
-                f"{self.files.path}: workers read huge files by their paths: expected a URL that they can"
-                ' open, such as "s3a://…", or a master on this machine',
-                code="options",
-            )
+
+def check_readable(spark: SparkSession, path: str) -> None:
+    """Raise ``StageError`` if workers cannot open the files at a path themselves."""
+    remote = "://" in path and not path.startswith("file:")
+    if not remote and not is_readable_by_workers(spark, path):
+        raise StageError(
+            f"{path}: workers read huge files by their paths: expected a URL that they can"
+            ' open, such as "s3a://…", or a master on this machine',
+            code="options",
+        )
 
 
 _SPANS = (
