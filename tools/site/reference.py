@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -32,7 +31,7 @@ ROOMS = (
     "twigcast.routing",
 )
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)[^\]]*\]")
-PYTHON_TYPE = re.compile(r"<(?:bool|float|int|path|str|list\[\w+\])>", re.IGNORECASE)
+PYTHON_TYPE = re.compile(r"<(?:bool|float|int|path|str|list\[\w+\])(?: range)?>", re.IGNORECASE)
 CODES = re.compile(r"Codes?: (.*)", re.DOTALL)
 CODE = re.compile(r"``([a-z-]+)``(?: \(((?:[^()]|\([^()]*\))*)\))?")
 
@@ -87,7 +86,7 @@ def room_pages() -> Iterator[tuple[str, str]]:
     for room in ROOMS:
         module = importlib.import_module(room)
         names = [name for name in getattr(module, "__all__", _classes(module)) if not name.startswith("__")]
-        lines = [f"# {room}", "", _docstring(module)]
+        lines = [f"# {room}", "", inspect.getdoc(module) or ""]
         elsewhere, here = [], []
         for name in names:
             value = getattr(module, name)
@@ -100,14 +99,6 @@ def room_pages() -> Iterator[tuple[str, str]]:
         if elsewhere:
             lines += ["", f"Names that are also on other pages: {', '.join(elsewhere)}."]
         yield room, "\n".join([*lines, *here]) + "\n"
-
-
-def _docstring(module: Any) -> str:
-    """The docstring of a module as it is in the source.
-
-    ``inspect.getdoc`` takes away the margin of an indented block if nothing else follows the first line.
-    """
-    return ast.get_docstring(ast.parse(inspect.getsource(module)), clean=False) or ""
 
 
 def _classes(module: Any) -> list[str]:
