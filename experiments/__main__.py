@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.catalogue import EXPERIMENTS
+from experiments.citing import citation
 from experiments.drawing import draw
 from experiments.findings import Experiment, Findings
 from experiments.writing import markdown, smaller, text
@@ -80,7 +81,8 @@ def command(
         findings = experiment.run(size, _watched)
         wall = time.perf_counter() - start
         complain(f"{experiment.name}: {wall:.1f} s")
-        fields = {"name": experiment.name, "title": experiment.title, "scale": size, "wall": wall}
+        fields: dict[str, Any] = {"name": experiment.name, "title": experiment.title, "scale": size}
+        fields |= {"wall": wall, "paper": citation(experiment.name)}
         reports.append(fields | findings.to_json())
         if out is not None:
             _write(experiment, findings, reports[-1], size, out)
@@ -126,7 +128,8 @@ def _write(
     written[0].write_text(markdown(experiment, findings, scale), encoding="utf-8")
     written[1].write_text(json_text.dumps(fields, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     if findings.charts:
-        written += draw(findings.charts, path.with_suffix(".png"))
+        remark = smaller(experiment, scale) if scale != 1 else None
+        written += draw(findings.charts, path.with_suffix(".png"), citation(experiment.name), remark)
     for each in written:
         complain(f"{each}: written")
 

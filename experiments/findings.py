@@ -7,10 +7,11 @@ paper's.  A bar, the required value of a figure, is judged only in a run at the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 Cell: TypeAlias = int | float | str | None
+Points: TypeAlias = tuple[tuple[float | str, float], ...]
 Item = TypeVar("Item")
 
 
@@ -42,7 +43,9 @@ class Chart:
     title: str
     across: str
     up: str
-    series: Mapping[str, tuple[tuple[float | str, float], ...]]
+    series: Mapping[str, Points]
+    paper: Mapping[str, Points] = field(default_factory=dict)
+    """The points that the text of the paper gives, under the name of the series that they belong to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,11 @@ class Experiment:
     def judges(self, scale: float) -> bool:
         """Whether a run at this scale is large enough for bars to be judged."""
         return scale >= self.usual
+
+
+def printed_numbers(printed: Mapping[Item, str]) -> tuple[tuple[Item, float], ...]:
+    """The points of a paper for a chart: cells of a table that are a number, not "over 30" or "none"."""
+    return tuple((x, float(text)) for x, text in printed.items() if text.isdecimal())
 
 
 def scaled(size: int, scale: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from experiments.citing import citation
 from experiments.findings import Cell, Experiment, Findings, Table
 
 
@@ -31,6 +32,7 @@ def smaller(experiment: Experiment, scale: float) -> str:
 
 def _lines(experiment: Experiment, findings: Findings, scale: float) -> Iterator[str]:
     yield f"# {experiment.title}"
+    yield from ("", f"{citation(experiment.name)}.")
     if scale != 1:
         yield from ("", smaller(experiment, scale))
     for table in findings.tables:

@@ -4,23 +4,58 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import getdoc, isclass, isroutine
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def checking() -> ModuleType:
-    spec = spec_from_file_location("checking", ROOT / "tools/site/checking.py")
+def tool(name: str) -> ModuleType:
+    """A module of ``tools/site``, which is not a package."""
+    spec = spec_from_file_location(name, ROOT / f"tools/site/{name}.py")
     assert spec
     assert spec.loader
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def room_names() -> tuple[str, ...]:
+    """The rooms that have a page in the reference."""
+    return tool("reference").ROOMS
+
+
+@pytest.fixture(scope="module")
+def checking() -> ModuleType:
+    return tool("checking")
+
+
+@pytest.mark.parametrize("room", room_names())
+def test_every_name_of_the_reference_has_a_docstring(room: str) -> None:
+    """The reference is made from docstrings, so a class, method or property without one is not in it."""
+    module = import_module(room)
+    public = {name: getattr(module, name) for name in getattr(module, "__all__", vars(module))}
+    ours = {
+        name: value
+        for name, value in public.items()
+        if not name.startswith("_")
+        and (isroutine(value) or isclass(value))
+        and (value.__module__ or "").startswith("twigcast.")
+    }
+    members = {
+        f"{name}.{member}": getattr(value, member)
+        for name, value in ours.items()
+        if isclass(value)
+        for member, raw in vars(value).items()
+        if not member.startswith("_")
+        and isinstance(raw, FunctionType | property | classmethod | staticmethod)
+    }
+    assert [name for name, value in (ours | members).items() if not getdoc(value)] == []
 
 
 @pytest.mark.slow

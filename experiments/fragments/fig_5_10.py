@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from experiments.findings import Bar, Experiment, Findings, Watch
 from experiments.fragments.documents import MADE, dblp, xmark
 from experiments.fragments.trials import NF, Method, Trials, by_query, chart
+
+PAPER_SAVED = 0.95
+"""What PL_R saves of the time of NF on Q2."""
 
 
 def run(scale: float, watch: Watch) -> Findings:
@@ -27,7 +32,11 @@ def run(scale: float, watch: Watch) -> Findings:
             f"Whole document and fragments: {feed.name}, {feed.elements:,} elements, {len(parts)} fragments"
         )
         tables.append(by_query(title, found, why, base=NF))
-        charts.append(chart(f"NF and PL_R on {feed.name}", found))
+        drawn = chart(f"NF and PL_R on {feed.name}", found)
+        if "Q2" in feed.queries:
+            saved = (("Q2", (1 - PAPER_SAVED) * found[NF]["Q2"].milliseconds),)
+            drawn = replace(drawn, paper={"PL_R": saved})
+        charts.append(drawn)
         slower = sum(
             found["PL_R"][query].milliseconds > found[NF][query].milliseconds for query in feed.queries
         )

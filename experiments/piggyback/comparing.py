@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from experiments.findings import Bar, Cell, Chart, Findings, Table, Watch
+from experiments.findings import Bar, Cell, Chart, Findings, Table, Watch, printed_numbers
 from experiments.piggyback.networks import (
     BANDWIDTH,
     LONG,
@@ -94,6 +94,7 @@ def charts(title: str, variants: Sequence[Variant], reports: Reports) -> tuple[C
                 )
                 for variant in variants
             },
+            {each.label: points for each in variants if (points := printed_numbers(each.printed))},
         )
         for name in MODELS
     )

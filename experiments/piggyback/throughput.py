@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
+from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, printed_numbers, scaled
 from experiments.piggyback.comparing import Reports, Variant, found, simulate_all
 from experiments.piggyback.networks import LOAD, LONG, MODEL, PARTS, ROWS, USUAL, schema, setting
 from experiments.piggyback.pairs import RouterPair
@@ -41,6 +41,7 @@ def run(scale: float, watch: Watch) -> Findings:
                     each: tuple((part, _ratio(reports, "paper", each, part)) for part in PARTS)
                     for each in (LONG, "L+t")
                 },
+                {LONG: printed_numbers(PRINTED)},
             )
         ],
         list(reports.values()),

@@ -42,6 +42,10 @@ def run(scale: float, watch: Watch) -> Findings:
                 "document, by share",
                 "% of its bytes",
                 {"ours": tuple((number, share) for number, share in enumerate(shares, 1))},
+                {
+                    "paper: the largest": ((len(shares), 32.0),),
+                    "paper: most are about": ((1, 5.0), (len(shares) - 3, 5.0)),
+                },
             ),
         ),
         (

@@ -8,6 +8,7 @@ from experiments.rewriting.feeds import OF_DIALECTS
 from experiments.rewriting.networks import (
     ROUTERS,
     gain,
+    gain_chart,
     table,
 )
 
@@ -36,7 +37,10 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
             ),
         ),
-        (bandwidth_chart("Figure 6.7(b)", found, ("SDR", "NDDR", "EDRR", "LDRR")),),
+        (
+            bandwidth_chart("Figure 6.7(b)", found, ("SDR", "NDDR", "EDRR", "LDRR")),
+            gain_chart("Figure 6.7(b)", "bandwidth", found, PAPER),
+        ),
         (
             *(
                 Bar(f"NDDR better than SDR at {name}, %", gain(found[name]), "≥", BARS[name])

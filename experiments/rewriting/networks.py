@@ -16,7 +16,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from experiments.findings import Cell, Table
+from experiments.findings import Cell, Chart, Table, printed_numbers
 from experiments.rewriting.feeds import FeedDocument, catalogue, subscriptions
 from twigcast.errors import ExtraError
 from twigcast.pattern import parse
@@ -123,6 +123,17 @@ def table(title: str, column: str, rows: dict[str, dict[str, Outcome]], paper: d
             )
     columns = (column, "approach", "T_q ms", "T_t ms", "T ms", "NDDR better by %", "paper %")
     return Table(title, columns, tuple(cells), (WHY_FASTER, WHY_PYTHON))
+
+
+def gain_chart(title: str, column: str, rows: dict[str, dict[str, Outcome]], paper: dict[str, str]) -> Chart:
+    """The gain of NDDR over SDR at each point, beside the paper's where it prints a number."""
+    return Chart(
+        f"{title}: gain of NDDR over SDR",
+        column,
+        "%",
+        {"ours": tuple((name, gain(found)) for name, found in rows.items())},
+        {"paper": numbers} if (numbers := printed_numbers(paper)) else {},
+    )
 
 
 _APPROACHES: dict[str, Approach] = {"SDR": "SDR", "NDDR": "NDDR_router", "NDDR_data": "NDDR_data"}

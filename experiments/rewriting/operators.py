@@ -71,7 +71,9 @@ def run(scale: float, watch: Watch) -> Findings:
                 {
                     name: tuple((kind, float(each[kind])) for kind in PROPORTIONS)
                     for name, each in sets.items()
+                    if each is not paper
                 },
+                {"paper, 40 catalogues": tuple((kind, float(paper[kind])) for kind in PROPORTIONS)},
             ),
         ),
         (Bar("operators of 40 dialects", _all(made), "=", 148),),

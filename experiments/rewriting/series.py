@@ -11,6 +11,7 @@ from experiments.rewriting.networks import (
     Outcome,
     Setting,
     gain,
+    gain_chart,
     responses,
     table,
 )
@@ -51,6 +52,7 @@ def figure(
                         for name in ("SDR", "NDDR", "EDRR", "LDRR")
                     },
                 ),
+                gain_chart(title, column, found, paper),
             ),
             (
                 *(Bar(f"NDDR better than SDR, {p}, %", gain(found[p]), "≥", bars[p]) for p in bars),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from experiments.findings import Bar, Experiment, Findings, Table, Watch, scaled
+from experiments.findings import Bar, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.rewriting.feeds import OF_DIALECTS, small_feed, subscriptions
 from twigcast.filtering import Index
 
@@ -70,7 +70,21 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
             ),
         ),
-        (),
+        (
+            Chart(
+                "Table 6.2: documents for each user",
+                "subscriptions",
+                f"documents of {DOCUMENTS}",
+                {
+                    name: tuple((f"P = {row[0]:,}", row[place]) for row in rows)
+                    for name, place in (("with rewriting", 1), ("without", 3))
+                },
+                {
+                    name: tuple((f"P = {row[0]:,}", row[place]) for row in rows)
+                    for name, place in (("with rewriting", 2), ("without", 4))
+                },
+            ),
+        ),
         (
             Bar("times the documents, smallest", min(row[5] for row in rows), "≥", 6),
             Bar("recall, smallest", min(row[7] for row in rows), "=", 1.0),

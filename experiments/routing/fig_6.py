@@ -76,6 +76,7 @@ def run(scale: float, watch: Watch) -> Findings:
                         for name, each in grown.items()
                     },
                 },
+                {f"set {name}": ((SIZE, PAPER[name] / 100 * SIZE),) for name in SETS} if size == SIZE else {},
             ),
         ),
         (

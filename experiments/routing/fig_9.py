@@ -105,6 +105,7 @@ def run(scale: float, watch: Watch) -> Findings:
                     "one router": tuple((each.degree, each.percent) for each in router),
                     "7 routers": tuple((each.degree, each.percent) for each in network),
                 },
+                {"paper: at most": ((ASKED, PAPER),)},
             ),
         ),
         (

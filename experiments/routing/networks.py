@@ -116,11 +116,13 @@ def chart(title: str, reports: Sequence[Report], paper: Mapping[str, tuple[int, 
     """Messages by strategy, as parts of those without any technique."""
     first = reports[0].total
     most = next(iter(paper.values()))[0]
-    series: dict[str, tuple[tuple[float | str, float], ...]] = {
-        "ours": tuple((report.name, report.total / first) for report in reports),
-        "paper": tuple((name, messages / most) for name, (messages, _) in paper.items()),
-    }
-    return Chart(title, "", "messages, of those without any technique", series)
+    return Chart(
+        title,
+        "",
+        "messages, of those without any technique",
+        {"ours": tuple((report.name, report.total / first) for report in reports)},
+        {"paper": tuple((name, messages / most) for name, (messages, _) in paper.items())},
+    )
 
 
 def bars(reports: Sequence[Report]) -> tuple[Bar, ...]:

@@ -44,9 +44,9 @@ class PatternError(TwigcastError):
     ``hint`` says how to repair it, where that is not obvious; of XPath that is outside the language,
     ``expected`` is the accepted way to write it.
 
-    Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix``,
-    ``never-matches`` (no document can satisfy it), ``too-complex`` (beyond a limit), ``character`` (one
-    that XML does not allow).
+    Codes: ``syntax`` (not XPath), ``unsupported`` (XPath, but outside the language), ``unbound-prefix`` (a
+    prefix that is bound to no namespace), ``never-matches`` (no document can satisfy it), ``too-complex``
+    (beyond a limit), ``character`` (one that XML does not allow).
     """
 
     def __init__(
@@ -76,11 +76,15 @@ class PatternError(TwigcastError):
 class DocumentError(TwigcastError):
     """A document that cannot be read, with line and column (both from 1) and byte offset (from 0).
 
-    Codes: ``malformed``, ``truncated``, ``encoding``, ``empty``, ``too-large``, ``too-deep``,
-    ``too-many-attributes``, ``too-costly``, ``entity-expansion``, ``external-entity``,
-    ``undeclared-entity``, ``namespace``, ``rewriting-expansion`` (a mapping copies too much of it),
-    ``no-mapping`` (its root element has no mapping), ``parts-too-large`` (the document can be read, but the
-    parts that a subscription selects exceed a limit).
+    Codes: ``malformed`` (not well-formed), ``truncated`` (it ends too early), ``encoding`` (bytes that its
+    encoding does not have, or an unknown encoding), ``empty`` (nothing but white space), ``too-large`` (more
+    bytes than the limit), ``too-deep`` (elements nested deeper than the limit), ``too-many-attributes``
+    (more of them on an element than the limit), ``too-costly`` (matching it takes too many steps),
+    ``entity-expansion`` (its entities expand beyond a limit), ``external-entity`` (it refers to something
+    outside, which is never read), ``undeclared-entity`` (it refers to an entity without a declaration),
+    ``namespace`` (a prefix without a declaration, or a wrong one), ``rewriting-expansion`` (a mapping copies
+    too much of it), ``no-mapping`` (its root element has no mapping), ``parts-too-large`` (the document can
+    be read, but the parts that a subscription selects exceed a limit).
     """
 
     def __init__(self, message: str, *, code: str, line: int = 1, column: int = 1, offset: int = 0) -> None:

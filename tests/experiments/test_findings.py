@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from experiments.findings import Bar, Chart, Experiment, Findings, Table, scaled, unwatched
+from experiments.findings import Bar, Chart, Experiment, Findings, Table, printed_numbers, scaled, unwatched
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ def test_a_bar_is_met_or_not(value: float, relation: str, limit: float, met: boo
 def test_a_size_is_scaled_to_one_at_least() -> None:
     """A small part of little is still something."""
     assert (scaled(1000, 0.1), scaled(16, 0.01)) == (100, 1)
+
+
+def test_only_plain_numbers_of_a_paper_are_points() -> None:
+    """A chart cannot show "over 30"."""
+    assert printed_numbers({0.25: "15", 0.5: "20 to 25", 1.0: "over 30"}) == ((0.25, 15.0),)
 
 
 def test_rows_have_names_in_json() -> None:

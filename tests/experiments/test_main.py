@@ -36,8 +36,8 @@ def put(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             assert list(watch("counting", range(3), 3)) == [0, 1, 2]
             return findings
 
-        made = experiments.Experiment("a/quick", "A test", measure, minutes=1)
-        monkeypatch.setitem(experiments.EXPERIMENTS, "a/quick", made)
+        made = experiments.Experiment("routing/quick", "A test", measure, minutes=1)
+        monkeypatch.setitem(experiments.EXPERIMENTS, "routing/quick", made)
 
     return put
 
@@ -51,7 +51,7 @@ def test_the_list_has_every_name(run: Any) -> None:
 def test_a_table_stands_with_its_reasons_and_bars(run: Any, put: Any) -> None:
     """The paper's figures beside ours, why they differ, and a missed bar that is no failure."""
     put()
-    done = run("a/quick")
+    done = run("routing/quick")
     assert done.exit_code == 0
     rows = [line.split() for line in done.lines]
     assert ["A", "1,234", "0.5"] in rows
@@ -63,7 +63,7 @@ def test_a_table_stands_with_its_reasons_and_bars(run: Any, put: Any) -> None:
 def test_a_smaller_run_says_so(run: Any, put: Any) -> None:
     """The output says that the run is smaller, and no bar is judged."""
     put()
-    done = run("a/quick", "--scale", 0.5)
+    done = run("routing/quick", "--scale", 0.5)
     assert "A run at 0.5 of the paper's size" in done.stdout
     assert "MISSED" not in done.stdout
 
@@ -71,8 +71,8 @@ def test_a_smaller_run_says_so(run: Any, put: Any) -> None:
 def test_json_has_everything(run: Any, put: Any) -> None:
     """Nothing else is on stdout."""
     put()
-    (result,) = json.loads(run("a/quick", "--json").stdout)["results"]
-    assert (result["name"], result["scale"]) == ("a/quick", 1.0)
+    (result,) = json.loads(run("routing/quick", "--json").stdout)["results"]
+    assert (result["name"], result["scale"]) == ("routing/quick", 1.0)
     assert result["tables"][0]["rows"] == [{"set": "A", "rows": 1234, "paper": 0.5}]
 
 
@@ -81,21 +81,36 @@ def test_files_are_written_on_demand(run: Any, put: Any, tmp_path: Path) -> None
     pytest.importorskip("matplotlib")
     put()
     folder = tmp_path / "new" / "results"
-    assert run("a/quick", "--out", folder).exit_code == 0
+    assert run("routing/quick", "--out", folder).exit_code == 0
     assert {path.name for path in folder.iterdir()} == {
-        f"a-quick.{suffix}" for suffix in ("md", "json", "png", "svg")
+        f"routing-quick.{suffix}" for suffix in ("md", "json", "png", "svg")
     }
+
+
+def test_the_picture_of_a_scaled_run_says_so(
+    run: Any, put: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A picture has its citation, and the remark if it is of a smaller run."""
+    put()
+    drawn: list[tuple[Any, ...]] = []
+    monkeypatch.setattr("experiments.__main__.draw", lambda *told: drawn.append(told[2:]) or ())
+    run("routing/quick", "--out", tmp_path)
+    run("routing/quick", "--out", tmp_path, "--scale", "0.1")
+    (citation, full), (_, smaller) = drawn
+    assert citation.endswith("Routing of XML and XPath Queries in Data Dissemination Networks")
+    assert full is None
+    assert smaller.startswith("A run at 0.1 of the paper's size")
 
 
 def test_a_wrong_answer_is_a_failure(run: Any, put: Any) -> None:
     """The exit code is 1 and stderr says what was wrong."""
     put(wrong=("a delivery is missing",))
-    done = run("a/quick")
+    done = run("routing/quick")
     assert done.exit_code == 1
-    assert "wrong answer: a/quick: a delivery is missing" in done.stderr
+    assert "wrong answer: routing/quick: a delivery is missing" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("a/quick", "--scale", "0")])
+@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("routing/quick", "--scale", "0")])
 def test_what_cannot_be_run_is_refused(run: Any, put: Any, arguments: tuple[str, ...]) -> None:
     """No name, an unknown name, nothing of an experiment."""
     put()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.citing import citation
 from experiments.findings import Bar, Cell, Experiment, Findings, Table
 from experiments.writing import markdown, text
 
@@ -11,7 +12,7 @@ FINDINGS = Findings(
     (Table("Rows", ("set", "rows"), (("A", 12345), ("B", None)), ("They differ.",)),),
     bars=(Bar("rows", 3.0, "≤", 2.0),),
 )
-EXPERIMENT = Experiment("a/b", "It", lambda scale, watch: FINDINGS, minutes=1)
+EXPERIMENT = Experiment("routing/table-9", "It", lambda scale, watch: FINDINGS, minutes=1)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ def test_a_page_has_tables_reasons_and_bars() -> None:
     """Numbers stand to the right; a missed bar is shown as missed."""
     assert markdown(EXPERIMENT, FINDINGS, 1.0).splitlines() == [
         "# It",
+        "",
+        f"{citation('routing/table-9')}.",
         "",
         "## Rows",
         "",

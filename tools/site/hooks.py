@@ -72,6 +72,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return text + LINK.sub(rewritten, markdown[position:])
 
 
+def on_post_build(config: Any) -> None:
+    """Remove the page for addresses that do not exist, which only works at the root of a host."""
+    (Path(config.site_dir) / "404.html").unlink(missing_ok=True)
+
+
 def _with_pages(entries: list[Any], pages: dict[str, list[Any]]) -> list[Any]:
     """A part of the navigation in which folders are replaced by lists of pages."""
     made = []

@@ -31,6 +31,7 @@ ROOMS = (
     "twigcast.routing",
 )
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)[^\]]*\]")
+PYTHON_TYPE = re.compile(r"<(?:bool|float|int|path|str|list\[\w+\])(?: range)?>", re.IGNORECASE)
 CODES = re.compile(r"Codes?: (.*)", re.DOTALL)
 CODE = re.compile(r"``([a-z-]+)``(?: \(((?:[^()]|\([^()]*\))*)\))?")
 
@@ -66,8 +67,13 @@ def error_page() -> str:
         codes = CODES.search(docstring)
         lines += ["", f"## {name}", "", CODES.sub("", docstring).strip(), ""]
         rows = CODE.findall(" ".join(codes[1].split())) if codes else [(error.code, "")]
-        lines += ["| code | meaning |", "|---|---|"]
-        lines += [f"| `{code}` | {meaning} |" for code, meaning in rows]
+        if any(meaning for _, meaning in rows):
+            lines += ["| code | meaning |", "|---|---|"]
+            lines += [f"| `{code}` | {meaning} |" for code, meaning in rows]
+        else:
+            lines += [
+                f"{'Codes' if len(rows) > 1 else 'Code'}: {', '.join(f'`{code}`' for code, _ in rows)}."
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -97,7 +103,9 @@ def room_pages() -> Iterator[tuple[str, str]]:
 
 def _classes(module: Any) -> list[str]:
     return [
-        name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__
     ]
 
 
@@ -126,11 +134,16 @@ def _command_lines(name: str, command: Any) -> Iterator[str]:
         if any(records):
             yield from ("", f"| {kind} | meaning |", "|---|---|")
             yield from (
-                f"| `{_cell(names)}` | {_cell(_plain(text))} |" for names, text in filter(None, records)
+                f"| `{_usage(names)}` | {_cell(_plain(text))} |" for names, text in filter(None, records)
             )
     examples = [line.strip() for line in _plain(command.epilog or "").splitlines() if line.startswith(" ")]
     if examples:
         yield from ("", "```console", *(f"$ {line}" for line in examples), "```")
+
+
+def _usage(names: str) -> str:
+    """The names of an option with its placeholder, without a type of Python."""
+    return " ".join(PYTHON_TYPE.sub("", names).split())
 
 
 def _cell(text: str) -> str:

@@ -55,6 +55,7 @@ class CoveringIndex:
         return item in self._items
 
     def add(self, item: Summary) -> None:
+        """Add a pattern."""
         self._items[item] = self._added
         self._added += 1
         self._most = max(self._most, item.most)
@@ -62,6 +63,7 @@ class CoveringIndex:
             self._file(item)
 
     def discard(self, item: Summary) -> None:
+        """Remove a pattern that was added."""
         del self._items[item]
         if self._trie is None:
             return

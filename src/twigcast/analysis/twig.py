@@ -54,6 +54,7 @@ class Twig:
 
     @property
     def height(self) -> int:
+        """The number of nodes on the longest path down."""
         return 1 + max((branch.height for branch in self.branches), default=0)
 
     def below(self) -> Iterator[Twig]:

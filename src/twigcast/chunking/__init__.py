@@ -1,9 +1,11 @@
 """Chunking: one huge document, cut by what its queries ask for, in one pass and in bounded memory.
 
-scheme = plan(queries, read_dtd("auction.dtd"))    where to cut; or plan(queries, profile=profile(blocks))
-print(scheme)                                      a picture of it
-for answer in run(document, scheme): ...           answers with byte ranges of the document
-cut = chunk(document, scheme, "chunks")            the chunks as files
+A plan says where to cut, and is used for any number of documents:
+
+    scheme = plan(queries, read_dtd("auction.dtd"))    where to cut; or plan(queries, profile=profile(blocks))
+    print(scheme)                                      a picture of it
+    for answer in run(document, scheme): ...           answers with byte ranges of the document
+    cut = chunk(document, scheme, "chunks")            the chunks as files
 """
 
 from twigcast.chunking.answers import Answer, PartOfChunk, PartRunner, QueryFailure

@@ -79,6 +79,7 @@ class Shift:
 
     @classmethod
     def of(cls, prolog: bytes | None) -> Shift:
+        """The shift of a record that was read after this prolog."""
         return cls(len(prolog), _replaced(prolog)) if prolog else cls(0, 0)
 
     def start(self, offset: int) -> int:

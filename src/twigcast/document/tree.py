@@ -43,10 +43,12 @@ class Document:
 
     @property
     def root(self) -> Element:
+        """The root element."""
         return next(elements(self))
 
     @property
     def end(self) -> int:
+        """The number of bytes of the document."""
         return len(self.body)
 
     def sources(self, node: Node) -> list[Node]:

@@ -45,10 +45,14 @@ class Rewriting(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the mapping."""
+        ...
 
     @property
-    def reference(self) -> str: ...
+    def reference(self) -> str:
+        """The name with a hash of the mapping."""
+        ...
 
     @property
     def root(self) -> tuple[str, str]:
@@ -56,9 +60,13 @@ class Rewriting(Protocol):
         ...
 
     @property
-    def plan(self) -> bytes: ...
+    def plan(self) -> bytes:
+        """The mapping as the kernel reads it."""
+        ...
 
-    def apply(self, document: Document, limits: DocumentLimits | None = None) -> Document: ...
+    def apply(self, document: Document, limits: DocumentLimits | None = None) -> Document:
+        """Rewrite a document."""
+        ...
 
 
 Rewritings: TypeAlias = Rewriting | Iterable[Rewriting]

@@ -173,6 +173,7 @@ class Opening:
 
     @classmethod
     def of(cls, text: bytes, codec: str = "utf_8") -> Opening:
+        """The opening with this text."""
         return cls(text, blake2b(text, digest_size=16).hexdigest(), codec)
 
     @classmethod
@@ -319,56 +320,70 @@ class Fragment:
 
     @property
     def doc_id(self) -> str:
+        """The id of the document."""
         return self.header.doc_id
 
     @property
     def number(self) -> int:
+        """The number of the fragment in its document, from 1."""
         return self.header.number
 
     @property
     def runs(self) -> tuple[Run, ...]:
+        """The runs of the body, in its order."""
         return self.header.runs
 
     @property
     def holes(self) -> tuple[Hole, ...]:
+        """The places within the runs that other fragments fill."""
         return self.header.holes
 
     @property
     def opening(self) -> Opening:
+        """What a parser needs of the prolog before it can read the fragment."""
         return self.header.opening
 
     @property
     def elements(self) -> int:
+        """The number of elements that begin in the fragment."""
         return self.header.elements
 
     @property
     def is_last(self) -> bool:
+        """Whether the fragment has the highest number of its document."""
         return self.header.is_last
 
     @property
     def kind(self) -> HeaderKind:
+        """The kind of the header."""
         return self.header.kind
 
     @property
     def paths(self) -> LabelPaths | None:
+        """The label paths of the elements in the fragment, if the header has them."""
         return self.header.paths
 
     @property
     def prolog(self) -> int:
+        """The number of bytes before the start tag of the root element, in the fragment that has it."""
         return self.header.prolog
 
     @property
     def starts_document(self) -> bool:
+        """Whether the fragment has the prolog and the start tag of the root element."""
         return self.header.starts_document
 
     @property
     def ends_document(self) -> bool:
+        """Whether the fragment has the end of the document."""
         return self.header.ends_document
 
     @property
     def end_hole(self) -> Hole | None:
+        """The hole at the end of a span, which the next span fills; ``None`` in any other fragment."""
         return self.header.end_hole
 
     @property
     def is_span(self) -> bool:
+        """Whether the fragment is a byte range of the document that may begin and end within elements."""
         return self.header.is_span

@@ -49,6 +49,7 @@ class NameTest(NamedTuple):
     local: str | None
 
     def admits(self, namespace: str, local: str) -> bool:
+        """Whether a name passes the test."""
         return (self.namespace is None or self.namespace == namespace) and (
             self.local is None or self.local == local
         )

@@ -1,13 +1,15 @@
 """Rewriting: documents of many schemas, matched as if they had been written in one global schema.
 
-tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element type at each place
-mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
-image = rewrite(read(body), mapping)                            a Document in the global schema
-image.sources(node)                                             the publisher's own nodes behind a node
-to_xslt(mapping)                                                a stylesheet that does the same
-rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
-derive(tree, target, pairs)                                     the operators of a matching
-Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
+The names in the order in which they are used:
+
+    tree = SchemaTree.of(read_schema("cmu.xsd"))                    each element type at each place
+    mapping = Mapping("cmu", tree, (Rename("cmu", …), …))           an ordered list of operators
+    image = rewrite(read(body), mapping)                            a Document in the global schema
+    image.sources(node)                                             the publisher's own nodes behind a node
+    to_xslt(mapping)                                                a stylesheet that does the same
+    rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
+    derive(tree, target, pairs)                                     the operators of a matching
+    Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
 
 from __future__ import annotations

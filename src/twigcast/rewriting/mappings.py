@@ -73,6 +73,7 @@ class Mappings:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the mappings."""
         return tuple(self._by_name)
 
     @property

@@ -83,6 +83,7 @@ class SchemaNode:
 
     @property
     def path_text(self) -> str:
+        """The path with ``/`` between the names."""
         return "/".join(map(str, self.path))
 
     def ancestors(self) -> Iterator[SchemaNode]:
@@ -123,6 +124,7 @@ class SchemaTree:
 
     @property
     def root(self) -> SchemaNode:
+        """The root; the first one, if there are several."""
         return self.roots[0]
 
     def __getitem__(self, key: str) -> SchemaNode:

@@ -1,11 +1,13 @@
 """Schemas: which elements and attributes documents can have, read from a DTD or XSD.
 
-graph = read_dtd("nitf.dtd")   or read_xsd("catalogue.xsd")
-graph.root                     'nitf'
-graph.children("nitf")         head once, body once
-graph.recursive                elements that can contain themselves
-write_dtd(graph)               the text of a DTD
-count_label_paths(graph, 10)   how many paths of names documents have, to a depth
+A schema is a graph of elements:
+
+    graph = read_dtd("nitf.dtd")   or read_xsd("catalogue.xsd")
+    graph.root                     'nitf'
+    graph.children("nitf")         head once, body once
+    graph.recursive                elements that can contain themselves
+    write_dtd(graph)               the text of a DTD
+    count_label_paths(graph, 10)   how many paths of names documents have, to a depth
 """
 
 from twigcast.schema.dtd import read_dtd

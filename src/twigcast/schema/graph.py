@@ -115,6 +115,7 @@ class ElementDeclaration:
 
     @property
     def has_text(self) -> bool:
+        """Whether the element may contain text."""
         return self.content in (ContentKind.MIXED, ContentKind.ANY)
 
 

@@ -1,8 +1,10 @@
 """Simulates networks of routers in virtual time, to compare costs of strategies and check deliveries.
 
-network = balanced_tree(2, 3).with_clients({"reader": "b4", "writer": "b7"})
-report = simulate(network, load, STRATEGIES["with-Adv-with-Cov"], cost=CostModel())
-report.messages, report.rows, report.delay, report.correct
+A simulation takes a network, a load and a strategy:
+
+    network = balanced_tree(2, 3).with_clients({"reader": "b4", "writer": "b7"})
+    report = simulate(network, load, STRATEGIES["with-Adv-with-Cov"], cost=CostModel())
+    report.messages, report.rows, report.delay, report.correct
 """
 
 from twigcast.routing import Network

@@ -21,11 +21,13 @@ class OneByOne(ReferenceEngine):
         self._patterns: dict[Hashable, Pattern] = {}
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
+        """Add a pattern; raises ``SubscriptionError`` if the id is in use."""
         if id in self._patterns:
             raise duplicate_id(id)
         self._patterns[id] = pattern
 
     def remove(self, id: Hashable) -> None:
+        """Remove a pattern; raises ``SubscriptionError`` if there is none of this id."""
         if id not in self._patterns:
             raise unknown_id(id)
         del self._patterns[id]

@@ -53,6 +53,7 @@ class PatternTable:
         return self._structures[id]
 
     def remove(self, id: Hashable) -> None:
+        """Remove a pattern; raises ``SubscriptionError`` if there is none of this id."""
         if id not in self._patterns:
             raise unknown_id(id)
         del self._patterns[id], self._structures[id]

@@ -48,10 +48,12 @@ class XTrie(ReferenceEngine):
         self._built: Substrings | None = None
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
+        """Add a pattern; raises ``SubscriptionError`` if the id is in use."""
         self._subscriptions.add(id, pattern)
         self._built = None
 
     def remove(self, id: Hashable) -> None:
+        """Remove a pattern; raises ``SubscriptionError`` if there is none of this id."""
         self._subscriptions.remove(id)
         self._built = None
 

@@ -51,6 +51,7 @@ class YFilter(ReferenceEngine):
         self._queries: dict[Hashable, tuple[NFAQuery, ...]] = {}
 
     def add(self, id: Hashable, pattern: Pattern) -> None:
+        """Add a pattern; raises ``SubscriptionError`` if the id is in use."""
         structure = self._subscriptions.add(id, pattern)
         self._queries[id] = tuple(_query(id, forest) for forest in twigs(structure))
         for query in self._queries[id]:
@@ -58,6 +59,7 @@ class YFilter(ReferenceEngine):
                 self._chain(leaf)[-1].accepts[leaf] = query
 
     def remove(self, id: Hashable) -> None:
+        """Remove a pattern; raises ``SubscriptionError`` if there is none of this id."""
         self._subscriptions.remove(id)
         for query in self._queries.pop(id):
             for leaf in query.leaves:

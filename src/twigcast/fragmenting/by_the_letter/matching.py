@@ -57,6 +57,7 @@ class LetterWork:
 
     @property
     def seconds(self) -> float:
+        """The time of all its parts together."""
         return self.headers + self.scheduling + self.evaluation
 
 
@@ -85,6 +86,7 @@ class ByTheLetter:
         self._compiled = None
 
     def remove(self, id: Hashable) -> None:
+        """Remove a pattern; raises ``SubscriptionError`` if there is none of this id."""
         if id not in self._queries:
             raise unknown_id(id)
         del self._queries[id]

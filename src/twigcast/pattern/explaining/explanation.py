@@ -81,6 +81,7 @@ class Explanation:
         return lines
 
     def to_dict(self) -> dict[str, object]:
+        """The explanation as values for JSON."""
         return asdict(self)
 
 

@@ -88,6 +88,7 @@ class QueryTranslator:
             self._places = None
 
     def translate(self, pattern: Pattern) -> Translation:
+        """Translate a pattern."""
         if self._places is None:
             return Translation(ANYTHING, False)
         try:

@@ -51,6 +51,7 @@ class Dialect:
 
     @property
     def name(self) -> str:
+        """The name of its mapping."""
         return self.mapping.name
 
     @property

@@ -85,6 +85,7 @@ class MappingTest:
 
     @property
     def title(self) -> str:
+        """The path of its document, or ``xml`` if the document is in the mapping file."""
         return str(self.document) if self.document is not None else "xml"
 
     def body(self) -> bytes:
