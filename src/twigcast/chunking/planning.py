@@ -184,7 +184,7 @@ class _Group:
 
     def chunk(self, number: int, prefix: Names | None, kind: ChunkKind, *, whole: bool) -> Chunk:
         needs = self.needs
-        if whole and kind != "divided":
+        if whole:
             needs = needs | {Need(exactly(prefix or ()), Keep.TREE)}
         return Chunk(
             number,
