@@ -85,6 +85,11 @@ def peak_bytes(pid: int | str = "self") -> int:
     return _status_bytes("VmHWM", pid)
 
 
+def anonymous_bytes(pid: int | str = "self") -> int:
+    """The resident memory of a process that belongs to no file; 0 if the process has ended."""
+    return _status_bytes("RssAnon", pid)
+
+
 def _status_bytes(field: str, pid: int | str) -> int:
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

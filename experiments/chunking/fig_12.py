@@ -1,4 +1,4 @@
-"""Figure 12: the time for a deployment descriptor, by the number of chunks, and its first and last answers."""
+"""Figure 12: the time for a deployment descriptor by the number of chunks, its first and its last answers."""
 
 from __future__ import annotations
 

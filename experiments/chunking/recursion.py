@@ -63,7 +63,8 @@ def run(scale: float, watch: Watch) -> Findings:
                 columns,
                 tuple(rows),
                 (
-                    "An open target is a label path with all below it, so its chunk has whole subtrees there; "
+                    "An open target is a label path with all below it, so that its chunk has whole "
+                    "subtrees there; "
                     "chunks overlap, and together they are larger than the document.",
                     "There is nothing to win by cutting such a document for such queries: the sum says so.",
                 ),

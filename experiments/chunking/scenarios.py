@@ -43,7 +43,7 @@ MEMBER_SHARES = (24, 22, 20, 18, 16)
 
 BEANS = {"message-driven": 44, "session": 162, "entity": 479}
 ASSEMBLY = {"container-transaction": 1351, "security-role": 41, "method-permission": 2583}
-"""Appendix A3: elements with their two ancestors.  It prints 497 for entity, of which the sum has no place."""
+"""Appendix A3: elements with their two ancestors.  It prints 497 for entity, which does not fit the sum."""
 RECORD_ELEMENTS = {
     "message-driven": 42,
     "session": 12,

@@ -1,0 +1,264 @@
+"""Beyond the paper: 17 queries of full XPath 1.0 on a document that lxml can hardly hold in memory.
+
+    whole      lxml parses the document and evaluates the queries
+    cutting    chunk(document, scheme, folder); the parts are files
+    worker     lxml parses part after part and evaluates the queries of its chunk
+    run        run(document, scheme): both in one process, answers with byte ranges as they are found
+    ten        the projector alone on a stream of ten times the size, which is never written
+
+Each is a process of its own.  Answers are compared by their number and by a checksum of names and texts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zlib import crc32
+
+from lxml import etree
+
+from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks
+from benchmarks.processes import anonymous_bytes, apart, peak_bytes
+from benchmarks.workloads import data
+from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
+from twigcast.chunking import ChunkQuery, Scheme, chunk, plan, run
+from twigcast.document import PART_BYTES, DocumentLimits, Projector
+from twigcast.filtering import Index
+from twigcast.schema import read_dtd
+
+BYTES = 1_000_000_000
+BLOCK = 1 << 20
+PARTS = 120
+"""Parts of the document that a run should have at least, so that a small run has several as well."""
+MEGABYTE = 1_000_000
+PERSON, ITEM = "/site/people/person", "/site/regions/europe/item"
+OPEN, CLOSED = "/site/open_auctions/open_auction", "/site/closed_auctions/closed_auction"
+QUERIES = (
+    f"{PERSON}[string-length(name) > 14]/name",
+    f"{PERSON}[translate(substring-before(emailaddress, '@'), 'abc', 'ABC') != '']/emailaddress",
+    f"{PERSON}[substring(name, 1, 1) = 'M']/name",
+    f"{PERSON}[number(profile/@income) mod 2 < 1]/profile",
+    f"{PERSON}[count(watches/watch) > count(profile/interest)]/watches",
+    f"{PERSON}[address/city = 'Tampa' or profile/age + 10 > 60]/name",
+    f"{PERSON}[profile/interest[last()]/@category = profile/interest[1]/@category]/@id",
+    f"{ITEM}[sum(quantity) > 1]/name",
+    f"{ITEM}[contains(normalize-space(description), ' gold ')]/location",
+    f"{ITEM}[mailbox/mail[position() = last()]/date]/mailbox/mail/from",
+    f"{ITEM}[string-length(normalize-space(name)) mod 3 = 0]/@id",
+    f"{OPEN}[bidder[last()]/increase > bidder[1]/increase]/current",
+    f"{OPEN}[sum(bidder/increase) > 50]/initial",
+    f"{OPEN}[count(.//keyword) > 2]/seller",
+    f"{OPEN}/bidder[following-sibling::bidder]/increase",
+    f"{CLOSED}[price * quantity > 100]/price",
+    f"{CLOSED}[floor(price) = round(price)]/itemref",
+)
+SUBSCRIPTIONS = (f"{PERSON}[profile/age]/name", f"{ITEM}[quantity > 1]/name", f"{OPEN}[bidder/increase > 20]")
+"""Queries of the language of subscriptions, for the line of ``Index``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What one process used and found."""
+
+    cpu: float
+    seconds: float
+    peak: int
+    anonymous: int = 0
+    before: int = 0
+    """Anonymous memory when the work began: the interpreter with its modules, the plan."""
+    first: float = 0.0
+    parts: int = 0
+    answers: tuple[tuple[int, int], ...] = ()
+    """Of each query the number of its answers and the sum of their checksums."""
+
+
+def scheme_of(texts: Sequence[str] = QUERIES) -> Scheme:
+    """The plan, by XMark's DTD; ``following-sibling`` is below its record, which ``within`` says."""
+    queries = [
+        ChunkQuery(number, text, engine="lxml", within=OPEN if "following-sibling" in text else "")
+        for number, text in enumerate(texts)
+    ]
+    return plan(queries, read_dtd(data("xmark/auction.dtd"), "site"))
+
+
+def run_experiment(scale: float, watch: Watch) -> Findings:
+    """Generate the document in the folder for temporary files, and measure each way in its own process."""
+    size = round(BYTES * scale)
+    part_bytes = max(4096, min(PART_BYTES, size // PARTS))
+    used: dict[str, Used] = {}
+    with TemporaryDirectory(prefix="twigcast-large-") as name:
+        folder = Path(name)
+        path = folder / "document.xml"
+        with path.open("wb") as file:
+            file.writelines(auction_blocks(size / PUBLISHED_BYTES))
+        size = path.stat().st_size
+        steps: dict[str, Callable[[], Used]] = {
+            "cutting": lambda: apart(cutting, path, folder / "chunks", part_bytes),
+            "worker": lambda: apart(worker, folder / "chunks"),
+            "run": lambda: apart(running, path, part_bytes),
+            "lxml, whole": lambda: apart(whole, path),
+            "Index, whole": lambda: apart(index, path),
+            "projector": lambda: apart(projecting, size / PUBLISHED_BYTES, part_bytes),
+            "projector, ten times": lambda: apart(projecting, 10 * size / PUBLISHED_BYTES, part_bytes),
+        }
+        for step in watch("ways", steps, len(steps)):
+            used[step] = steps[step]()
+    wrong = [
+        f"{QUERIES[number]}: {way} has {ours[0]:,} answers, lxml on the whole document {theirs[0]:,}"
+        for way in ("worker", "run")
+        for number, (ours, theirs) in enumerate(
+            zip(used[way].answers, used["lxml, whole"].answers, strict=True)
+        )
+        if ours[0] != theirs[0] or (way == "worker" and ours != theirs)
+    ]
+    return findings(size, part_bytes, used, wrong)
+
+
+def findings(size: int, part_bytes: int, used: dict[str, Used], wrong: list[str]) -> Findings:
+    """The tables and bars of what the processes used."""
+    lxml, cut, work, ran = (used[each] for each in ("lxml, whole", "cutting", "worker", "run"))
+    small, large = used["projector"], used["projector, ten times"]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            *(way, each.cpu, each.seconds, each.peak / MEGABYTE, each.anonymous / MEGABYTE or None),
+            each.before / MEGABYTE or None,
+            *(each.parts or None, 100 * each.first / each.seconds if each.first else None),
+            sum(count for count, _ in each.answers) or None,
+        )
+        for way, each in used.items()
+    )
+    columns = ("way", "CPU s", "s", "peak MB", "anonymous MB", "before", "parts", "first answer %", "answers")
+    why = (
+        "The document is XMark's published one with the children of its sections over and over; "
+        f"parts have {part_bytes:,} bytes.",
+        "Cutting and a worker are two processes, and their CPU times are added up for the bar; run is both "
+        "in one, and finds the byte range of each answer as well.",
+        "Index answers three other queries, of the language of subscriptions: where queries are of that "
+        "language and only the fact of a match is wanted, it needs no chunks.",
+    )
+    bars = (
+        Bar("anonymous memory while cutting, MB", cut.anonymous / MEGABYTE, "≤", 64),
+        Bar("the same, above what it was before", (cut.anonymous - cut.before) / MEGABYTE, "≤", 64),
+        Bar("the projector on ten times the bytes, anonymous MB", large.anonymous / MEGABYTE, "≤", 64),
+        Bar("the difference, MB", (large.anonymous - small.anonymous) / MEGABYTE, "≤", 8),
+        Bar("peak of a worker, of lxml on the whole", work.peak / lxml.peak, "≤", 1 / 20),
+        Bar("CPU of cutting and evaluating, of lxml on the whole", (cut.cpu + work.cpu) / lxml.cpu, "≤", 1),
+        Bar("first answer, % of the whole time of run", 100 * ran.first / ran.seconds, "≤", 2),
+        Bar("queries with other answers", len(wrong), "=", 0),
+    )
+    memory = tuple((way, each.peak / MEGABYTE) for way, each in used.items())
+    return Findings(
+        (Table(f"{len(QUERIES)} queries on {size:,} bytes", columns, rows, why),),
+        (Chart("Peak memory", "", "MB", {"peak": memory}),),
+        bars,
+        tuple(wrong),
+    )
+
+
+def cutting(path: Path, folder: Path, part_bytes: int) -> Used:
+    """Write the chunks as files."""
+    scheme, most = scheme_of(), [0]
+    before = anonymous_bytes()
+    limits = DocumentLimits(bytes=1 << 62)
+    start, cpu = time.perf_counter(), time.process_time()
+    cut = chunk(
+        blocks(path), scheme, folder, part_bytes=part_bytes, limits=limits, progress=lambda _: _note(most)
+    )
+    if cut.error is not None:
+        raise cut.error
+    parts = sum(len(each.parts) for each in cut.chunks)
+    return Used(
+        time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), max(most), before, parts=parts
+    )
+
+
+def worker(folder: Path) -> Used:
+    """Evaluate the queries of each chunk on its parts, one after the other."""
+    found = [(0, 0)] * len(QUERIES)
+    start, cpu = time.perf_counter(), time.process_time()
+    for each in scheme_of().chunks:
+        compiled = {number: etree.XPath(QUERIES[number]) for number in each.targets}
+        for part in sorted((folder / f"{each.number:02}-{each.name}").glob("*.xml")):
+            tree = etree.parse(part, etree.XMLParser(huge_tree=True))
+            for number, query in compiled.items():
+                found[number] = _added(found[number], query(tree))
+    return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), answers=tuple(found))
+
+
+def running(path: Path, part_bytes: int) -> Used:
+    """Cut and evaluate in one pass; the time of the first answer is noted."""
+    counts, first = [0] * len(QUERIES), 0.0
+    start, cpu = time.perf_counter(), time.process_time()
+    made = run(lambda: blocks(path), scheme_of(), part_bytes=part_bytes)
+    for answer in made:
+        first = first or time.perf_counter() - start
+        counts[int(str(answer.query))] += 1
+    if made.error is not None:
+        raise made.error
+    answers = tuple((count, 0) for count in counts)
+    seconds = time.perf_counter() - start
+    return Used(
+        time.process_time() - cpu, seconds, peak_bytes(), first=first, parts=made.parts, answers=answers
+    )
+
+
+def whole(path: Path) -> Used:
+    """Let lxml parse the document and evaluate the queries."""
+    start, cpu = time.perf_counter(), time.process_time()
+    tree = etree.parse(path, etree.XMLParser(huge_tree=True))
+    found = tuple(_added((0, 0), etree.XPath(text)(tree)) for text in QUERIES)
+    return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), answers=found)
+
+
+def index(path: Path) -> Used:
+    """Match the document with an index."""
+    ready = Index(limits=DocumentLimits(bytes=1 << 62))
+    ready.add_all(enumerate(SUBSCRIPTIONS))
+    start, cpu = time.perf_counter(), time.process_time()
+    ready.match(path.read_bytes())
+    return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes())
+
+
+def projecting(copies: float, part_bytes: int) -> Used:
+    """Cut a stream that is generated on the way, and drop what is cut."""
+    scheme = scheme_of()
+    divided = [each.is_divided for each in scheme.chunks]
+    projector = Projector(scheme.decisions(), divided, part_bytes, DocumentLimits(bytes=1 << 62))
+    most, parts, before = [0], 0, anonymous_bytes()
+    start, cpu = time.perf_counter(), time.process_time()
+    for block in auction_blocks(copies):
+        parts += sum(each.is_last for each in projector.feed(block))
+        _note(most)
+    projected = projector.finish()
+    if projected.error is not None:
+        raise projected.error
+    return Used(
+        time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), max(most), before, parts=parts
+    )
+
+
+def blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, a megabyte at a time."""
+    with path.open("rb", buffering=0) as file:
+        yield from iter(lambda: file.read(BLOCK), b"")
+
+
+def _note(most: list[int]) -> None:
+    most[0] = max(most[0], anonymous_bytes())
+
+
+def _added(before: tuple[int, int], answers: Iterable[Any]) -> tuple[int, int]:
+    """The number and the checksum with further answers: an element's name and text, or an attribute."""
+    count, total = before
+    for each in answers:
+        text = each if isinstance(each, str) else "".join(chain((each.tag,), each.itertext()))
+        count, total = count + 1, total + crc32(text.encode())
+    return count, total
+
+
+EXPERIMENT = Experiment("chunking/large", "A document that does not fit in memory", run_experiment, minutes=8)
