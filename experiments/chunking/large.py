@@ -12,7 +12,7 @@ Each is a process of its own.  Answers are compared by their number and by a che
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -252,7 +252,7 @@ def _note(most: list[int]) -> None:
     most[0] = max(most[0], anonymous_bytes())
 
 
-def _added(before: tuple[int, int], answers: Iterable[Any]) -> tuple[int, int]:
+def _added(before: tuple[int, int], answers: Any) -> tuple[int, int]:
     """The number and the checksum with further answers: an element's name and text, or an attribute."""
     count, total = before
     for each in answers:

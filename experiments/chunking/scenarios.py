@@ -19,6 +19,7 @@ from experiments.findings import scaled
 from twigcast.schema import ElementGraph
 from twigcast.workload import (
     DocumentOptions,
+    SubscriptionOptions,
     deployment,
     generate_documents,
     generate_subscriptions,
@@ -137,7 +138,7 @@ def deployment_queries(scenario: Scenario, amount: int, scale: float) -> list[st
 
 
 def _queries(
-    scenario: Scenario, shares: Mapping[str, int], amount: int, options: presets.SubscriptionOptions
+    scenario: Scenario, shares: Mapping[str, int], amount: int, options: SubscriptionOptions
 ) -> list[str]:
     """Draw until each kind has its share of queries with and without ``//`` and a filter."""
     whole = sum(shares.values())

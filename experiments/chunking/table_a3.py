@@ -29,7 +29,7 @@ def run(scale: float, watch: Watch) -> Findings:
     scenario = deployment_scenario(scale)
     texts = deployment_queries(scenario, QUERIES, scale)
     tables, same, off = [], 0, 0.0
-    elements = {}
+    elements: dict[str, int] = {}
     for algorithm in ALGORITHMS:
         rows: list[tuple[Cell, ...]] = []
         for chunks in watch(algorithm, PAPER, len(PAPER)):
