@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.chunking.scenarios import COUNTS, LIGHTEST_LAST, member_queries, university_scenario
-from experiments.chunking.trials import ALGORITHMS, Trials, planned
+from experiments.chunking.trials import ALGORITHMS, Trials, planned, without_chunks
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
 from twigcast.chunking import Scheme
 
@@ -18,6 +18,7 @@ def run(scale: float, watch: Watch) -> Findings:
     shares: list[tuple[Cell, ...]] = []
     rests: list[tuple[Cell, ...]] = []
     series, unlike = {}, 0
+    wholes, indexes = {}, {}
     for amount in watch("queries", COUNTS, len(COUNTS)):
         texts = member_queries(scenario, amount, 1.0)
         five = planned(scenario, texts, 5, "ours")
@@ -33,6 +34,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 unlike += sorted(LIGHTEST_LAST[amount][chunks:]) != left
             rests.append(tuple(row))
         trials.cut(scenario, texts[:100], 4, "ours")
+        wholes[amount], indexes[amount] = trials.whole(scenario, texts), trials.index(scenario, texts)
     columns = ("queries", *sorted(scenario.kinds), "with // %", "with a filter %", "different")
     return Findings(
         (
@@ -51,6 +53,7 @@ def run(scale: float, watch: Watch) -> Findings:
                 ("queries", "chunks", "paper", *ALGORITHMS),
                 tuple(rests),
             ),
+            without_chunks(wholes, indexes),
         ),
         (Chart("Queries on each kind", "", "%", series),),
         (

@@ -33,22 +33,22 @@ def run(scale: float, watch: Watch) -> Findings:
         cases = [(chunks, algorithm) for chunks in CHUNKS for algorithm in ALGORITHMS]
         for chunks, algorithm in watch(f"{amount} queries", cases, len(cases)):
             found[amount, chunks, algorithm] = trials.cut(scenario, texts, chunks, algorithm)
-    ours = {case[:2]: trial for case, trial in found.items() if case[2] == "ours"}
-    sums = {case: trial.sum / wholes[case[0]] for case, trial in ours.items()}
-    slowest = {case: trial.slowest / wholes[case[0]] for case, trial in ours.items()}
-    bars = [
-        Bar(f"{amount} queries, 5 chunks: cutting and all chunks, of the whole", sums[amount, 5], "≤", 0.5)
-        for amount in COUNTS
-    ]
-    bars += [
-        Bar("100 queries, 5 chunks: cutting and the slowest chunk", slowest[100, 5], "≤", 0.76),
-        Bar("2000 queries, 5 chunks: cutting and the slowest chunk", slowest[2000, 5], "≤", 0.29),
+    ratios = {
+        case: (trial.sum / wholes[case[0]], trial.slowest / wholes[case[0]]) for case, trial in found.items()
+    }
+    bars = (
+        *(
+            Bar(f"{amount} queries, 5 chunks: cutting and all chunks", ratios[amount, 5, "ours"][0], "≤", 0.5)
+            for amount in COUNTS
+        ),
+        Bar("100 queries, 5 chunks: cutting and the slowest chunk", ratios[100, 5, "ours"][1], "≤", 0.76),
+        Bar("2000 queries, 5 chunks: cutting and the slowest chunk", ratios[2000, 5, "ours"][1], "≤", 0.29),
         Bar("queries with other answers", len(trials.wrong), "=", 0),
-    ]
+    )  # fmt: skip
     return Findings(
         (_table(found, wholes), without_chunks(wholes, indexes)),
         tuple(_chart(amount, found, wholes, indexes) for amount in COUNTS),
-        tuple(bars),
+        bars,
         tuple(trials.wrong),
     )
 
@@ -72,8 +72,9 @@ def _table(found: Found, wholes: Mapping[int, float]) -> Table:
     why = (
         "CPU time; chunks from the slowest to the fastest.  lxml takes the place of Jaxen, and parsing is in "
         "the time of each chunk and of the whole.",
-        "The paper draws all other bars; 2,000 queries on the whole take 289,365 ms or 298,980 ms in it.",
-        "Cutting is cheap here: the paper's takes 43 % of the original of 100 queries, and therefore its sum "
+        "The paper draws all other bars; it gives the original of 2,000 queries twice, with 289,365 and with "
+        "298,980 ms.",
+        "The paper's cutting takes 43 % of the original of 100 queries, and therefore its sum "
         "is above the original.",
         "printed keeps the whole document as the potpourri, as the paper does; ours only what is looked at.",
     )

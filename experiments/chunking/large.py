@@ -1,263 +1,264 @@
-"""Beyond the paper: queries of full XPath 1.0 on auctions of 1 GB, and with ``--scale 1`` of 10 GB.
+"""Beyond the paper: 17 queries of full XPath 1.0 on a document that lxml can hardly hold in memory.
 
-    lxml, whole      one process parses the document and runs the queries     up to 1 GB only
-    cutting          ``chunk`` writes the chunks as files                     reads the document once
-    one process      ``run`` cuts, and runs the queries on each part
-    workers          the same with ``cores=4``, each process held to 512 MB of data
-    Index, whole     ``Index.match`` on the mapped file                       the queries that it accepts
+    whole      lxml parses the document and evaluates the queries
+    cutting    chunk(document, scheme, folder); the parts are files
+    worker     lxml parses part after part and evaluates the queries of its chunk
+    run        run(document, scheme): both in one process, answers with byte ranges as they are found
+    ten        the projector alone on a stream of ten times the size, which is never written
 
-Each line is a process of its own.  The document is XMark's published one, many times over, so that every
-query has so many times its answers: these are what all lines are compared with.
+Each is a process of its own.  Answers are compared by their number and by a checksum of names and texts.
 """
 
 from __future__ import annotations
 
-import resource
 import time
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from io import BytesIO
-from mmap import ACCESS_READ, mmap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 from lxml import etree
 
-from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document
-from benchmarks.processes import apart, peak_anonymous_bytes
+from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks
+from benchmarks.processes import anonymous_bytes, apart, peak_bytes
 from benchmarks.workloads import data
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
-from twigcast import DocumentLimits, Index
 from twigcast.chunking import ChunkQuery, Scheme, chunk, plan, run
-from twigcast.errors import PatternError
+from twigcast.document import PART_BYTES, DocumentLimits, Projector
+from twigcast.filtering import Index
 from twigcast.schema import read_dtd
 
-GIGABYTES = 10
-USUAL = 0.1
-MOST_OF_LXML = 1.1e9
-"""Bytes of the largest document that lxml is given: it takes more than 6 times as much memory."""
-WORKERS = 4
-WORKER_BYTES = 512 << 20
-
+BYTES = 1_000_000_000
+BLOCK = 1 << 20
+PARTS = 120
+"""Parts of the document that a run should have at least, so that a small run has several as well."""
+MEGABYTE = 1_000_000
+PERSON, ITEM = "/site/people/person", "/site/regions/europe/item"
+OPEN, CLOSED = "/site/open_auctions/open_auction", "/site/closed_auctions/closed_auction"
 QUERIES = (
-    "/site/people/person[@id = 'person0']/name",
-    "/site/open_auctions/open_auction/bidder[1]/increase",
-    "/site/open_auctions/open_auction[bidder[1]/increase * 2 <= bidder[last()]/increase]/reserve",
-    "/site/open_auctions/open_auction[count(bidder) mod 2 = 1]/reserve",
-    "/site/closed_auctions/closed_auction[price >= 40]/price",
-    "/site/closed_auctions/closed_auction[sum(quantity) > 1]/itemref",
-    "/site/regions//item/mailbox/mail[last()]/from",
-    "//annotation[author]/happiness",
-    "//emailaddress",
-    "/site/regions/australia/item/name",
-    "//item[contains(translate(description, 'GOLD', 'gold'), 'gold')]/name",
-    "/site/closed_auctions/closed_auction/annotation/description/parlist/listitem//keyword",
-    "/site/people/person[not(homepage)]/name",
-    "/site/open_auctions/open_auction[reserve * 2.2 > 100]/reserve",
-    "/site/regions//item[substring-after(location, ' ') = 'States']/name",
-    "/site/people/person[profile/@income >= 60000]/profile",
-    "//item[count(mailbox/mail) > 1]/name",
+    f"{PERSON}[string-length(name) > 14]/name",
+    f"{PERSON}[translate(substring-before(emailaddress, '@'), 'abc', 'ABC') != '']/emailaddress",
+    f"{PERSON}[substring(name, 1, 1) = 'M']/name",
+    f"{PERSON}[number(profile/@income) mod 2 < 1]/profile",
+    f"{PERSON}[count(watches/watch) > count(profile/interest)]/watches",
+    f"{PERSON}[address/city = 'Tampa' or profile/age + 10 > 60]/name",
+    f"{PERSON}[profile/interest[last()]/@category = profile/interest[1]/@category]/@id",
+    f"{ITEM}[sum(quantity) > 1]/name",
+    f"{ITEM}[contains(normalize-space(description), ' gold ')]/location",
+    f"{ITEM}[mailbox/mail[position() = last()]/date]/mailbox/mail/from",
+    f"{ITEM}[string-length(normalize-space(name)) mod 3 = 0]/@id",
+    f"{OPEN}[bidder[last()]/increase > bidder[1]/increase]/current",
+    f"{OPEN}[sum(bidder/increase) > 50]/initial",
+    f"{OPEN}[count(.//keyword) > 2]/seller",
+    f"{OPEN}/bidder[following-sibling::bidder]/increase",
+    f"{CLOSED}[price * quantity > 100]/price",
+    f"{CLOSED}[floor(price) = round(price)]/itemref",
 )
-Counts = Mapping[int, int]
+SUBSCRIPTIONS = (f"{PERSON}[profile/age]/name", f"{ITEM}[quantity > 1]/name", f"{OPEN}[bidder/increase > 20]")
+"""Queries of the language of subscriptions, for the line of ``Index``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """What one process, or the largest of some workers, took; times in seconds from its start."""
+class Used:
+    """What one process used and found."""
 
     cpu: float
-    elapsed: float
-    memory: int
-    counts: Counts | None = None
-    first: float | None = None
-    chunks: int = 0
-    written: int = 0
-    problems: list[str] = field(default_factory=list)
+    seconds: float
+    peak: int
+    anonymous: int = 0
+    before: int = 0
+    """Anonymous memory when the work began: the interpreter with its modules, the plan."""
+    first: float = 0.0
+    parts: int = 0
+    answers: tuple[tuple[int, int], ...] = ()
+    """Of each query the number of its answers and the sum of their checksums."""
 
 
-def run_large(scale: float, watch: Watch) -> Findings:
-    """Write the document, and run the queries in each way."""
-    copies = max(1, round(scale * GIGABYTES * 1e9 / PUBLISHED_BYTES))
-    expected = {number: copies * count for number, count in counted(BytesIO(auction_document(1))).items()}
-    lines: dict[str, Line] = {}
-    with TemporaryDirectory(prefix="twigcast-large-") as folder:
-        file = Path(folder) / "auctions.xml"
-        with file.open("wb") as out:
-            out.writelines(auction_blocks(copies))
-        size = file.stat().st_size
-        ways = {
-            "lxml, whole": whole_line,
-            "cutting": cutting_line,
-            "one process": one_process_line,
-            f"{WORKERS} workers": workers_line,
-            "Index, whole": index_line,
-        }
-        if size > MOST_OF_LXML:
-            del ways["lxml, whole"]
-        for name, way in watch(f"{size / 1e9:,.1f} GB", ways.items(), len(ways)):
-            lines[name] = apart(way, file)
-    wrong = [
-        f"{name}, {QUERIES[number]}: {line.counts.get(number, 0):,} answers and not {count:,}"
-        for name, line in lines.items()
-        if line.counts is not None
-        for number, count in expected.items()
-        if line.counts.get(number, 0) != count
+def scheme_of(texts: Sequence[str] = QUERIES) -> Scheme:
+    """The plan, by XMark's DTD; ``following-sibling`` is below its record, which ``within`` says."""
+    queries = [
+        ChunkQuery(number, text, engine="lxml", within=OPEN if "following-sibling" in text else "")
+        for number, text in enumerate(texts)
     ]
-    wrong += [f"{name}: {each}" for name, line in lines.items() for each in line.problems]
+    return plan(queries, read_dtd(data("xmark/auction.dtd"), "site"))
+
+
+def run_experiment(scale: float, watch: Watch) -> Findings:
+    """Generate the document in the folder for temporary files, and measure each way in its own process."""
+    size = round(BYTES * scale)
+    part_bytes = max(4096, min(PART_BYTES, size // PARTS))
+    used: dict[str, Used] = {}
+    with TemporaryDirectory(prefix="twigcast-large-") as name:
+        folder = Path(name)
+        path = folder / "document.xml"
+        with path.open("wb") as file:
+            file.writelines(auction_blocks(size / PUBLISHED_BYTES))
+        size = path.stat().st_size
+        steps: dict[str, Callable[[], Used]] = {
+            "cutting": lambda: apart(cutting, path, folder / "chunks", part_bytes),
+            "worker": lambda: apart(worker, folder / "chunks"),
+            "run": lambda: apart(running, path, part_bytes),
+            "lxml, whole": lambda: apart(whole, path),
+            "Index, whole": lambda: apart(index, path),
+            "projector": lambda: apart(projecting, size / PUBLISHED_BYTES, part_bytes),
+            "projector, ten times": lambda: apart(projecting, 10 * size / PUBLISHED_BYTES, part_bytes),
+        }
+        for step in watch("ways", steps, len(steps)):
+            used[step] = steps[step]()
+    wrong = [
+        f"{QUERIES[number]}: {way} has {ours[0]:,} answers, lxml on the whole document {theirs[0]:,}"
+        for way in ("worker", "run")
+        for number, (ours, theirs) in enumerate(
+            zip(used[way].answers, used["lxml, whole"].answers, strict=True)
+        )
+        if ours[0] != theirs[0] or (way == "worker" and ours != theirs)
+    ]
+    return findings(size, part_bytes, used, wrong)
+
+
+def findings(size: int, part_bytes: int, used: dict[str, Used], wrong: list[str]) -> Findings:
+    """The tables and bars of what the processes used."""
+    lxml, cut, work, ran = (used[each] for each in ("lxml, whole", "cutting", "worker", "run"))
+    small, large = used["projector"], used["projector, ten times"]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            *(way, each.cpu, each.seconds, each.peak / MEGABYTE, each.anonymous / MEGABYTE or None),
+            each.before / MEGABYTE or None,
+            *(each.parts or None, 100 * each.first / each.seconds if each.first else None),
+            sum(count for count, _ in each.answers) or None,
+        )
+        for way, each in used.items()
+    )
+    columns = ("way", "CPU s", "s", "peak MB", "anonymous MB", "before", "parts", "first answer %", "answers")
+    why = (
+        "The document is XMark's published one with the children of its sections over and over; "
+        f"parts have {part_bytes:,} bytes.",
+        "Cutting and a worker are two processes, and their CPU times are added up for the bar; run is both "
+        "in one, and finds the byte range of each answer as well.",
+        "Index answers three other queries, of the language of subscriptions: where queries are of that "
+        "language and only the fact of a match is wanted, it needs no chunks.",
+    )
+    bars = (
+        Bar("anonymous memory while cutting, MB", cut.anonymous / MEGABYTE, "≤", 64),
+        Bar("the same, above what it was before", (cut.anonymous - cut.before) / MEGABYTE, "≤", 64),
+        Bar("the projector on ten times the bytes, anonymous MB", large.anonymous / MEGABYTE, "≤", 64),
+        Bar("the difference, MB", (large.anonymous - small.anonymous) / MEGABYTE, "≤", 8),
+        Bar("peak of a worker, of lxml on the whole", work.peak / lxml.peak, "≤", 1 / 20),
+        Bar("CPU of cutting and evaluating, of lxml on the whole", (cut.cpu + work.cpu) / lxml.cpu, "≤", 1),
+        Bar("first answer, % of the whole time of run", 100 * ran.first / ran.seconds, "≤", 2),
+        Bar("queries with other answers", len(wrong), "=", 0),
+    )
+    memory = tuple((way, each.peak / MEGABYTE) for way, each in used.items())
     return Findings(
-        (_table(lines, size, sum(expected.values())),),
-        (_chart(lines),),
-        (*_bars(lines), Bar("queries with other answers", len(wrong), "=", 0)),
+        (Table(f"{len(QUERIES)} queries on {size:,} bytes", columns, rows, why),),
+        (Chart("Peak memory", "", "MB", {"peak": memory}),),
+        bars,
         tuple(wrong),
     )
 
 
-def _bars(lines: Mapping[str, Line]) -> tuple[Bar, ...]:
-    cutting, one, workers = lines["cutting"], lines["one process"], lines[f"{WORKERS} workers"]
-    bars = [
-        Bar("anonymous memory while cutting, MB", cutting.memory / 1e6, "≤", 64),
-        Bar(
-            "one process: first answer, of the whole time",
-            (one.first or one.elapsed) / one.elapsed,
-            "≤",
-            0.02,
-        ),
-    ]
-    if whole := lines.get("lxml, whole"):
-        bars += [
-            Bar("memory of one process, of lxml's on the whole", one.memory / whole.memory, "≤", 1 / 20),
-            Bar("memory of a worker, of lxml's on the whole", workers.memory / whole.memory, "≤", 1 / 20),
-            Bar("CPU of cutting and running, of lxml's on the whole", one.cpu / whole.cpu, "≤", 1),
-        ]
-    return tuple(bars)
-
-
-def _table(lines: Mapping[str, Line], size: int, answers: int) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *(name, line.cpu, line.elapsed, line.first, line.memory / 1e6),
-            *(line.chunks or None, line.written / 1e6 or None),
-            sum(line.counts.values()) if line.counts is not None else None,
-        )
-        for name, line in lines.items()
-    ]
-    columns = ("way", "CPU s", "s", "first answer s", "memory MB", "chunks", "chunks MB", "answers")
-    why = (
-        f"{len(QUERIES)} queries with {answers:,} answers; memory is the most anonymous memory of a process.",
-        f"Each of the {WORKERS} workers may have {WORKER_BYTES >> 20} MB of data; their CPU time is the sum.",
-        "The index takes the queries of the language of subscriptions only, and says which of them match: "
-        "it is what to use if no nodes are asked for.",
-    )
-    return Table(f"{size / 1e9:,.3g} GB", columns, tuple(rows), why)
-
-
-def _chart(lines: Mapping[str, Line]) -> Chart:
-    return Chart(
-        "Memory of one process",
-        "",
-        "MB",
-        {"memory": tuple((name, each.memory / 1e6) for name, each in lines.items())},
-    )
-
-
-def scheme() -> Scheme:
-    """The scheme for all queries, from the schema of auctions."""
-    queries = [ChunkQuery(number, text, engine="lxml") for number, text in enumerate(QUERIES)]
-    return plan(queries, read_dtd(data("xmark/auction.dtd"), "site"))
-
-
-def counted(source: Path | BytesIO) -> Counts:
-    """The number of answers of each query by lxml on a whole document."""
-    tree = etree.parse(source, etree.XMLParser(huge_tree=True))
-    return {number: len(tree.xpath(text)) for number, text in enumerate(QUERIES)}
-
-
-# Ways, each in a process of its own
-
-
-def whole_line(file: Path) -> Line:
-    """Let lxml parse the document and run the queries."""
-    start, began = time.perf_counter(), time.process_time()
-    memory, counts = peak_anonymous_bytes(lambda: counted(file))
-    return Line(time.process_time() - began, time.perf_counter() - start, memory, counts)
-
-
-def cutting_line(file: Path) -> Line:
+def cutting(path: Path, folder: Path, part_bytes: int) -> Used:
     """Write the chunks as files."""
-    planned = scheme()
-    with TemporaryDirectory(prefix="twigcast-large-") as folder:
-        start, began = time.perf_counter(), time.process_time()
-        memory, cut = peak_anonymous_bytes(
-            lambda: chunk(file, planned, Path(folder) / "chunks", limits=_ANY_SIZE)
-        )
-        problems = [str(cut.error)] if cut.error is not None else []
-        written = sum(each.bytes for each in cut.chunks)
-        return Line(
-            *(time.process_time() - began, time.perf_counter() - start, memory),
-            chunks=len(cut.chunks), written=written, problems=problems,
-        )  # fmt: skip
+    scheme, most = scheme_of(), [0]
+    before = anonymous_bytes()
+    limits = DocumentLimits(bytes=1 << 62)
+    start, cpu = time.perf_counter(), time.process_time()
+    cut = chunk(
+        blocks(path), scheme, folder, part_bytes=part_bytes, limits=limits, progress=lambda _: _note(most)
+    )
+    if cut.error is not None:
+        raise cut.error
+    parts = sum(len(each.parts) for each in cut.chunks)
+    return Used(
+        time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), max(most), before, parts=parts
+    )
 
 
-def one_process_line(file: Path) -> Line:
-    """Cut, and run the queries on each part as soon as it is whole."""
-    return _run_line(file, cores=1)
+def worker(folder: Path) -> Used:
+    """Evaluate the queries of each chunk on its parts, one after the other."""
+    found = [(0, 0)] * len(QUERIES)
+    start, cpu = time.perf_counter(), time.process_time()
+    for each in scheme_of().chunks:
+        compiled = {number: etree.XPath(QUERIES[number]) for number in each.targets}
+        for part in sorted((folder / f"{each.number:02}-{each.name}").glob("*.xml")):
+            tree = etree.parse(part, etree.XMLParser(huge_tree=True))
+            for number, query in compiled.items():
+                found[number] = _added(found[number], query(tree))
+    return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), answers=tuple(found))
 
 
-def workers_line(file: Path) -> Line:
-    """The same in four processes, none of which may have much memory."""
-    resource.setrlimit(resource.RLIMIT_DATA, (WORKER_BYTES, WORKER_BYTES))
-    return _run_line(file, cores=WORKERS)
+def running(path: Path, part_bytes: int) -> Used:
+    """Cut and evaluate in one pass; the time of the first answer is noted."""
+    counts, first = [0] * len(QUERIES), 0.0
+    start, cpu = time.perf_counter(), time.process_time()
+    made = run(lambda: blocks(path), scheme_of(), part_bytes=part_bytes)
+    for answer in made:
+        first = first or time.perf_counter() - start
+        counts[int(str(answer.query))] += 1
+    if made.error is not None:
+        raise made.error
+    answers = tuple((count, 0) for count in counts)
+    seconds = time.perf_counter() - start
+    return Used(
+        time.process_time() - cpu, seconds, peak_bytes(), first=first, parts=made.parts, answers=answers
+    )
 
 
-def _run_line(file: Path, cores: int) -> Line:
-    planned = scheme()
-    start = time.perf_counter()
-    began = _cpu_seconds()
-    found = run(file, planned, cores=cores)
-    first: list[float] = []
-
-    def count() -> Counter[int]:
-        counts: Counter[int] = Counter()
-        for answer in found:
-            if not first:
-                first.append(time.perf_counter() - start)
-            number: Any = answer.query
-            counts[number] += 1
-        return counts
-
-    memory, counts = peak_anonymous_bytes(count, of_workers=cores > 1)
-    problems = [str(each) for each in (found.error, *found.failures.values()) if each is not None]
-    return Line(
-        *(_cpu_seconds() - began, time.perf_counter() - start, memory, counts, first[0] if first else None),
-        chunks=len(planned.chunks), problems=problems,
-    )  # fmt: skip
+def whole(path: Path) -> Used:
+    """Let lxml parse the document and evaluate the queries."""
+    start, cpu = time.perf_counter(), time.process_time()
+    tree = etree.parse(path, etree.XMLParser(huge_tree=True))
+    found = tuple(_added((0, 0), etree.XPath(text)(tree)) for text in QUERIES)
+    return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), answers=found)
 
 
-def index_line(file: Path) -> Line:
-    """Find the queries that match, by an index."""
-    index = Index(limits=_ANY_SIZE)
-    for number, text in enumerate(QUERIES):
-        try:
-            index.add(number, text)
-        except PatternError:
-            continue
-    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as body:
-        start, began = time.perf_counter(), time.process_time()
-        memory, _ = peak_anonymous_bytes(lambda: index.match(body))  # type: ignore[arg-type]
-        taken = time.process_time() - began, time.perf_counter() - start
-    return Line(*taken, memory)
+def index(path: Path) -> Used:
+    """Match the document with an index."""
+    ready = Index(limits=DocumentLimits(bytes=1 << 62))
+    ready.add_all(enumerate(SUBSCRIPTIONS))
+    start, cpu = time.perf_counter(), time.process_time()
+    ready.match(path.read_bytes())
+    return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes())
 
 
-def _cpu_seconds() -> float:
-    """The CPU time of this process and of those that it started and that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+def projecting(copies: float, part_bytes: int) -> Used:
+    """Cut a stream that is generated on the way, and drop what is cut."""
+    scheme = scheme_of()
+    divided = [each.is_divided for each in scheme.chunks]
+    projector = Projector(scheme.decisions(), divided, part_bytes, DocumentLimits(bytes=1 << 62))
+    most, parts, before = [0], 0, anonymous_bytes()
+    start, cpu = time.perf_counter(), time.process_time()
+    for block in auction_blocks(copies):
+        parts += sum(each.is_last for each in projector.feed(block))
+        _note(most)
+    projected = projector.finish()
+    if projected.error is not None:
+        raise projected.error
+    return Used(
+        time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), max(most), before, parts=parts
+    )
 
 
-_ANY_SIZE = DocumentLimits(bytes=1 << 62)
+def blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, a megabyte at a time."""
+    with path.open("rb", buffering=0) as file:
+        yield from iter(lambda: file.read(BLOCK), b"")
 
-EXPERIMENT = Experiment(
-    "chunking/large", "Full XPath on a document of gigabytes", run_large, minutes=6, usual=USUAL
-)
+
+def _note(most: list[int]) -> None:
+    most[0] = max(most[0], anonymous_bytes())
+
+
+def _added(before: tuple[int, int], answers: Any) -> tuple[int, int]:
+    """The number and the checksum with further answers: an element's name and text, or an attribute."""
+    count, total = before
+    for each in answers:
+        text = each if isinstance(each, str) else "".join(chain((each.tag,), each.itertext()))
+        count, total = count + 1, total + crc32(text.encode())
+    return count, total
+
+
+EXPERIMENT = Experiment("chunking/large", "A document that does not fit in memory", run_experiment, minutes=8)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 from benchmarks.workloads import data
 from experiments.chunking.scenarios import Scenario
-from experiments.chunking.trials import Trials, fastest, planned, timed
+from experiments.chunking.trials import Trials, planned, timed
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
 from twigcast.chunking import Scheme, profile
 from twigcast.document import elements, read
@@ -37,9 +37,7 @@ def run(scale: float, watch: Watch) -> Findings:
     for kind in watch("kinds of queries", KINDS, len(KINDS)):
         options = replace(presets.SUBSCRIPTIONS[kind], seed=3, distinct=False)
         texts = list(generate_subscriptions(scenario.graph, scaled(QUERIES, scale), options))
-        planning, scheme = fastest(
-            lambda texts=texts: timed(lambda: planned(scenario, texts, CHUNKS, "ours"))
-        )
+        planning, scheme = timed(partial(planned, scenario, texts, CHUNKS, "ours"))
         whole, index = trials.whole(scenario, texts), trials.index(scenario, texts)
         trial = trials.cut(scenario, texts, CHUNKS, "ours")
         counts = targets(scheme)
@@ -63,7 +61,8 @@ def run(scale: float, watch: Watch) -> Findings:
                 columns,
                 tuple(rows),
                 (
-                    "An open target is a label path with all below it, so its chunk has whole subtrees; "
+                    "An open target is a label path with all below it, so that its chunk has whole "
+                    "subtrees there; "
                     "chunks overlap, and together they are larger than the document.",
                     "There is nothing to win by cutting such a document for such queries: the sum says so.",
                 ),

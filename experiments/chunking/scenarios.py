@@ -19,6 +19,7 @@ from experiments.findings import scaled
 from twigcast.schema import ElementGraph
 from twigcast.workload import (
     DocumentOptions,
+    SubscriptionOptions,
     deployment,
     generate_documents,
     generate_subscriptions,
@@ -43,7 +44,7 @@ MEMBER_SHARES = (24, 22, 20, 18, 16)
 
 BEANS = {"message-driven": 44, "session": 162, "entity": 479}
 ASSEMBLY = {"container-transaction": 1351, "security-role": 41, "method-permission": 2583}
-"""Appendix A3: elements with their two ancestors.  It prints 497 for entity, which its sum excludes."""
+"""Appendix A3: elements with their two ancestors.  It prints 497 for entity, which does not fit the sum."""
 RECORD_ELEMENTS = {
     "message-driven": 42,
     "session": 12,
@@ -137,7 +138,7 @@ def deployment_queries(scenario: Scenario, amount: int, scale: float) -> list[st
 
 
 def _queries(
-    scenario: Scenario, shares: Mapping[str, int], amount: int, options: presets.SubscriptionOptions
+    scenario: Scenario, shares: Mapping[str, int], amount: int, options: SubscriptionOptions
 ) -> list[str]:
     """Draw until each kind has its share of queries with and without ``//`` and a filter."""
     whole = sum(shares.values())

@@ -10,7 +10,7 @@ from experiments.chunking.scenarios import (
     member_queries,
     university_scenario,
 )
-from experiments.chunking.trials import ALGORITHMS, Trial, Trials
+from experiments.chunking.trials import ALGORITHMS, Trial, Trials, without_chunks
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
 
 ORDERS: tuple[Order, ...] = ("mixed", "in sequence")
@@ -30,6 +30,8 @@ def run(scale: float, watch: Watch) -> Findings:
         for case in watch(f"records {order}", cases, len(cases)):
             found[order, *case] = trials.cut(scenario, texts, *case)
         tables.append(_table(scenario, {case: found[order, *case] for case in cases}, scale))
+    wholes, indexes = {QUERIES: trials.whole(scenario, texts)}, {QUERIES: trials.index(scenario, texts)}
+    tables.append(without_chunks(wholes, indexes))
     size = len(university_scenario(scale, "mixed").body)
     (rest,) = found["mixed", 3, "ours"].potpourri()
     bars = (

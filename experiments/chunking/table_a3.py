@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from experiments.chunking.scenarios import deployment_queries, deployment_scenario
-from experiments.chunking.trials import ALGORITHMS, Trial, Trials
+from experiments.chunking.trials import ALGORITHMS, Trial, Trials, without_chunks
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
 
 QUERIES = 2000
@@ -29,7 +29,7 @@ def run(scale: float, watch: Watch) -> Findings:
     scenario = deployment_scenario(scale)
     texts = deployment_queries(scenario, QUERIES, scale)
     tables, same, off = [], 0, 0.0
-    elements = {}
+    elements: dict[str, int] = {}
     for algorithm in ALGORITHMS:
         rows: list[tuple[Cell, ...]] = []
         for chunks in watch(algorithm, PAPER, len(PAPER)):
@@ -44,6 +44,8 @@ def run(scale: float, watch: Watch) -> Findings:
                     off = max(off, abs(share - paper))
                 rows.append((chunks, prefix, share, paper, count, ELEMENTS[prefix] if paper else None))
         tables.append(_table(algorithm, rows))
+    wholes, indexes = {QUERIES: trials.whole(scenario, texts)}, {QUERIES: trials.index(scenario, texts)}
+    tables.append(without_chunks(wholes, indexes))
     bars = (
         Bar("printed: numbers of chunks with the prefixes of the paper, of 5", same, "=", 5),
         Bar("printed: largest difference of a share from the paper's, points", off, "≤", 1.5),

@@ -116,7 +116,7 @@ class Trials:
         """The seconds in which an index finds the queries that match the whole document."""
         index = Index()
         index.add_all(enumerate(texts))
-        matched = {texts[number] for number in index.match(scenario.body).ids}
+        matched = {texts[int(str(number))] for number in index.match(scenario.body).ids}
         for text in _some(texts):
             if (text in matched) is not bool(_starts(scenario.body, text)):
                 self.wrong.append(f"{scenario.name}, {text}: the index and lxml disagree")
@@ -172,7 +172,7 @@ def without_chunks(wholes: Mapping[int, float], indexes: Mapping[int, float]) ->
 
 
 def _chunk_trial(files: ChunkFiles, texts: Sequence[str]) -> ChunkTrial:
-    numbers = list(files.chunk.targets)
+    numbers: list[int] = list(files.chunk.targets)
     compiled = [etree.XPath(texts[number]) for number in numbers]
     bodies = [path.read_bytes() for path in files.parts]
     seconds, _ = fastest(lambda: timed(lambda: _evaluated(bodies, compiled)))
@@ -188,7 +188,7 @@ def _chunk_trial(files: ChunkFiles, texts: Sequence[str]) -> ChunkTrial:
     )
 
 
-def _evaluated(bodies: Sequence[bytes], compiled: Sequence[etree.XPath]) -> int:
+def _evaluated(bodies: Sequence[bytes], compiled: Sequence[Callable[[Any], Any]]) -> int:
     """Parse documents and evaluate queries on each; the number of nodes."""
     found = 0
     for body in bodies:
