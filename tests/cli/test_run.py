@@ -111,7 +111,9 @@ def test_the_bytes_of_a_dead_letter_come_back(pipeline_run: Ran, run: RunCommand
         json.loads, run("dead-letters", pipeline_run.pipeline, "--code", "malformed", "--json").lines
     )
     assert run("dead-letters", pipeline_run.pipeline, "--body", letter["doc_id"]).stdout == "<a><p></a>"
+    assert run("dead-letters", pipeline_run.pipeline, "--body", "feed/bad.xml").stdout == "<a><p></a>"
     assert run("dead-letters", pipeline_run.pipeline, "--body", "none").exit_code == 2
+    assert run("dead-letters", pipeline_run.pipeline, "--replace", "none", __file__).exit_code == 2
 
 
 def test_dead_letters_are_tried_again(pipeline_run: Ran, run: RunCommand) -> None:
@@ -119,9 +121,27 @@ def test_dead_letters_are_tried_again(pipeline_run: Ran, run: RunCommand) -> Non
     pipeline = pipeline_run.pipeline.with_name("higher.toml")
     pipeline.write_text(PIPELINE.replace("depth = 3", "depth = 30"))
     done = twigcast("dead-letters", pipeline, "--retry", "--code", "too-deep")
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"{pipeline.parent / 'feed' / 'deep.xml'}\tsource\n"), (
+        done.stderr
+    )
     assert "1 dead letters retried: 1 can be read now (1 deliveries), 0 cannot" in done.stderr
+    assert "1 read again from the source" in done.stderr
     assert [line.split("\t")[1] for line in run("dead-letters", pipeline).lines] == ["malformed"]
+
+
+def test_without_new_documents_a_run_names_replay(pipeline_run: Ran) -> None:
+    """A new subscriber gets past documents by a replay."""
+    done = twigcast("run", pipeline_run.pipeline)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "nothing new since batch 0" in done.stderr
+    assert f"twigcast replay {pipeline_run.pipeline}" in done.stderr
+    SubscriptionStore(pipeline_run.pipeline.parent / "subscriptions.db").subscribe("bob", "/b")
+    done = twigcast("replay", pipeline_run.pipeline, "--subscriber", "bob", "--json")
+    assert done.returncode == 0, done.stderr
+    (batch,) = map(json.loads, done.stdout.splitlines())
+    assert (batch["documents"], batch["deliveries"]) == (4, 1)
+    (file,) = (pipeline_run.pipeline.parent / "subscribers" / "bob").iterdir()
+    assert file.read_bytes() == b"<b/>"
 
 
 def test_a_function_that_fails_is_one_line(pipeline_run: Ran) -> None:
@@ -160,7 +180,9 @@ def test_a_source_that_is_not_there_is_said_before_spark_starts(
 
 
 @pytest.mark.parametrize(
-    "command", [["run"], ["run", "--stream"], ["dead-letters", "--retry"]], ids=lambda words: " ".join(words)
+    "command",
+    [["run"], ["run", "--stream"], ["dead-letters", "--retry"], ["replay"]],
+    ids=lambda words: " ".join(words),
 )
 def test_a_subscription_table_that_is_not_there_is_said_before_spark_starts(
     run: RunCommand, write: Write, tmp_path: Path, command: list[str]
@@ -200,6 +222,12 @@ def test_no_dead_letters_are_no_lines(run: RunCommand, write: Write) -> None:
     """The list is empty if there are no dead letters, also if the pipeline never ran."""
     done = run("dead-letters", write("p.toml", ""))
     assert (done.exit_code, done.stdout) == (0, "")
+
+
+def test_a_replay_refuses_a_time_that_is_none(run: RunCommand, write: Write) -> None:
+    """The error says what was expected."""
+    done = run("replay", write("p.toml", ""), "--since", "yesterday")
+    assert (done.exit_code, "such as 2031-05-06" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("options", [["--code", "x' or 1"], ["--retry", "--body", "d"]])

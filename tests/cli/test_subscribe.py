@@ -27,8 +27,19 @@ def test_a_subscription_is_in_the_table(run: RunCommand, table: Path) -> None:
     done = run(
         "subscribe", "--store", table, "--id", "ada", "--subscriber", "desk", "--deliver", "part", "//p"
     )
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "1\n", f"{table}: ada subscribed\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "1\n", f"{table}: ada added\n")
     assert SubscriptionStore(table).subscriptions() == [Subscription("ada", "//p", "desk", "part")]
+
+
+def test_what_was_done_is_said(run: RunCommand, write: Write, table: Path) -> None:
+    """A subscription is added, replaces another, or is there already; a file has the numbers of each."""
+    for xpath, said in [("//p", "added"), ("//q", "replaced"), ("//q", "is there already, unchanged")]:
+        assert run("subscribe", "--store", table, "--id", "a", xpath).stderr == f"{table}: a {said}\n"
+    file = write("s.tsv", "a\t//p\nb\t//p\nc\t//p\nd\t//[\n")
+    said = run("subscribe", "--store", table, "--file", file).stderr.splitlines()[-1]
+    assert said == f"{table}: 2 added, 1 replaced, 1 line refused"
+    said = run("subscribe", "--store", table, "--file", write("t.tsv", "a\t//p\n")).stderr
+    assert said == f"{table}: 1 unchanged\n"
 
 
 def test_who_subscribes_is_the_id_unless_it_is_said(run: RunCommand, table: Path) -> None:
@@ -100,7 +111,7 @@ def test_bad_lines_of_a_file_do_not_hide_the_others(run: RunCommand, table: Path
     assert (done.exit_code, done.stdout) == (1, "1\n")
     places = [line.split(": ")[1] for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert places == [f"{file}:1", f"{file}:2"]
-    assert "1 subscribed or changed, 2 lines refused" in done.stderr
+    assert "1 added, 2 lines refused" in done.stderr
 
 
 def test_a_name_that_a_line_cannot_have_is_refused(run: RunCommand, table: Path) -> None:

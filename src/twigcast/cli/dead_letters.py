@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
@@ -17,7 +18,6 @@ from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
 from twigcast.cli.terminal import complain, escaped, json_line, stdout
-from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
     from twigcast.spark import Pipeline
@@ -27,6 +27,7 @@ EXAMPLES = examples(
     "twigcast dead-letters news.toml --code too-large --json",
     "twigcast dead-letters news.toml --body 'feed/7.xml' > 7.xml",
     "twigcast dead-letters news.toml --retry",
+    "twigcast dead-letters news.toml --replace feed/7.xml repaired.xml",
 )
 ERROR_COLUMNS = ("code", "message", "line", "column", "offset", "subscription")
 COLUMNS = ("doc_id", *ERROR_COLUMNS, "index_version", "batch", "time")
@@ -40,12 +41,16 @@ def command(
     ] = None,
     body: Annotated[
         str | None,
-        typer.Option("--body", metavar="DOC_ID", help="Write only the bytes of one document, unchanged."),
+        typer.Option("--body", metavar="ID", help="Write only the bytes of one document, unchanged."),
     ] = None,
     retry: Annotated[
         bool,
         typer.Option("--retry", help="Match them again with the current limits and subscriptions."),
     ] = False,
+    replace: Annotated[
+        tuple[str, Path] | None,
+        typer.Option("--replace", metavar="ID FILE", help="Retry one document with the bytes of this file."),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """List the documents that a pipeline could not read, or retry them.
@@ -57,16 +62,20 @@ def command(
     With --json it is one object for each document, with its body as text (or body_base64).
 
     --retry matches the listed documents again, for example after a limit was raised, and delivers them.
+    A document that is still in the source is read again, so that a repaired one is taken; for one that is
+    gone, the bytes of the list are used. Piped, the output is the id and which of them was used.
     A retry is a batch of its own: its documents leave the list, and those that still fail are listed again.
+
+    An ID is the id in the list, a path from the current folder, or the end of a path, such as feed/7.xml.
     """
     codes = _codes(code)
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
-    if retry:
+    if retry or replace:
         if body is not None:
-            raise typer.BadParameter("--body and --retry exclude each other", param_hint="--body")
+            raise typer.BadParameter("--body excludes --retry and --replace", param_hint="--body")
         check_store(plan, pipeline)
-        _retry(plan, codes, json=json)
+        _retry(plan, codes, _replacement(plan, replace, codes), json=json)
         return
     letters = _open_letters(plan, codes)
     if body is not None:
@@ -89,7 +98,19 @@ def _codes(codes: list[str] | None) -> list[str]:
     return sorted(set(codes or ()))
 
 
-def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
+def _replacement(plan: Pipeline, replace: tuple[str, Path] | None, codes: list[str]) -> dict[str, bytes]:
+    """The bytes to use, by the whole id; an unknown id or file is an error before Spark is started."""
+    if replace is None:
+        return {}
+    from twigcast.spark import letter_id
+
+    id, file = replace
+    return {
+        letter_id((str(letter["doc_id"]) for letter in _open_letters(plan, codes)), id): file.read_bytes()
+    }
+
+
+def _retry(plan: Pipeline, codes: list[str], replace: dict[str, bytes], *, json: bool) -> None:
     """Retry the dead letters as a batch of their own, and report the result."""
     from twigcast.spark import retry, session_for, task_counts
 
@@ -99,25 +120,40 @@ def _retry(plan: Pipeline, codes: list[str], *, json: bool) -> None:
         with session_for(plan) as spark:
             display.tasks = partial(task_counts, spark)
             display.say("Retrying dead letters")
-            done = retry(spark, plan, select, on_batch=display.add)
+            done = retry(spark, plan, select, replace=replace, on_batch=display.add)
             display.tasks = None
             display.say("Stopping Spark")
-    for batch in done:
-        if json:
-            sys.stdout.write(json_line(asdict(batch)) + "\n")
+    origins = [origin for batch in done for origin in batch.origins]
+    for batch in done if json else ():
+        sys.stdout.write(json_line(asdict(batch) | {"origins": dict(batch.origins)}) + "\n")
+    if not json and not sys.stdout.isatty():
+        for id, origin in origins:
+            sys.stdout.write(f"{_one_line(id)}\t{origin}\n")
     totals = display.totals
     complain(
         f"{totals.documents:,} dead letters retried: "
         f"{totals.documents - totals.dead_letters:,} can be read now ({totals.deliveries:,} deliveries), "
         f"{totals.dead_letters:,} cannot"
     )
+    counts = Counter(origin for _, origin in origins)
+    told = [f"{counts[name]:,} {words}" for name, words in _ORIGINS.items() if counts[name]]
+    if told:
+        complain(f"  bytes         {', '.join(told)}")
+
+
+_ORIGINS = {
+    "source": "read again from the source",
+    "stored": "stored with the dead letter",
+    "replacement": "given by --replace",
+    "none": "could not be read",
+}
 
 
 def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
     """The dead letters that no retry has taken; Arrow reads the tables, without starting Spark."""
     from twigcast.spark import Journal, settled_path
 
-    retries = {batch for batch in Journal(plan.work.journal).batches() if batch < 0}
+    retries = set(Journal(plan.work.journal).retries())
     settled = {
         (row["letter_batch"], row["doc_id"])
         for row in _rows(settled_path(plan), [])
@@ -158,13 +194,13 @@ def _json(letter: dict[str, Any]) -> dict[str, Any]:
         return fields | {"body_base64": b64encode(content).decode("ascii")}
 
 
-def _write_body(letters: Iterator[dict[str, Any]], doc_id: str) -> None:
-    for letter in letters:
-        if letter["doc_id"] == doc_id:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(letter["body"] or b"")
-            return
-    raise SourceError("there is no such dead letter", code="not-found", path=doc_id)
+def _write_body(letters: Iterator[dict[str, Any]], id: str) -> None:
+    from twigcast.spark import letter_id
+
+    found = list(letters)
+    whole = letter_id((str(letter["doc_id"]) for letter in found), id)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(next(letter["body"] for letter in found if letter["doc_id"] == whole) or b"")
 
 
 def _print_table(letters: list[dict[str, Any]]) -> None:

@@ -30,6 +30,7 @@ from twigcast.cli import (
     generate,
     index,
     match,
+    replay,
     run,
     schema,
     simulate,
@@ -117,6 +118,7 @@ app.add_typer(schema.app, name="schema")
 app.command("fragment", epilog=fragment.EXAMPLES)(fragment.command)
 app.command("assemble", epilog=assemble.EXAMPLES)(assemble.command)
 app.command("run", epilog=run.EXAMPLES)(run.command)
+app.command("replay", epilog=replay.EXAMPLES)(replay.command)
 app.command("subscribe", epilog=subscribe.EXAMPLES)(subscribe.command)
 app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
 app.command("subscriptions", epilog=subscriptions.EXAMPLES)(subscriptions.command)

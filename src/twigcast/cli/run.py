@@ -66,6 +66,9 @@ def command(
     with live() as display:
         stopped = _go(plan, display, strangers, streaming=stream, json=json)
     totals = display.totals
+    if not totals.batches and not stopped:
+        _say_nothing_new(plan, pipeline)
+        return
     complain(
         f"{totals.documents:,} documents ({size(totals.bytes)}) in {totals.batches:,} batches: "
         f"{totals.deliveries:,} deliveries, {totals.dead_letters:,} dead letters"
@@ -84,15 +87,13 @@ def _go(plan: Pipeline, display: Display, strangers: StrangerShares, *, streamin
     """Run the pipeline; true if it was asked to stop before it ended by itself."""
     from twigcast.spark import session_for, start_run, stream, task_counts, wait_until_stopped
 
-    writes = json or not sys.stdout.isatty()
+    writer = BatchWriter(json=json)
 
     def show(metrics: BatchMetrics) -> None:
         display.add(metrics)
         for line in strangers.add(metrics.mappings):
             complain(line)
-        if writes:
-            sys.stdout.write(_line(metrics, json=json) + "\n")
-            sys.stdout.flush()
+        writer.write(metrics)
 
     display.say("Starting Spark")
     with session_for(plan) as spark:
@@ -100,19 +101,63 @@ def _go(plan: Pipeline, display: Display, strangers: StrangerShares, *, streamin
         display.say("Waiting for documents" if streaming else "Matching")
         query = stream(spark, plan, on_batch=show) if streaming else start_run(spark, plan, show)
         stopped = query is not None and wait_until_stopped(
-            query, lambda: display.say("Finishing the batch (Ctrl-C again to stop at once)")
+            query,
+            lambda: display.say("Finishing the batch (Ctrl-C again to stop at once)"),
+            is_unwanted=lambda: writer.is_closed,
         )
         display.tasks = None
         display.say("Stopping Spark")
+    writer.check()
     return stopped
 
 
-def _line(metrics: BatchMetrics, *, json: bool) -> str:
+class BatchWriter:
+    """Writes batches to stdout, unless that is a terminal; a reader that has left does not fail a batch."""
+
+    def __init__(self, *, json: bool) -> None:
+        self.is_closed = False
+        self._json = json
+        self._writes = json or not sys.stdout.isatty()
+
+    def write(self, metrics: BatchMetrics) -> None:
+        """Write the line of a batch."""
+        if not self._writes or self.is_closed:
+            return
+        try:
+            sys.stdout.write(batch_line(metrics, json=self._json) + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self.is_closed = True
+
+    def check(self) -> None:
+        """Raise ``BrokenPipeError`` if the reader has left."""
+        if self.is_closed:
+            raise BrokenPipeError
+
+
+def batch_line(metrics: BatchMetrics, *, json: bool) -> str:
+    """A batch as a line of the output."""
     fields = asdict(metrics)
     if json:
         return json_text.dumps(fields, ensure_ascii=False)
     return "\t".join(
         f"{value:.3f}" if isinstance(value := fields[name], float) else str(value) for name in PIPED
+    )
+
+
+def _say_nothing_new(plan: Pipeline, pipeline: Path) -> None:
+    """Say why a run had no batch, and what sends documents again."""
+    from twigcast.spark import Journal
+
+    last = max((batch for batch in Journal(plan.work.journal).batches() if batch >= 0), default=None)
+    if last is None:
+        complain(
+            f"the source has no documents: {plan.source.table or plan.source.path or plan.source.format}"
+        )
+        return
+    complain(
+        f"nothing new since batch {last}: all documents of the source were processed before\n"
+        f"  past documents for a new subscriber or sink: twigcast replay {pipeline}"
     )
 
 

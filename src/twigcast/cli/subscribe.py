@@ -20,8 +20,8 @@ from twigcast.cli.options import (
 )
 from twigcast.cli.stores import StoreFile, open_store, split_pipeline
 from twigcast.cli.subscription_lines import SubscriptionLines
-from twigcast.cli.terminal import complain
-from twigcast.pattern import Content
+from twigcast.cli.terminal import complain, plural
+from twigcast.pattern import Content, Subscription
 from twigcast.subscriptions import Format, used_bindings
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def command(
     The table "namespaces" of the pipeline file binds prefixes, too.
     A subscription keeps the bindings that it was added with.
 
+    What was done is said on stderr: added, replaced, or unchanged.
     The new version of the store is printed.
     With --file, bad lines are reported and the other lines are added; the exit code is then 1.
     """
@@ -99,16 +100,15 @@ def command(
     if not id:
         raise typer.BadParameter("a subscription needs an id", param_hint="--id")
     subscriptions, common = open_store(store, pipeline)
-    version = subscriptions.subscribe(
-        id,
-        rest[0],
-        subscriber=subscriber,
-        namespaces={**used_bindings(rest[0], common), **namespaces},
-        deliver=(deliver or DeliveredContent.document).value,
-    )
+    content: Content = "part" if deliver is DeliveredContent.part else "document"
+    bound = {**used_bindings(rest[0], common), **namespaces}
+    done = subscriptions.import_all([Subscription(id, rest[0], subscriber or id, content, bound)])
+    for refused in done.refused:
+        raise refused.error
     _remember(subscriptions, namespaces)
-    complain(f"{subscriptions.path}: {id} subscribed")
-    typer.echo(version)
+    what = "added" if done.added else "replaced" if done.replaced else "is there already, unchanged"
+    complain(f"{subscriptions.path}: {id} {what}")
+    typer.echo(done.version)
 
 
 def _subscribe_all(
@@ -132,8 +132,10 @@ def _subscribe_all(
     _remember(store, namespaces)
     lines.refuse(done.refused)
     rest = lines.report()
-    refused = f", {len(lines.bad):,} lines refused{rest}" if lines.bad else ""
-    complain(f"{store.path}: {done.added:,} subscribed or changed{refused}")
+    counts = {"added": done.added, "replaced": done.replaced, "unchanged": done.unchanged}
+    told = [f"{count:,} {name}" for name, count in counts.items() if count] or ["nothing changed"]
+    told += [f"{plural(len(lines.bad), 'line')} refused{rest}"] if lines.bad else []
+    complain(f"{store.path}: {', '.join(told)}")
     typer.echo(done.version)
     if lines.bad:
         raise typer.Exit(1)

@@ -16,6 +16,7 @@ EXAMPLES = examples(
     "twigcast unsubscribe news.toml leads quotes",
     "twigcast unsubscribe --store subscriptions.db ada",
 )
+SHOWN = 5  # ids in the summary
 
 
 def command(
@@ -40,16 +41,23 @@ def command(
             param_hint="ID",
         )
     subscriptions = open_known_store(store, pipeline)
-    removed = 0
+    removed: list[str] = []
+    unknown: list[str] = []
     for id in ids:
         try:
             subscriptions.unsubscribe(id)
         except SubscriptionError as error:
             complain_of(error, str(subscriptions.path))
+            unknown.append(id)
         else:
-            removed += 1
+            removed.append(id)
+    told = [
+        f"{len(some):,} {what} ({', '.join(some[:SHOWN])}{', …' if some[SHOWN:] else ''})"
+        for what, some in (("removed", removed), ("unknown", unknown))
+        if some
+    ]
+    complain(f"{subscriptions.path}: {', '.join(told)}; {len(subscriptions):,} left")
     if removed:
-        complain(f"{subscriptions.path}: {removed:,} unsubscribed")
         typer.echo(subscriptions.version())
-    if removed < len(ids):
+    if unknown:
         raise typer.Exit(1)

@@ -36,13 +36,14 @@ if TYPE_CHECKING:
     from twigcast.spark.chunking.chunk_files import Chunks, chunks
     from twigcast.spark.fragments.fragment_matching import match_fragments
     from twigcast.spark.outputs.dead_letters import settled_path
+    from twigcast.spark.outputs.letter_ids import letter_id
     from twigcast.spark.outputs.metrics import BatchMetrics
     from twigcast.spark.pipeline import Pipeline
     from twigcast.spark.runs.job import run, start_run
     from twigcast.spark.runs.journal import Journal
     from twigcast.spark.runs.pipeline_query import PipelineQuery
     from twigcast.spark.runs.replay import Replay, replay
-    from twigcast.spark.runs.retry import retry
+    from twigcast.spark.runs.retry import RetryMetrics, retry
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
     from twigcast.spark.runs.stream import stream
     from twigcast.spark.sources.documents import Documents
@@ -64,12 +65,14 @@ __all__ = [
     "Pipeline",
     "PipelineQuery",
     "Replay",
+    "RetryMetrics",
     "Subscription",
     "SubscriptionStore",
     "answers",
     "chunks",
     "dead_letters",
     "deliveries",
+    "letter_id",
     "match",
     "match_fragments",
     "match_structures",
@@ -97,13 +100,14 @@ __getattr__ = lazy_names(
         "twigcast.spark.chunking.chunk_files": ["Chunks", "chunks"],
         "twigcast.spark.fragments.fragment_matching": ["match_fragments"],
         "twigcast.spark.outputs.dead_letters": ["settled_path"],
+        "twigcast.spark.outputs.letter_ids": ["letter_id"],
         "twigcast.spark.outputs.metrics": ["BatchMetrics"],
         "twigcast.spark.pipeline": ["Pipeline"],
         "twigcast.spark.runs.job": ["run", "start_run"],
         "twigcast.spark.runs.journal": ["Journal"],
         "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
         "twigcast.spark.runs.replay": ["Replay", "replay"],
-        "twigcast.spark.runs.retry": ["retry"],
+        "twigcast.spark.runs.retry": ["RetryMetrics", "retry"],
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
         "twigcast.spark.runs.stream": ["stream"],
         "twigcast.spark.sources.documents": ["Documents"],

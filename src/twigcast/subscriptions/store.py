@@ -30,7 +30,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from twigcast.characters import illegal_character
 from twigcast.errors import PatternError, SourceError, SubscriptionError
@@ -57,10 +57,12 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The result of an import: the new version, the number added or changed, and the refused ones."""
+    """The result of an import: the new version, and how many were new, replaced another, or were there."""
 
     version: int
     added: int
+    replaced: int
+    unchanged: int
     refused: list[RefusedSubscription]
 
 
@@ -119,7 +121,7 @@ class SubscriptionStore:
         subscription = completed(subscription, self.namespaces)
         _check(subscription)
         with self._changing() as (connection, version):
-            if not self._put(connection, subscription, version):
+            if self._put(connection, subscription, version) == "unchanged":
                 return version - 1
             _set_version(connection, version)
             return version
@@ -141,7 +143,7 @@ class SubscriptionStore:
 
         If ``subscriptions`` raises, nothing is added.  Of several with the same id, the last is added.
         """
-        added = 0
+        done = dict.fromkeys(("added", "replaced", "unchanged"), 0)
         refused: list[RefusedSubscription] = []
         good: list[Subscription] = []
         bound = self.namespaces
@@ -155,13 +157,13 @@ class SubscriptionStore:
         with self._changing() as (connection, version):
             for subscription in good:
                 try:
-                    added += self._put(connection, subscription, version)
+                    done[self._put(connection, subscription, version)] += 1
                 except SubscriptionError as error:
                     refused.append(RefusedSubscription(subscription.id, error))
-            if not added:
-                return Imported(version - 1, 0, refused)
+            if not done["added"] + done["replaced"]:
+                return Imported(version - 1, **done, refused=refused)
             _set_version(connection, version)
-        return Imported(version, added, refused)
+        return Imported(version, **done, refused=refused)
 
     def bind(self, namespaces: Mapping[str, str]) -> None:
         """Remember prefixes for the subscriptions that are added from now on.
@@ -303,14 +305,16 @@ class SubscriptionStore:
         connection: sqlite3.Connection = self._opened.connection
         return connection
 
-    def _put(self, connection: sqlite3.Connection, subscription: Subscription, version: int) -> bool:
-        """Insert a subscription as the live row of its id; return False if an equal one is live already."""
+    def _put(
+        self, connection: sqlite3.Connection, subscription: Subscription, version: int
+    ) -> Literal["added", "replaced", "unchanged"]:
+        """Make a subscription the live row of its id, unless an equal one is live already."""
         id = subscription.id
         found = connection.execute(f"{_SELECT} WHERE id = ? AND until IS NULL", (id,)).fetchone()
         if found is not None:
             live = self._value(found)
             if live == subscription:
-                return False
+                return "unchanged"
             if live.subscriber != subscription.subscriber:
                 raise SubscriptionError(
                     f"the subscription {id!r} belongs to {live.subscriber!r}", code="duplicate-id", id=id
@@ -333,7 +337,7 @@ class SubscriptionStore:
         _written[(self.path.absolute(), number)] = subscription
         while len(_written) > WRITTEN:
             _written.popitem(last=False)
-        return True
+        return "added" if found is None else "replaced"
 
     def _damaged(self, message: str) -> SourceError:
         return SourceError(f"the store is damaged: {message}", code="unreadable", path=str(self.path))

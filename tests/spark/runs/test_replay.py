@@ -59,7 +59,7 @@ def table(folder: Path, spark: SparkSession, name: str = "out/table") -> list[tu
 
 
 def lines(folder: Path) -> list[tuple[str, str]]:
-    rows = [json.loads(line) for file in folder.glob("out/lines/*") for line in file.open()]
+    rows = [json.loads(line) for file in folder.glob("out/lines/*.jsonl") for line in file.open()]
     return sorted((row["subscriber"], Path(row["doc_id"]).name) for row in rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from twigcast.errors import SourceError
+from twigcast.errors import RunError, SourceError
 from twigcast.spark.outputs.dead_letters import open_letters, read_letters
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run
@@ -177,3 +178,120 @@ def test_parts_that_were_too_large_are_delivered_to_their_subscription(
     assert (figures.documents, figures.deliveries, figures.dead_letters) == (1, 50, 0)
     assert subscriptions() == {("root", 0): 1, ("whole", 0): 1, ("all", -2): 50}
     assert opened(spark, pipeline()) == []
+
+
+def origins(retried: Any) -> dict[str, str]:
+    return {Path(id).name: origin for id, origin in retried.origins}
+
+
+def test_a_file_that_was_repaired_is_read_again(
+    spark: SparkSession, tmp_path: Path, strict: Pipeline
+) -> None:
+    """A file that is gone is retried with the bytes of its letter."""
+    (tmp_path / "feed" / "broken.xml").write_bytes(b"<a></a>")
+    (tmp_path / "feed" / "deep.xml").unlink()
+    (figures,) = retry(spark, pipeline_in(tmp_path))
+    assert (figures.documents, figures.deliveries, figures.dead_letters) == (3, 3, 0)
+    assert origins(figures) == {"broken.xml": "source", "deep.xml": "stored", "long.xml": "source"}
+    (file,) = (
+        row.content
+        for row in spark.read.parquet(str(tmp_path / "out/deliveries")).collect()
+        if row.doc_id.endswith("broken.xml")
+    )
+    assert file == b"<a></a>"
+
+
+def test_a_letter_is_retried_with_other_bytes(spark: SparkSession, tmp_path: Path, strict: Pipeline) -> None:
+    """Only this letter is taken; it is named by its id, or by the end of its path."""
+    fixed = tmp_path / "fixed.xml"
+    fixed.write_bytes(b"<fixed/>")
+    (figures,) = retry(spark, strict, replace={"feed/broken.xml": fixed})
+    assert (figures.documents, figures.deliveries) == (1, 1)
+    assert origins(figures) == {"broken.xml": "replacement"}
+    assert opened(spark, strict) == [("deep", 0), ("long", 0)]
+    with pytest.raises(SourceError, match="no such dead letter"):
+        retry(spark, strict, replace={"broken.xml": b"<a/>"})
+    (tmp_path / "work" / "journal" / "-1.done").unlink()
+    fixed.unlink()
+    (again,) = retry(spark, strict, "false")
+    assert (again.batch, again.deliveries, origins(again)) == (-1, 1, {"broken.xml": "replacement"})
+
+
+def test_members_of_an_archive_that_was_repaired_are_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Members that were delivered are not delivered again, and the letters of others stay as they are."""
+
+    def write(name: str, **members: bytes) -> None:
+        with zipfile.ZipFile(tmp_path / "feed" / name, "w") as file:
+            for member, body in members.items():
+                file.writestr(member, body)
+
+    (tmp_path / "feed").mkdir()
+    write("one.zip", a=b"<a/>", b=b"<b>", c=b"<c>")
+    write("two.zip", a=b"<a/>", b=b"<b/>")
+    whole = (tmp_path / "feed" / "two.zip").read_bytes()
+    (tmp_path / "feed" / "two.zip").write_bytes(whole[:-30])
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    pipeline = pipeline_in(tmp_path, source={"kind": "archives"})
+    run(spark, pipeline)
+    assert len(opened(spark, pipeline)) == 3
+    with pytest.raises(RunError, match="has many documents: replace the file itself"):
+        retry(spark, pipeline, replace={"two.zip": b"<a/>"})
+    write("one.zip", a=b"<a/>", b=b"<b></b>", c=b"<c>")
+    (tmp_path / "feed" / "two.zip").write_bytes(whole)
+    (figures,) = retry(spark, pipeline, "doc_id not like '%!c'")
+    ids = [Path(row.doc_id).name for row in spark.read.parquet(str(tmp_path / "out/deliveries")).collect()]
+    assert sorted(ids) == ["one.zip!a", "one.zip!b", "two.zip!a", "two.zip!b"]
+    assert (figures.deliveries, figures.dead_letters) == (3, 0)
+    (letter,) = open_letters(spark, pipeline).collect()
+    assert (Path(letter.doc_id).name, letter.batch) == ("one.zip!c", 0)
+
+
+def test_records_and_rows_are_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """A record that begins at the same offset, and the row with the same id, are taken from the source."""
+    (tmp_path / "feed").mkdir()
+    records = tmp_path / "feed" / "all.xml"
+    records.write_bytes(b"<all><r><a></r><r><b></r></all>")
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    pipeline = pipeline_in(tmp_path, source={"kind": "records", "record": "r"})
+    (first,) = run(spark, pipeline)
+    assert first.dead_letters == 2
+    records.write_bytes(b"<all><r><a/></r><r><b/></r></all>")
+    (figures,) = retry(spark, pipeline)
+    assert (figures.deliveries, figures.dead_letters) == (1, 1)
+    assert origins(figures) == {"all.xml#5": "source", "all.xml#15": "stored"}
+
+
+def test_a_row_that_was_repaired_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows of one id that is there twice are not told apart, and the stored bytes are used."""
+
+    def write(*rows: tuple[str, str]) -> None:
+        frame = spark.createDataFrame(list(rows), "doc_id string, body string")
+        frame.coalesce(1).write.mode("overwrite").json(str(tmp_path / "rows"))
+
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    write(("a", "<a>"), ("b", "<b>"), ("c", "<c/>"))
+    options = {"schema": "doc_id string, body string"}
+    pipeline = pipeline_in(
+        tmp_path, source={"kind": "format", "format": "json", "path": "rows", "options": options}
+    )
+    run(spark, pipeline)
+    write(("a", "<a/>"), ("b", "<b/>"), ("b", "<b></b>"), ("c", "<c/>"))
+    (figures,) = retry(spark, pipeline)
+    assert origins(figures) == {"a": "source", "b": "stored"}
+    assert (figures.deliveries, figures.dead_letters) == (1, 1)
+
+
+def test_a_huge_file_that_was_repaired_is_read_again(spark: SparkSession, tmp_path: Path) -> None:
+    """A huge file has no stored bytes."""
+    (tmp_path / "feed").mkdir()
+    (tmp_path / "feed" / "a.xml").write_bytes(b"<a>" + b"<p/>" * 100)
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("all", "/*")
+    pipeline = Pipeline.of(
+        {"source": {"kind": "huge", "fragment_bytes": 100}, "sink": {"path": "out/deliveries"}},
+        folder=tmp_path,
+    )
+    run(spark, pipeline)
+    (tmp_path / "feed" / "a.xml").write_bytes(b"<a>" + b"<p/>" * 100 + b"</a>")
+    (figures,) = retry(spark, pipeline)
+    assert (figures.deliveries, figures.dead_letters, origins(figures)) == (1, 0, {"a.xml": "source"})
+    assert opened(spark, pipeline) == []

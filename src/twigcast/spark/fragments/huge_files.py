@@ -36,7 +36,7 @@ from twigcast.spark.sources.documents import Documents, WorkerReading
 from twigcast.spark.sources.file_access import UNREADABLE, is_compressed, open_file, refused
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
+from twigcast.spark.sources.listing.places import FilePlaces, PastFiles, Place, listed_here
 from twigcast.system import Links
 
 FRAGMENT_BYTES = 4 << 20
@@ -71,7 +71,7 @@ class HugeFilesSource:
         check_readable(spark, self.files.path)
         return self.files.stream(spark, work)
 
-    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> PastFiles:
         """The files that each batch of a stream has had."""
         return self.files.past(spark, work, checkpoint)
 

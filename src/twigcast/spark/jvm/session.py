@@ -5,6 +5,8 @@ errors.
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twigcast.errors import ExtraError
-from twigcast.spark.jvm.java import java_home, private_folder
+from twigcast.errors import ExtraError, StageError
+from twigcast.spark.jvm.java import java_home, launching_home, private_folder
 from twigcast.spark.jvm.private_api import SUBMITTED_SETTINGS, WORKER_DAEMON, MissingApi, using
 from twigcast.spark.jvm.workers import import_path
 from twigcast.system import write_atomically
@@ -53,6 +55,12 @@ LOCAL_SETTINGS = {
 }
 """Further defaults for a local master."""
 
+CONNECT_SECONDS = 10.0  # until a master that does not answer is taken to be gone
+MASTER_EXPECTED = 'expected "local[*]", "spark://host:port", "yarn" or "k8s://…"'
+_MASTER = re.compile(
+    r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|(spark|k8s|mesos)://.+|yarn"
+)
+
 DAEMON = "twigcast.spark.jvm.daemon"
 
 
@@ -78,7 +86,6 @@ def session(
             return _adjusted(SparkSession.builder.getOrCreate(), {**SETTINGS, **asked})
         asked = {key: value for key, value in asked.items() if not settings.contains(key)}
     else:
-        os.environ["JAVA_HOME"] = str(java_home())
         settings = SparkConf()
     for key, value in asked.items():
         settings.set(key, str(value))
@@ -91,9 +98,47 @@ def session(
         defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={quiet.as_uri()}"
     for key, value in defaults.items():
         settings.setIfMissing(key, value)
-    spark = SparkSession.builder.config(conf=settings).getOrCreate()
+    if submitted:
+        spark = SparkSession.builder.config(conf=settings).getOrCreate()
+    else:
+        check_master(str(settings.get("spark.master")))
+        home = java_home()
+        os.environ["JAVA_HOME"] = str(launching_home(home))
+        try:
+            spark = SparkSession.builder.config(conf=settings).getOrCreate()
+        finally:
+            os.environ["JAVA_HOME"] = str(home)
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def check_master(master: str) -> None:
+    """Raise ``StageError`` if there is no such master; Spark would say so with a trace, or after a minute."""
+    if not is_master(master):
+        raise StageError(f"{MASTER_EXPECTED} as the master of Spark, got {master!r}", code="master")
+    if master == "yarn" and not ({"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & set(os.environ)):
+        raise StageError(
+            "the master of Spark is yarn, but neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set: one of them "
+            "must name the folder with the configuration of the cluster",
+            code="master",
+        )
+    if not master.startswith("spark://"):
+        return
+    problems: list[str] = []
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+        except (OSError, ValueError, OverflowError) as error:
+            problems.append(f"{place}: {getattr(error, 'strerror', None) or error}")
+        else:
+            return
+    raise StageError(f"the master of Spark cannot be reached: {'; '.join(problems)}", code="master")
+
+
+def is_master(text: str) -> bool:
+    """Whether a text has the form of a master of Spark."""
+    return _MASTER.fullmatch(text) is not None
 
 
 def _submitted_settings() -> SparkConf:

@@ -1,8 +1,9 @@
-"""Silences Spark's log of how a stream ends, where twigcast raises the reason itself."""
+"""Silences Spark's log of how a stream ends or a task fails, where twigcast raises the reason itself."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -23,6 +24,21 @@ def silence_stream_log(spark: SparkSession) -> None:
         for name in LOGGERS if not _former_levels else ():
             _former_levels.append((name, log4j.LogManager.getLogger(name).getLevel()))
             log4j.core.config.Configurator.setLevel(name, log4j.Level.OFF)
+
+
+@contextmanager
+def silent_tasks(spark: SparkSession) -> Iterator[None]:
+    """Keep Spark from logging how tasks fail in the block."""
+    name, former = "org.apache.spark.scheduler.TaskSetManager", None
+    with suppress(MissingApi), using(STREAM_LOGGER):
+        former = _log4j(spark).LogManager.getLogger(name).getLevel()
+        _log4j(spark).core.config.Configurator.setLevel(name, _log4j(spark).Level.OFF)
+    try:
+        yield
+    finally:
+        if former is not None:
+            with suppress(MissingApi), using(STREAM_LOGGER):
+                _log4j(spark).core.config.Configurator.setLevel(name, former)
 
 
 def restore_stream_log(spark: SparkSession) -> None:

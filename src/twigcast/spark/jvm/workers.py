@@ -8,6 +8,7 @@ that is not active, that is another Python than the driver's.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twigcast.errors import StageError
+from twigcast.spark.jvm.error_text import complaint
+from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.private_api import WORKER_INTERPRETER, MissingApi, using
 
 if TYPE_CHECKING:
@@ -26,10 +29,13 @@ if TYPE_CHECKING:
 def prepare_workers(spark: SparkSession) -> None:
     """Have local workers run the driver's Python; raises ``StageError`` if theirs cannot import twigcast.
 
-    A Python that the user has set is not changed.  The workers of a cluster are not checked.
+    A Python that the user has set is not changed.  The workers of a cluster are asked by a small job.
     """
     context = spark.sparkContext
-    if not str(context.master).startswith("local"):
+    if not re.fullmatch(r"local(\[.*\])?", str(context.master)):
+        if context.applicationId not in _asked:
+            ask_workers(spark)
+            _asked.add(context.applicationId)
         return
     named = os.environ.get("PYSPARK_PYTHON") or context.getConf().get("spark.pyspark.python")
     interpreter = shutil.which(named or "python3") or named or "python3"
@@ -43,6 +49,49 @@ def prepare_workers(spark: SparkSession) -> None:
         pass
     if interpreter != sys.executable:
         _require_twigcast(interpreter)
+
+
+_asked: set[str] = set()
+_MISMATCH = re.compile(
+    "PYTHON_VERSION_MISMATCH|Python in worker has different version|No module named|Cannot run program"
+)
+
+
+def ask_workers(spark: SparkSession) -> None:
+    """Raise ``StageError`` if a worker runs another Python than the driver, or cannot import twigcast.
+
+    Without it, the first job fails with a hundred lines of traces.  Any other failure is left to that job.
+    """
+    from pyspark.errors import PySparkException
+
+    from twigcast.spark.jvm.stream_log import silent_tasks
+
+    def lacking(_: int) -> str:  # it is sent by value, since it is defined here, and needs no twigcast
+        from importlib import import_module
+        from sys import executable
+
+        try:
+            for name in ("twigcast", "pyarrow", "pandas"):
+                import_module(name)
+        except ImportError as error:
+            return f"{executable}: {error}"
+        return ""
+
+    version = ".".join(map(str, sys.version_info[:2]))
+    try:
+        with silent_tasks(spark):
+            (found,) = spark.sparkContext.parallelize([0], 1).map(lacking).collect()
+    except (PySparkException, JvmError) as error:
+        if _MISMATCH.search(str(error)) is None:
+            return
+        found = complaint(str(error))
+    if found:
+        raise StageError(
+            f"Spark's workers need Python {version} with twigcast, and theirs is not ({found}): set the "
+            "environment variable PYSPARK_PYTHON to the path of such a Python on all machines before the "
+            "session is started",
+            code="workers",
+        )
 
 
 def import_path() -> str:

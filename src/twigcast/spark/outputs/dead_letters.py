@@ -42,7 +42,8 @@ _OPTIONAL = {
     "fragment": "int",
     "columns": "string",
 }
-SETTLED = "letter_batch int, doc_id string, batch int"
+SETTLED = "letter_batch int, doc_id string, replacement binary, batch int"
+"""``replacement`` has the bytes that were given in place of those of the letter; null if none were."""
 
 
 def write_letters(
@@ -135,19 +136,21 @@ def open_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
 
 def settled_letters(spark: SparkSession, pipeline: Pipeline) -> DataFrame:
     """The letters (``letter_batch``, ``doc_id``) that retries (``batch``) have taken."""
-    begun = [batch for batch in Journal(pipeline.work.journal).batches() if batch < 0]
-    return _read(spark, settled_path(pipeline), SETTLED).where(F.col("batch").isin(begun))
+    retries = Journal(pipeline.work.journal).retries()
+    return _read(spark, settled_path(pipeline), SETTLED).where(F.col("batch").isin(retries))
 
 
 def letters_of_retry(spark: SparkSession, pipeline: Pipeline, batch: int) -> DataFrame:
-    """The letters that a retry has taken."""
+    """The letters that a retry has taken, with the column ``replacement``."""
     settled = (
         _read(spark, settled_path(pipeline), SETTLED)
         .where(F.col("batch") == batch)
-        .select(F.col("letter_batch").alias("settled_batch"), F.col("doc_id").alias("settled_id"))
+        .select(
+            F.col("letter_batch").alias("settled_batch"), F.col("doc_id").alias("settled_id"), "replacement"
+        )
     )
     letters = read_letters(spark, pipeline)
-    return letters.join(settled, _same(letters, settled), "left_semi")
+    return letters.join(settled, _same(letters, settled)).drop("settled_batch", "settled_id")
 
 
 def settled_path(pipeline: Pipeline) -> str:

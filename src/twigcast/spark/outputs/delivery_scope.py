@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.jvm.errors import JvmError
-from twigcast.spark.jvm.filesystem import exists
+from twigcast.spark.jvm.filesystem import exists, literal_path
 
 if TYPE_CHECKING:
     from twigcast.spark.pipeline import Pipeline, SinkSection
@@ -104,8 +104,8 @@ def delivered_ids(spark: SparkSession, sink: SinkSection, batch: int) -> DataFra
     empty = spark.createDataFrame([], "delivery_id string")
     if sink.kind == "jsonl":
         own = f"batch={batch}.jsonl"
-        files = [str(file) for file in Path(str(sink.path)).glob("batch=*.jsonl") if file.name != own]
-        uris = [Path(file).absolute().as_uri() for file in files]
+        files = [file for file in Path(str(sink.path)).glob("batch=*.jsonl") if file.name != own]
+        uris = [f"file://{literal_path(str(file.absolute()))}" for file in files]
         return spark.read.schema("delivery_id string").json(uris) if uris else empty
     if sink.kind != "format":
         return None

@@ -13,7 +13,7 @@ from twigcast.spark.outputs.mapping_metrics import MappingMetrics
 
 @dataclass(frozen=True, slots=True)
 class BatchMetrics:
-    """The metrics of one batch; a negative batch is a retry of dead letters."""
+    """The metrics of one batch; a negative batch is a retry of dead letters, or a replay."""
 
     batch: int
     documents: int

@@ -67,8 +67,9 @@ def reports_observations(sink: SinkSection) -> bool:
 
 def _write_format(deliveries: DataFrame, sink: SinkSection, batch: int) -> int:
     if not reports_observations(sink):
+        count = deliveries.count()  # first: a replay leaves out what the sink has
         _save(deliveries, sink, batch)
-        return deliveries.count()
+        return count
     counted = Observation()
     _save(deliveries.observe(counted, F.count("*").alias("deliveries")), sink, batch)
     return int(counted.get["deliveries"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -13,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from twigcast.chunking import CHUNKS, SAMPLE_BYTES
 from twigcast.config import ConfigSection, wrong
 from twigcast.document import PART_BYTES, DocumentLimits, PartForm
+from twigcast.spark.jvm.session import MASTER_EXPECTED, is_master
 from twigcast.spark.pipeline.values import (
     AnyPath,
     ByteCount,
@@ -26,11 +26,6 @@ from twigcast.spark.sources.archive_limits import ArchiveLimits
 
 SourceKind = Literal["directory", "archives", "records", "table", "format", "fragments", "huge", "chunks"]
 _FILE_FORMATS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
-
-
-_MASTER = re.compile(
-    r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?|local-cluster\[[\d\s,]+\]|(spark|k8s|mesos)://.+|yarn"
-)
 
 
 def is_file_format(format: str) -> bool:
@@ -226,9 +221,8 @@ class SparkSection(ConfigSection):
     @model_validator(mode="after")
     def _known_master(self) -> Self:
         for key, master in (("master", self.master), ("conf", self.conf.get("spark.master"))):
-            if master is not None and not _MASTER.fullmatch(master):
-                expected = 'expected "local[*]", "spark://host:port", "yarn" or "k8s://…"'
-                raise wrong(key, f"{expected} as the master of Spark, got {master!r}")
+            if master is not None and not is_master(master):
+                raise wrong(key, f"{MASTER_EXPECTED} as the master of Spark, got {master!r}")
         return self
 
 

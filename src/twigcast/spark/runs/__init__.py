@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.journal import Journal
     from twigcast.spark.runs.pipeline_query import PipelineQuery
     from twigcast.spark.runs.replay import Replay, replay
-    from twigcast.spark.runs.retry import retry
+    from twigcast.spark.runs.retry import RetryMetrics, retry
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
     from twigcast.spark.runs.stream import stream
 
@@ -24,6 +24,7 @@ __all__ = [
     "Journal",
     "PipelineQuery",
     "Replay",
+    "RetryMetrics",
     "RunState",
     "replay",
     "retry",
@@ -44,7 +45,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.journal": ["Journal"],
         "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
         "twigcast.spark.runs.replay": ["Replay", "replay"],
-        "twigcast.spark.runs.retry": ["retry"],
+        "twigcast.spark.runs.retry": ["RetryMetrics", "retry"],
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
         "twigcast.spark.runs.stream": ["stream"],
     },

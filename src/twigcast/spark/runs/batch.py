@@ -101,10 +101,12 @@ class RunState:
         state.write_plan()
         return state
 
-    def begin(self, batch: int) -> Entry:
+    def begin(self, batch: int, *, is_replay: bool = False) -> Entry:
         """The entry of a batch in the journal, with the newest versions if the batch is new."""
         found = self.journal.find(batch)
-        return found or self.journal.begin(batch, self.newest_version(), self.mappings.newest())
+        return found or self.journal.begin(
+            batch, self.newest_version(), self.mappings.newest(), is_replay=is_replay
+        )
 
     def newest_version(self) -> str:
         """Build the newest index version, and write its plan if the pipeline is a site of another one."""

@@ -3,10 +3,10 @@
     journal/
         12.json          {"batch": 12, "version": "34", "time": "2031-05-06T07:08:09.101112+00:00"}
         13.json
-        -1.json          a retry of dead letters: retries are numbered downwards
+        -1.json          a retry of dead letters, or a replay: both are numbered downwards
         -1.done
 
-With mediation, an entry also has the set of mappings, under ``mappings``.
+With mediation, an entry also has the set of mappings, under ``mappings``; that of a replay has ``replay``.
 
 Invariant: an entry is written once, atomically, with fsync, and never changes.  So a batch that is run again
 after a kill, however often, finds the version, the mappings and the time of its first start.
@@ -41,6 +41,7 @@ class Entry:
     version: str
     time: datetime
     mappings: str | None = None
+    is_replay: bool = False
 
 
 class Journal:
@@ -51,14 +52,17 @@ class Journal:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._kept = kept
 
-    def begin(self, batch: int, version: str, mappings: str | None = None) -> Entry:
+    def begin(
+        self, batch: int, version: str, mappings: str | None = None, *, is_replay: bool = False
+    ) -> Entry:
         """Return the entry of a batch; if there is none, a new one is written to disk first."""
         known = self.find(batch)
         if known is not None:
             return known
-        entry = Entry(batch, version, datetime.now(UTC), mappings)
-        content = {"batch": batch, "version": version, "time": entry.time.isoformat()}
-        _write(self._file(batch), content if mappings is None else content | {"mappings": mappings})
+        entry = Entry(batch, version, datetime.now(UTC), mappings, is_replay)
+        content: dict[str, Any] = {"batch": batch, "version": version, "time": entry.time.isoformat()}
+        content |= {} if mappings is None else {"mappings": mappings}
+        _write(self._file(batch), content | ({"replay": True} if is_replay else {}))
         if batch >= self._kept:  # entries of retries are kept, because they settle dead letters
             self._file(batch - self._kept).unlink(missing_ok=True)
         return entry
@@ -74,6 +78,7 @@ class Journal:
                 str(found["version"]),
                 datetime.fromisoformat(found["time"]),
                 None if mappings is None else str(mappings),
+                bool(found.get("replay")),
             )
         except FileNotFoundError:
             return None
@@ -94,6 +99,11 @@ class Journal:
     def batches(self) -> list[int]:
         """The numbers of the batches that have an entry, sorted."""
         return sorted(int(file.stem) for file in self.folder.glob("*.json") if _NUMBER.fullmatch(file.stem))
+
+    def retries(self) -> list[int]:
+        """The numbers of the retries of dead letters, the first one first."""
+        found = (self.find(batch) for batch in reversed(self.batches()) if batch < 0)
+        return [entry.batch for entry in found if entry is not None and not entry.is_replay]
 
     def entries(self) -> dict[int, Entry]:
         """The entries by batch."""

@@ -12,15 +12,15 @@ It may run beside a stream of the same pipeline, which does not touch batches th
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from os.path import normpath
 
 from pyspark.sql import SparkSession
 
 from twigcast.errors import RunError, StageError
-from twigcast.spark.jvm.filesystem import exists, is_local
+from twigcast.spark.jvm.filesystem import exists
 from twigcast.spark.jvm.lock import lock
 from twigcast.spark.jvm.private_api import MissingApi
 from twigcast.spark.jvm.workers import prepare_workers
@@ -32,12 +32,10 @@ from twigcast.spark.runs.batch import RunState, run_batch, subscriptions_of
 from twigcast.spark.runs.pipeline_query import as_run_error
 from twigcast.spark.runs.replay_plans import ReplayPlan, ReplayPlans, ReplayRequest
 from twigcast.spark.sources.document_source import DocumentSource
-from twigcast.spark.sources.listing.places import Place
+from twigcast.spark.sources.listing.places import PastFiles, current_length, present
 from twigcast.spark.sources.pipeline_source import MICRO_BATCH_BYTES, pipeline_source
-from twigcast.system import path_of
 
 OnBatch = Callable[[BatchMetrics], None]
-Past = Mapping[int, Sequence[Place]]
 
 
 @dataclass(slots=True)
@@ -91,13 +89,14 @@ def replay(
     try:
         past = _past(spark, state, source, done)
         for plan in plans.unfinished():
-            _finish(spark, state, source, past, plan, done, on_batch)
+            if _has_its_sink(pipeline, plan):
+                _finish(spark, state, source, past, plan, done, on_batch)
             plans.finish(plan)
             is_done |= plan.request == request and plan.version == state.newest_version()
         if is_done:
             return done
         chunks = list(_chunks(state, past, request))
-        if chunks:
+        if chunks and _telling_sinks(spark, pipeline, request, done):
             number = plans.next_number(state.journal)
             plan = plans.begin(number, request, state.newest_version(), chunks)
             _finish(spark, state, source, past, plan, done, on_batch)
@@ -111,22 +110,28 @@ def chosen_sinks(pipeline: Pipeline, name: str | None) -> tuple[SinkSection, ...
     """The sinks of that name, or all; raises ``RunError`` if there is no such sink, or more than one."""
     if name is None:
         return pipeline.sink
-    for same in (
-        lambda sink: sink_name(sink) == name,
-        lambda sink: (
-            bool(sink.path) and os.path.normpath(f"/{sink.path}").endswith(os.path.normpath(f"/{name}"))
-        ),
-        lambda sink: name in (sink.kind, sink.format if sink.kind == "format" else None),
+    end = normpath(f"/{name}")
+    for found in (
+        [sink for sink in pipeline.sink if sink_name(sink) == name],
+        [sink for sink in pipeline.sink if sink.path and normpath(f"/{sink.path}").endswith(end)],
+        [sink for sink in pipeline.sink if name in (sink.kind, sink.format if sink.kind == "format" else "")],
     ):
-        found = tuple(sink for sink in pipeline.sink if same(sink))
         if len(found) == 1:
-            return found
+            return tuple(found)
         if found:
             raise RunError(f"{len(found)} sinks are named {name}: {', '.join(map(sink_name, found))}")
     raise RunError(f"there is no sink {name}: the sinks are {', '.join(map(sink_name, pipeline.sink))}")
 
 
-def _past(spark: SparkSession, state: RunState, source: DocumentSource, done: Replay) -> Past | None:
+def _has_its_sink(pipeline: Pipeline, plan: ReplayPlan) -> bool:
+    """Whether the sink of a replay that was interrupted is still in the pipeline file."""
+    try:
+        return bool(chosen_sinks(pipeline, plan.request.sink))
+    except RunError:
+        return False
+
+
+def _past(spark: SparkSession, state: RunState, source: DocumentSource, done: Replay) -> PastFiles | None:
     """The files of the batches that are finished; none if each batch has had the whole source."""
     pipeline = state.pipeline
     if state.journal.is_finished(0):
@@ -142,8 +147,8 @@ def _past(spark: SparkSession, state: RunState, source: DocumentSource, done: Re
         if error.code != "no-replay":
             raise
         raise RunError(
-            f"{error.message}, so they cannot be replayed: run the pipeline with another work folder and other"
-            " outputs instead"
+            f"{error.message}, so they cannot be replayed: run the pipeline with another work folder and"
+            " other outputs instead"
         ) from None
     last = max([-1, *state.journal.batches()])
     if last >= 0 and not exists(spark, pipeline.metrics.path, f"batch={last}/*.parquet"):
@@ -152,7 +157,9 @@ def _past(spark: SparkSession, state: RunState, source: DocumentSource, done: Re
     return {batch: places for batch, places in past.items() if batch <= last}
 
 
-def _chunks(state: RunState, past: Past | None, request: ReplayRequest) -> Iterator[tuple[int, ...] | None]:
+def _chunks(
+    state: RunState, past: PastFiles | None, request: ReplayRequest
+) -> Iterator[tuple[int, ...] | None]:
     """The past batches to send again, in groups that are not larger than a batch of the pipeline."""
     section = state.pipeline.source
     bounded = request.since is not None or request.from_batch is not None
@@ -171,7 +178,7 @@ def _chunks(state: RunState, past: Past | None, request: ReplayRequest) -> Itera
     group: list[int] = []
     files = size = 0
     for batch in numbers:
-        more = sum(_length(place) or 0 for place in past[batch])
+        more = sum(current_length(place) or 0 for place in past[batch])
         if group and (
             files + len(past[batch]) > section.max_per_batch or size + more > int(MICRO_BATCH_BYTES)
         ):
@@ -196,7 +203,7 @@ def _finish(
     spark: SparkSession,
     state: RunState,
     source: DocumentSource,
-    past: Past | None,
+    past: PastFiles | None,
     plan: ReplayPlan,
     done: Replay,
     on_batch: OnBatch | None,
@@ -206,17 +213,20 @@ def _finish(
     for number, chunk in zip(plan.numbers(), plan.chunks, strict=True):
         if state.journal.is_finished(number):
             continue
-        places: list[Place] = []
+        state.begin(number, is_replay=True)
+        documents = None
         if chunk is None:
             documents = source.open(source.list(spark, streaming=False))
         else:
-            places = _present(
-                spark, [place for batch in chunk for place in (past or {}).get(batch, ())], done
-            )
-            documents = source.open(source.at(spark, places)) if places else None
-        if documents is None:
-            state.begin(number)
-        else:
+            asked = [place for batch in chunk for place in (past or {}).get(batch, ())]
+            places = present(spark, asked)
+            left = {place.path for place in places}
+            done.missing += [
+                place.path for place in asked if place.refusal is None and place.path not in left
+            ]
+            if places:
+                documents = source.open(source.at(spark, places))
+        if documents is not None:
             scope = DeliveryScope(
                 sinks,
                 plan.request.subscriber,
@@ -247,26 +257,3 @@ def _telling_sinks(
             "replay with --again (again=True) to send all of them"
         )
     return tuple(sink for sink in sinks if sink not in silent)
-
-
-def _present(spark: SparkSession, places: Sequence[Place], done: Replay) -> list[Place]:
-    """The files that still exist, with their lengths; those that were never read are left out."""
-    found: list[Place] = []
-    for place in places:
-        if place.refusal is not None:
-            continue
-        here = is_local(spark, place.path)
-        length = _length(place) if here else 0 if exists(spark, place.path) else None
-        if length is None:
-            done.missing.append(place.path)
-        else:
-            found.append(Place(place.path, length))
-    return found
-
-
-def _length(place: Place) -> int | None:
-    """The size of a local file now; none if it is gone."""
-    try:
-        return os.stat(path_of(place.path)).st_size
-    except OSError:
-        return None

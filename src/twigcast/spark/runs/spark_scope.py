@@ -59,11 +59,17 @@ def start_session(pipeline: Pipeline) -> SparkSession:
     return spark
 
 
-def wait_until_stopped(query: PipelineQuery, on_stopping: Callable[[], None] | None = None) -> bool:
-    """Wait until the query ends, or until SIGINT or SIGTERM stops it; returns whether a signal stopped it.
+def wait_until_stopped(
+    query: PipelineQuery,
+    on_stopping: Callable[[], None] | None = None,
+    *,
+    is_unwanted: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Wait until the query ends, or until SIGINT or SIGTERM stops it; returns whether it was stopped.
 
     Raises the error of a query that failed.  After a signal the current batch is finished first.  A second
     signal stops the query at once, and the next start runs the batch again under the same number.
+    As after a signal, the query is stopped when ``is_unwanted`` says so.
     """
     asked: list[int] = []
 
@@ -73,7 +79,7 @@ def wait_until_stopped(query: PipelineQuery, on_stopping: Callable[[], None] | N
     former = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         while not query.awaitTermination(POLL_SECONDS):
-            if asked:
+            if asked or is_unwanted():
                 if on_stopping is not None:
                     on_stopping()
                 _stop_between_batches(query, asked)

@@ -39,7 +39,7 @@ from twigcast.spark.sources.file_access import (
 )
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here
+from twigcast.spark.sources.listing.places import FilePlaces, PastFiles, Place, listed_here
 from twigcast.spark.sources.tar_members import BrokenTar, tar_members
 from twigcast.spark.sources.zip_members import BrokenZip, ZipContent, zip_members
 from twigcast.system import Links, name_text
@@ -76,7 +76,7 @@ class ArchivesSource:
         """The paths of the archives, as a stream."""
         return self.files.stream(spark, work)
 
-    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> PastFiles:
         """The files that each batch of a stream has had."""
         return self.files.past(spark, work, checkpoint)
 

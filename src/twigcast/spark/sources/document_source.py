@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.listing.place_stream import PlaceStream
-from twigcast.spark.sources.listing.places import Place
+from twigcast.spark.sources.listing.places import PastFiles, Place
 
 
 class DocumentSource(Protocol):
@@ -35,7 +35,7 @@ class DocumentSource(Protocol):
         """The places of the source as a stream of a pipeline; raises ``StageError`` as ``list`` does."""
         ...
 
-    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> Mapping[int, Sequence[Place]]:
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> PastFiles:
         """The files that each batch of a stream has had, by its number; they may be gone.
 
         Raises ``StageError``, with the code ``no-replay`` if the source does not consist of files, and

@@ -15,11 +15,11 @@ from pyspark.sql.types import BinaryType, DataType, StringType
 from twigcast.errors import StageError
 from twigcast.spark.columns import column_named, error_condition
 from twigcast.spark.jvm.checkpoint_files import batch_files
-from twigcast.spark.jvm.filesystem import is_file
+from twigcast.spark.jvm.filesystem import is_file, literal_path
 from twigcast.spark.pipeline import is_file_format
 from twigcast.spark.sources.documents import Documents, WorkerReading
 from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
-from twigcast.spark.sources.listing.places import Place
+from twigcast.spark.sources.listing.places import PastFiles, Place
 from twigcast.spark.sources.parquet import ParquetColumn, parquet_reading
 from twigcast.system import name_text, path_of
 
@@ -55,7 +55,7 @@ class TableSource:
         """The rows as a stream; a micro-batch stays as it is: an empty file is a table without rows."""
         return SparkPlaceStream(self.list(spark, streaming=True), lambda batch, number: batch)
 
-    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> PastFiles:
         """The files of the table that each batch of a stream has had."""
         if not self.path or not is_file_format(self.format):
             what = f"the table {self.path}" if self.format == CATALOGUE else self.format
@@ -71,7 +71,7 @@ class TableSource:
         schema = options.pop("schema", None)
         if self.path and not is_file(spark, self.path):
             options.setdefault("basePath", self.path)  # so that the names of folders stay columns
-        paths = [path_of(place.path) for place in places]
+        paths = [literal_path(path_of(place.path)) for place in places]
         return self._load(spark.read, options, schema, paths)
 
     def open(self, places: DataFrame) -> Documents:

@@ -36,7 +36,7 @@ from twigcast.spark.sources.file_access import open_file, read_within, refused
 from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.listing.file_listing import FileListing
 from twigcast.spark.sources.listing.place_stream import PlaceStream, SparkPlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_here, plain_path
+from twigcast.spark.sources.listing.places import FilePlaces, PastFiles, Place, listed_here, plain_path
 from twigcast.system import BROKEN_GZIP, GZIP_MARK, Links, decompressed_body
 
 
@@ -69,7 +69,7 @@ class FilesSource:
         files = self.files.listed_by_spark(spark, streaming=True)
         return SparkPlaceStream(opened_by_spark(files, self.max_bytes), complete)
 
-    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> PastFiles:
         """The files that each batch of a stream has had."""
         return self.files.past(spark, work, checkpoint)
 

@@ -17,12 +17,19 @@ from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.empty_files import empty_files, empty_files_of_micro_batch, listed_size
-from twigcast.spark.jvm.filesystem import is_file, is_readable_by_workers
+from twigcast.spark.jvm.filesystem import is_file, is_readable_by_workers, literal_path
 from twigcast.spark.sources.listing.empty_file_log import EmptyFileLog
 from twigcast.spark.sources.listing.feed_log import taken_places
 from twigcast.spark.sources.listing.local_listing import GLOB, LocalListing
 from twigcast.spark.sources.listing.place_stream import LocalPlaceStream, PlaceStream, SparkPlaceStream
-from twigcast.spark.sources.listing.places import FilePlaces, Place, listed_by_spark, listed_here, task_count
+from twigcast.spark.sources.listing.places import (
+    FilePlaces,
+    PastFiles,
+    Place,
+    listed_by_spark,
+    listed_here,
+    task_count,
+)
 from twigcast.system import DOCUMENT_GLOB, Links, name_text, path_of
 
 FILE_COLUMNS = "path string, modificationTime timestamp, length long, content binary"
@@ -69,7 +76,7 @@ class FileListing:
             lambda batch, number: listed_by_spark(self.complete(spark, batch, number, log)),
         )
 
-    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> dict[int, list[Place]]:
+    def past(self, spark: SparkSession, work: Path, checkpoint: str) -> PastFiles:
         """The files that each batch of a stream has had; raises ``MissingApi`` if Spark's log is unknown."""
         if self.local(spark) is not None:
             return taken_places(work / "feed")
@@ -84,7 +91,7 @@ class FileListing:
 
     def contents(self, spark: SparkSession, places: Sequence[Place]) -> DataFrame:
         """Files as Spark reads them, in the columns of ``binaryFile``."""
-        paths = [path_of(place.path) for place in places]
+        paths = [literal_path(path_of(place.path)) for place in places]
         return spark.read.format("binaryFile").schema(FILE_COLUMNS).load(paths)
 
     def listed_by_spark(self, spark: SparkSession, *, streaming: bool) -> DataFrame:

@@ -8,16 +8,22 @@ Files that twigcast lists are divided among tasks by their size, and travel to t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.columns import DOCUMENT_BATCH_ROWS
+from twigcast.spark.jvm.filesystem import exists, is_local
 from twigcast.spark.sources.documents import ArrowStage, WorkerReading
+from twigcast.system import path_of
 
 PLACE_COLUMNS = ("path", "length", "refusal")
 """A file's name as text (see ``system.name_text``), its length, and why it is not to be read, if so."""
@@ -40,6 +46,10 @@ class Place:
     def key(self) -> str:
         """What tells places apart: a link that is followed later is another place than one that is not."""
         return self.path if self.refusal is None else f"{self.refusal}:{self.path}"
+
+
+PastFiles: TypeAlias = Mapping[int, Sequence[Place]]
+"""The files that each batch of a stream has had, by the number of the batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,28 @@ def listed_here(spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
     tasks = divided(places, spark.sparkContext.defaultParallelism)
     frame = spark.range(0, len(tasks), 1, max(1, len(tasks)))
     return FilePlaces(frame, partial(_place_rows, tasks=tasks))
+
+
+def present(spark: SparkSession, places: Sequence[Place]) -> list[Place]:
+    """The files that exist now, with their lengths; those that are not to be read are left out."""
+    found: list[Place] = []
+    for place in places:
+        if place.refusal is None and is_local(spark, place.path):
+            length = current_length(place)
+            if length is not None:
+                found.append(Place(place.path, length))
+        elif place.refusal is None and exists(spark, place.path):
+            found.append(place)
+    return found
+
+
+def current_length(place: Place) -> int | None:
+    """The size of a local file now; none if it is gone, or no file."""
+    try:
+        found = os.stat(path_of(re.sub("^file:/+", "/", place.path)))
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def task_count(files: int, total_bytes: int, cores: int) -> int:
