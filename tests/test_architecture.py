@@ -63,7 +63,7 @@ HOMES = {
     "requests": {"service"},
     "aiohttp": {"service"},
     "urllib3": {"service"},
-    "socket": {"service"},
+    "socket": {"service", "spark"},  # spark: whether a master answers
     "ssl": {"service"},
     "asyncio": {"service"},
     "socketserver": {"service"},

@@ -21,7 +21,13 @@ KERNELS = {
     "document/kernel/_scanner",
     "filtering/kernel/_kernel",
 }
-DATA = {"twigcast/py.typed", "twigcast/workload/news.dtd", "twigcast/rewriting/matching/thesaurus.txt"}
+DATA = {
+    "twigcast/py.typed",
+    "twigcast/rewriting/matching/thesaurus.txt",
+    "twigcast/workload/deployment.dtd",
+    "twigcast/workload/news.dtd",
+    "twigcast/workload/university.dtd",
+}
 NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "out", "*.egg-info", "__pycache__")
 QUICK = {"TWIGCAST_CXXFLAGS": "-O0"}  # a kernel that is compiled in a third of the time
 SMALL_MATCH = """

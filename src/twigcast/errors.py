@@ -246,9 +246,10 @@ class RoutingError(TwigcastError):
 class SourceError(TwigcastError):
     """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
 
-    Codes: ``not-found``, ``unreadable``, ``encoding``, ``bad-line``, ``no-documents``, ``unknown-version``
-    (of a subscription table, where it was pruned or is not there yet), ``locked`` (another process keeps the
-    subscription store locked), ``unwritable`` (the store or an output file cannot be written).
+    Codes: ``not-found``, ``ambiguous`` (a short name fits several), ``unreadable``, ``encoding``,
+    ``bad-line``, ``no-documents``, ``unknown-version`` (of a subscription table, where it was pruned or is
+    not there yet), ``locked`` (another process keeps the subscription store locked), ``unwritable`` (the
+    store or an output file cannot be written).
     """
 
     def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:
@@ -279,7 +280,8 @@ class StageError(TwigcastError):
     a batch only), ``no-replay`` (a source whose past documents cannot be sent again), ``index-version`` (a
     folder is no index version, or not the one that the documents were matched against),
     ``unknown-mapping`` (documents were matched with a mapping that is not among those given), ``workers``
-    (the Python of Spark's workers cannot import twigcast).
+    (the Python of Spark's workers cannot import twigcast), ``master`` (the master of Spark is none, or does
+    not answer).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
     other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
     folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket

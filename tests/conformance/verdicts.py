@@ -15,7 +15,7 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from twigcast import Index
-from twigcast.document import Document, DocumentLimits, read
+from twigcast.document import Document, DocumentLimits, multibyte_codec, read
 from twigcast.errors import DocumentError
 from twigcast.pattern import matches, parse
 
@@ -78,7 +78,9 @@ def judge(body: bytes) -> Judgement:
     def entity(_: str, __: bool, text: str | None, *___: str | None) -> None:
         seen["entities"] += text is not None
 
-    parser = expat.ParserCreate(namespace_separator="\x01")
+    # Expat reads encodings of several bytes per character only if somebody transcribes them.
+    codec = multibyte_codec(body)
+    parser = expat.ParserCreate(None if codec is None else "utf-8", "\x01")
     parser.EntityDeclHandler = entity
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -88,7 +90,7 @@ def judge(body: bytes) -> Judgement:
     parser.StartDoctypeDeclHandler = doctype
     error = ""
     try:
-        parser.Parse(body, True)
+        parser.Parse(body if codec is None else body.decode(codec).encode(), True)
     except (expat.ExpatError, LookupError, ValueError) as fault:  # the latter two: encodings
         error = str(fault) or type(fault).__name__
     return Judgement(

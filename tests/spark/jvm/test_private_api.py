@@ -94,6 +94,14 @@ def probe_errors(spark: SparkSession, folder: Path) -> bool:
     return issubclass(Py4JJavaError, Py4JError)
 
 
+def probe_checkpoint_log(spark: SparkSession, feed: Path) -> bool:
+    """The files of a stream's batches are in its checkpoint."""
+    checkpoint = feed.parent / "checkpoint"
+    stream = spark.readStream.format("text").load(str(feed)).writeStream.trigger(availableNow=True)
+    stream.option("checkpointLocation", str(checkpoint)).foreachBatch(lambda *_: None).start().awaitTermination()
+    return [Path(place.path).name for place in CHECKPOINT_PLACES(spark, checkpoint)] == ["good.xml"]
+
+
 PROBES: dict[str, Callable[[SparkSession, Path], bool]] = {
     "jvm-file-lock": probe_lock,
     "hadoop-filesystem": probe_filesystem,
@@ -104,6 +112,7 @@ PROBES: dict[str, Callable[[SparkSession, Path], bool]] = {
     "worker-interpreter": probe_interpreter,
     "submitted-settings": probe_submission,
     "py4j-errors": probe_errors,
+    "checkpoint-log": probe_checkpoint_log,
 }
 
 

@@ -413,7 +413,7 @@ class Reader {
         info->convert = nullptr;
         info->release = nullptr;
         const int kind = reader.encodings.table ? reader.encodings.table(name, info->map) : Encodings::UNKNOWN;
-        if (kind == Encodings::TRANSCRIBED) reader.transcribed_ = name;
+        if (kind == Encodings::TRANSCRIBED && !reader.decoder_.is_wide()) reader.transcribed_ = name;
         if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
         reader.decoder_.declare(info->map);
         return XML_STATUS_OK;

@@ -13,7 +13,7 @@ import fcntl
 import json
 import logging
 import os
-import socket
+import platform
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -68,7 +68,7 @@ def lock(spark: SparkSession, file: Path, *, patience: float = PATIENCE_SECONDS)
         time.sleep(0.1)
     _held[locker.pid, file] = opened, held
     since = datetime.now().astimezone().isoformat(timespec="seconds")
-    content = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
+    content = {"pid": os.getpid(), "host": platform.node(), "since": since}
     with suppress(OSError):
         write_atomically(_holder_file(file), json.dumps(content).encode())
 
