@@ -20,6 +20,7 @@ import twigcast
 from twigcast.errors import RunError
 from twigcast.spark import Pipeline, SubscriptionStore, run
 from twigcast.spark.jvm import private_api
+from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.filesystem import exists, is_file, is_local, remove
 from twigcast.spark.jvm.lock import lock
@@ -94,12 +95,12 @@ def probe_errors(spark: SparkSession, folder: Path) -> bool:
     return issubclass(Py4JJavaError, Py4JError)
 
 
-def probe_checkpoint_log(spark: SparkSession, feed: Path) -> bool:
-    """The files of a stream's batches are in its checkpoint."""
-    checkpoint = feed.parent / "checkpoint"
-    stream = spark.readStream.format("text").load(str(feed)).writeStream.trigger(availableNow=True)
-    stream.option("checkpointLocation", str(checkpoint)).foreachBatch(lambda *_: None).start().awaitTermination()
-    return [Path(place.path).name for place in CHECKPOINT_PLACES(spark, checkpoint)] == ["good.xml"]
+def probe_checkpoint_log(spark: SparkSession, folder: Path) -> bool:
+    checkpoint = folder.parent / "checkpoint"
+    files = spark.readStream.format("text").load(str(folder))
+    query = files.writeStream.foreachBatch(lambda *_: None).trigger(availableNow=True)
+    query.option("checkpointLocation", str(checkpoint)).start().awaitTermination()
+    return batch_files(spark, str(checkpoint)) == {0: [str(folder / "good.xml")]}
 
 
 PROBES: dict[str, Callable[[SparkSession, Path], bool]] = {
@@ -175,6 +176,7 @@ import sys
 from pathlib import Path
 from twigcast import spark as tc
 from twigcast.spark.jvm import private_api
+from twigcast.spark.jvm.checkpoint_files import batch_files
 private_api.hidden |= set(sys.argv[2:])
 spark = tc.session(master="local[2]")
 sys.path.insert(0, sys.argv[1])
