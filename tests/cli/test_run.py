@@ -124,7 +124,7 @@ def test_dead_letters_are_tried_again(pipeline_run: Ran, run: RunCommand) -> Non
     assert (done.returncode, done.stdout) == (0, f"{pipeline.parent / 'feed' / 'deep.xml'}\tsource\n"), (
         done.stderr
     )
-    assert "1 dead letters retried: 1 can be read now (1 deliveries), 0 cannot" in done.stderr
+    assert "1 dead letter retried: 1 can be read now (1 delivery), 0 cannot" in done.stderr
     assert "1 read again from the source" in done.stderr
     assert [line.split("\t")[1] for line in run("dead-letters", pipeline).lines] == ["malformed"]
 

@@ -17,7 +17,7 @@ import typer
 from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
-from twigcast.cli.terminal import complain, escaped, json_line, stdout
+from twigcast.cli.terminal import complain, escaped, json_line, plural, stdout
 
 if TYPE_CHECKING:
     from twigcast.spark import Pipeline
@@ -131,9 +131,9 @@ def _retry(plan: Pipeline, codes: list[str], replace: dict[str, bytes], *, json:
             sys.stdout.write(f"{_one_line(id)}\t{origin}\n")
     totals = display.totals
     complain(
-        f"{totals.documents:,} dead letters retried: "
-        f"{totals.documents - totals.dead_letters:,} can be read now ({totals.deliveries:,} deliveries), "
-        f"{totals.dead_letters:,} cannot"
+        f"{plural(totals.documents, 'dead letter')} retried: "
+        f"{totals.documents - totals.dead_letters:,} can be read now "
+        f"({plural(totals.deliveries, 'delivery')}), {totals.dead_letters:,} cannot"
     )
     counts = Counter(origin for _, origin in origins)
     told = [f"{counts[name]:,} {words}" for name, words in _ORIGINS.items() if counts[name]]

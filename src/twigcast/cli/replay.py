@@ -79,8 +79,8 @@ def command(
     letters = sum(batch.dead_letters for batch in done.batches)
     if done.batches:
         complain(
-            f"{plural(documents, 'document')} ({size(count)}) replayed: {new:,} "
-            f"{'' if again else 'new '}{'delivery' if new == 1 else 'deliveries'}, "
+            f"{plural(documents, 'document')} ({size(count)}) replayed: "
+            f"{plural(new, 'delivery' if again else 'new delivery')}, "
             f"{plural(letters, 'new dead letter')}"
         )
     else:

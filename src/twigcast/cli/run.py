@@ -15,7 +15,7 @@ from twigcast.cli.live import Display, live, size
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
 from twigcast.cli.strangers import StrangerShares
-from twigcast.cli.terminal import complain
+from twigcast.cli.terminal import complain, plural
 from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
@@ -70,8 +70,9 @@ def command(
         _say_nothing_new(plan, pipeline)
         return
     complain(
-        f"{totals.documents:,} documents ({size(totals.bytes)}) in {totals.batches:,} batches: "
-        f"{totals.deliveries:,} deliveries, {totals.dead_letters:,} dead letters"
+        f"{plural(totals.documents, 'document')} ({size(totals.bytes)}) in "
+        f"{plural(totals.batches, 'batch')}: {plural(totals.deliveries, 'delivery')}, "
+        f"{plural(totals.dead_letters, 'dead letter')}"
     )
     for sink in plan.sink:
         complain(f"  deliveries    {sink.path or sink.function or sink.format}")

@@ -78,8 +78,12 @@ def json_line(fields: object) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """A number with its noun: ``1 mapping``, ``2 mappings``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """A number with its noun: ``1 mapping``, ``2 mappings``, ``3 deliveries``, ``4 batches``."""
+    if count == 1:
+        return f"1 {noun}"
+    if re.search("[^aeiou]y$", noun):
+        return f"{count:,} {noun[:-1]}ies"
+    return f"{count:,} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def complain(message: str) -> None:
