@@ -63,10 +63,10 @@ def test_a_new_subscriber_gets_the_past_once(tmp_path: Path) -> None:
         (["--from-batch", "-1"], "--from-batch"),
     ],
 )
-def test_bad_options(run_command: RunCommand, tmp_path: Path, options: list[str], sentence: str) -> None:
+def test_bad_options(run: RunCommand, tmp_path: Path, options: list[str], sentence: str) -> None:
     """A bad option is refused before Spark is started."""
     pipeline = tmp_path / "pipeline.toml"
     pipeline.write_text(PIPELINE)
-    done = run_command("replay", str(pipeline), *options)
+    done = run("replay", pipeline, *options)
     assert done.exit_code == 2
     assert sentence in done.stderr
