@@ -31,7 +31,7 @@ def twigcast(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_new_subscriber_gets_the_past_once(tmp_path: Path) -> None:
-    """A run says that there is nothing new and names the replay, which delivers what is missing, once."""
+    """A run says that there is nothing new and names the replay, which delivers what is missing, and no file twice."""
     (tmp_path / "feed").mkdir()
     (tmp_path / "feed" / "a.xml").write_bytes(b"<a><p>1</p></a>")
     pipeline = tmp_path / "pipeline.toml"
@@ -47,13 +47,15 @@ def test_a_new_subscriber_gets_the_past_once(tmp_path: Path) -> None:
 
     done = twigcast("replay", pipeline, "--json")
     assert done.returncode == 0, done.stderr
-    assert "1 document (15 B) replayed: 1 new delivery, 0 new dead letters" in done.stderr
+    assert "1 document (15 B) replayed: 2 deliveries, 0 new dead letters" in done.stderr
     batch = json.loads(done.stdout)
-    assert (batch["batch"], batch["deliveries"]) == (-1, 1)
+    assert (batch["batch"], batch["deliveries"]) == (-1, 2)
     files = sorted(file.relative_to(tmp_path) for file in tmp_path.glob("subscribers/*/*.xml"))
     assert [file.parent.name for file in files] == ["ada", "eve"]
 
-    assert "0 new deliveries" in twigcast("replay", pipeline, "--subscriber", "eve").stderr
+    one = twigcast("replay", pipeline, "--subscriber", "eve")
+    assert "replayed: 1 delivery, " in one.stderr
+    assert files == sorted(file.relative_to(tmp_path) for file in tmp_path.glob("subscribers/*/*.xml"))
 
 
 @pytest.mark.parametrize(

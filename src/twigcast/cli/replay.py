@@ -59,7 +59,7 @@ def command(
 
     Use it for a new subscriber, a changed subscription or a new sink.
     Deliveries have the ids that they would have had in the first run, and a sink gets only those that it does
-    not have; with --again it gets all of them.
+    not have; with --again it gets all of them.  Where a delivery is a file, the same file is written again.
     A sink that cannot say what it has, such as a function or Kafka, is left out unless --again is given.
 
     The documents are read from the source again; files that are gone are reported.
@@ -80,7 +80,7 @@ def command(
     if done.batches:
         complain(
             f"{plural(documents, 'document')} ({size(count)}) replayed: "
-            f"{plural(new, 'delivery' if again else 'new delivery')}, "
+            f"{plural(new, 'delivery')}, "
             f"{plural(letters, 'new dead letter')}"
         )
     else:
