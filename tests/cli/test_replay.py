@@ -31,7 +31,7 @@ def twigcast(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_new_subscriber_gets_the_past_once(tmp_path: Path) -> None:
-    """A run says that there is nothing new and names the replay, which delivers what is missing, and no file twice."""
+    """A run that finds nothing new names the replay, which delivers what is missing, and no file twice."""
     (tmp_path / "feed").mkdir()
     (tmp_path / "feed" / "a.xml").write_bytes(b"<a><p>1</p></a>")
     pipeline = tmp_path / "pipeline.toml"
