@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from benchmarks.auctions import auction_document
@@ -18,8 +19,14 @@ def test_a_mapped_file_has_the_answer_of_its_bytes(tmp_path: Path) -> None:
 
 
 def test_the_peak_of_memory_is_that_of_the_action() -> None:
-    """Memory that is given back before the end counts, too."""
-    least, _ = peak_anonymous_bytes(lambda: None)
-    peak, size = peak_anonymous_bytes(lambda: len(bytes(b"x" * (50 << 20))))
+    """Memory that is given back before the end counts, too, if it is held for some samples."""
+
+    def take(size: int) -> int:
+        held = b"x" * size
+        time.sleep(0.5)
+        return len(held)
+
+    least, _ = peak_anonymous_bytes(lambda: take(0))
+    peak, size = peak_anonymous_bytes(lambda: take(50 << 20))
     assert size == 50 << 20
     assert peak - least > 20 << 20
