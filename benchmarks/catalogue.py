@@ -6,7 +6,7 @@ building   building-linear-100k … from text to a file, and what can be done wi
 threads    two-threads           two threads against one
 structure  structure-nitf-…      matching the structure of a document in its place, and writing it
 fragments  fragments-256kb-…     documents in fragments, against whole documents
-large      mapped-1gb …          one pass over a large document: memory, and projections of it
+large      mapped-1gb …          one pass over a large document: memory, projections, plans
 routing    receiving-10k …       what a router adds to matching
 piggyback  second-router-…       what annotations save and cost routers
 rivals     rival-lxml …          what one would use instead
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.building import building, changing, first_change, opening, sharing, two_threads
 from benchmarks.chunks import chunk_benchmarks
+from benchmarks.cutting import cutting_benchmarks
 from benchmarks.fragments import fragment_benchmarks
 from benchmarks.growth import growth
 from benchmarks.lake import lake, large_lake
@@ -192,6 +193,7 @@ def _catalogue() -> Iterator[Benchmark]:
     yield from _structure()
     yield from fragment_benchmarks()
     yield from large_document_benchmarks()
+    yield from cutting_benchmarks()
     yield from _routing()
     yield from _piggyback()
     yield from _rewriting()

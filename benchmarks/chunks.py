@@ -19,12 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document
+from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document, auction_scheme
 from benchmarks.results import Bar, Benchmark, Outcome, Progress
 from benchmarks.sparking import CORES, on_spark, require_spark
-from benchmarks.workloads import data
-from twigcast.chunking import Answer, ChunkQuery, Scheme, plan, run
-from twigcast.schema import read_dtd
+from twigcast.chunking import Answer, Scheme, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,7 +81,7 @@ def chunks(progress: Progress, size: Size = OFFICIAL) -> Outcome:
 
 def measure(spark: SparkSession, progress: Progress, file: Path, copies: int, size: Size) -> Outcome:
     """Take turns, the first of which only warms Spark up."""
-    scheme = auction_scheme()
+    scheme = auction_scheme(QUERIES)
     published = summed(run(auction_document(1), scheme))
     expected = {query: copies * count for query, (count, _, _) in published.items()}
     seconds: dict[str, list[float]] = {"pool": [], "spark": []}
@@ -110,12 +108,6 @@ def measure(spark: SparkSession, progress: Progress, file: Path, copies: int, si
         "answers": sum(expected.values()),
     }
     return Outcome(figures, tuple(wrong))
-
-
-def auction_scheme() -> Scheme:
-    """The scheme for all queries, from the schema of auctions."""
-    queries = [ChunkQuery(str(number), text, engine="lxml") for number, text in enumerate(QUERIES)]
-    return plan(queries, read_dtd(data("xmark/auction.dtd"), "site"))
 
 
 def in_pool(file: Path, scheme: Scheme, size: Size) -> Found:

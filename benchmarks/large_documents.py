@@ -1,4 +1,4 @@
-"""Measures what one pass over a large document costs: anonymous memory of a match, CPU time of projections.
+"""Measures the memory that a match of a large document needs.
 
     mapped      Index.match on a mapped file of 1 GB          anonymous memory above the opened index
 
@@ -39,9 +39,6 @@ def large_document_benchmarks() -> Iterator[Benchmark]:
         measure_mapped, "anonymous_megabytes", "MB", MAPPED_MEGABYTES,
         ("cpu_seconds", "megabytes_per_second"), optional=True,
     )  # fmt: skip
-
-
-# Memory of a match
 
 
 @dataclass(frozen=True, slots=True)

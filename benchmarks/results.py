@@ -107,6 +107,8 @@ LABELS = {
     "anonymous_megabytes": "MB anonymous",
     "megabytes_per_second_of_pool": "MB/s of two processes",
     "answers": "answers",
+    "bytes_per_element": "bytes/element",
+    "targets": "targets",
     "seconds_on_one": "s on one thread",
     "seconds_on_two": "s on two",
 }

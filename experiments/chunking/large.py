@@ -12,7 +12,7 @@ Each is a process of its own.  Answers are compared by their number and by a che
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -22,41 +22,26 @@ from zlib import crc32
 
 from lxml import etree
 
-from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks
+from benchmarks.auctions import (
+    FULL_XPATH,
+    ITEM,
+    OPEN,
+    PERSON,
+    PUBLISHED_BYTES,
+    auction_blocks,
+    auction_scheme,
+)
 from benchmarks.processes import anonymous_bytes, apart, peak_bytes
-from benchmarks.workloads import data
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
-from twigcast.chunking import ChunkQuery, Scheme, chunk, plan, run
+from twigcast.chunking import chunk, run
 from twigcast.document import PART_BYTES, DocumentLimits, Projector
 from twigcast.filtering import Index
-from twigcast.schema import read_dtd
 
 BYTES = 1_000_000_000
 BLOCK = 1 << 20
 PARTS = 120
 """Parts of the document that a run should have at least, so that a small run has several as well."""
 MEGABYTE = 1_000_000
-PERSON, ITEM = "/site/people/person", "/site/regions/europe/item"
-OPEN, CLOSED = "/site/open_auctions/open_auction", "/site/closed_auctions/closed_auction"
-QUERIES = (
-    f"{PERSON}[string-length(name) > 14]/name",
-    f"{PERSON}[translate(substring-before(emailaddress, '@'), 'abc', 'ABC') != '']/emailaddress",
-    f"{PERSON}[substring(name, 1, 1) = 'M']/name",
-    f"{PERSON}[number(profile/@income) mod 2 < 1]/profile",
-    f"{PERSON}[count(watches/watch) > count(profile/interest)]/watches",
-    f"{PERSON}[address/city = 'Tampa' or profile/age + 10 > 60]/name",
-    f"{PERSON}[profile/interest[last()]/@category = profile/interest[1]/@category]/@id",
-    f"{ITEM}[sum(quantity) > 1]/name",
-    f"{ITEM}[contains(normalize-space(description), ' gold ')]/location",
-    f"{ITEM}[mailbox/mail[position() = last()]/date]/mailbox/mail/from",
-    f"{ITEM}[string-length(normalize-space(name)) mod 3 = 0]/@id",
-    f"{OPEN}[bidder[last()]/increase > bidder[1]/increase]/current",
-    f"{OPEN}[sum(bidder/increase) > 50]/initial",
-    f"{OPEN}[count(.//keyword) > 2]/seller",
-    f"{OPEN}/bidder[following-sibling::bidder]/increase",
-    f"{CLOSED}[price * quantity > 100]/price",
-    f"{CLOSED}[floor(price) = round(price)]/itemref",
-)
 SUBSCRIPTIONS = (f"{PERSON}[profile/age]/name", f"{ITEM}[quantity > 1]/name", f"{OPEN}[bidder/increase > 20]")
 """Queries of the language of subscriptions, for the line of ``Index``."""
 
@@ -75,15 +60,6 @@ class Used:
     parts: int = 0
     answers: tuple[tuple[int, int], ...] = ()
     """Of each query the number of its answers and the sum of their checksums."""
-
-
-def scheme_of(texts: Sequence[str] = QUERIES) -> Scheme:
-    """The plan, by XMark's DTD; ``following-sibling`` is below its record, which ``within`` says."""
-    queries = [
-        ChunkQuery(number, text, engine="lxml", within=OPEN if "following-sibling" in text else "")
-        for number, text in enumerate(texts)
-    ]
-    return plan(queries, read_dtd(data("xmark/auction.dtd"), "site"))
 
 
 def run_experiment(scale: float, watch: Watch) -> Findings:
@@ -109,7 +85,7 @@ def run_experiment(scale: float, watch: Watch) -> Findings:
         for step in watch("ways", steps, len(steps)):
             used[step] = steps[step]()
     wrong = [
-        f"{QUERIES[number]}: {way} has {ours[0]:,} answers, lxml on the whole document {theirs[0]:,}"
+        f"{FULL_XPATH[number]}: {way} has {ours[0]:,} answers, lxml on the whole document {theirs[0]:,}"
         for way in ("worker", "run")
         for number, (ours, theirs) in enumerate(
             zip(used[way].answers, used["lxml, whole"].answers, strict=True)
@@ -153,7 +129,7 @@ def findings(size: int, part_bytes: int, used: dict[str, Used], wrong: list[str]
     )
     memory = tuple((way, each.peak / MEGABYTE) for way, each in used.items())
     return Findings(
-        (Table(f"{len(QUERIES)} queries on {size:,} bytes", columns, rows, why),),
+        (Table(f"{len(FULL_XPATH)} queries on {size:,} bytes", columns, rows, why),),
         (Chart("Peak memory", "", "MB", {"peak": memory}),),
         bars,
         tuple(wrong),
@@ -162,7 +138,7 @@ def findings(size: int, part_bytes: int, used: dict[str, Used], wrong: list[str]
 
 def cutting(path: Path, folder: Path, part_bytes: int) -> Used:
     """Write the chunks as files."""
-    scheme, most = scheme_of(), [0]
+    scheme, most = auction_scheme(), [0]
     before = anonymous_bytes()
     limits = DocumentLimits(bytes=1 << 62)
     start, cpu = time.perf_counter(), time.process_time()
@@ -179,10 +155,10 @@ def cutting(path: Path, folder: Path, part_bytes: int) -> Used:
 
 def worker(folder: Path) -> Used:
     """Evaluate the queries of each chunk on its parts, one after the other."""
-    found = [(0, 0)] * len(QUERIES)
+    found = [(0, 0)] * len(FULL_XPATH)
     start, cpu = time.perf_counter(), time.process_time()
-    for each in scheme_of().chunks:
-        compiled = {number: etree.XPath(QUERIES[number]) for number in each.targets}
+    for each in auction_scheme().chunks:
+        compiled = {number: etree.XPath(FULL_XPATH[number]) for number in each.targets}
         for part in sorted((folder / f"{each.number:02}-{each.name}").glob("*.xml")):
             tree = etree.parse(part, etree.XMLParser(huge_tree=True))
             for number, query in compiled.items():
@@ -192,9 +168,9 @@ def worker(folder: Path) -> Used:
 
 def running(path: Path, part_bytes: int) -> Used:
     """Cut and evaluate in one pass; the time of the first answer is noted."""
-    counts, first = [0] * len(QUERIES), 0.0
+    counts, first = [0] * len(FULL_XPATH), 0.0
     start, cpu = time.perf_counter(), time.process_time()
-    made = run(lambda: blocks(path), scheme_of(), part_bytes=part_bytes)
+    made = run(lambda: blocks(path), auction_scheme(), part_bytes=part_bytes)
     for answer in made:
         first = first or time.perf_counter() - start
         counts[int(str(answer.query))] += 1
@@ -211,7 +187,7 @@ def whole(path: Path) -> Used:
     """Let lxml parse the document and evaluate the queries."""
     start, cpu = time.perf_counter(), time.process_time()
     tree = etree.parse(path, etree.XMLParser(huge_tree=True))
-    found = tuple(_added((0, 0), etree.XPath(text)(tree)) for text in QUERIES)
+    found = tuple(_added((0, 0), etree.XPath(text)(tree)) for text in FULL_XPATH)
     return Used(time.process_time() - cpu, time.perf_counter() - start, peak_bytes(), answers=found)
 
 
@@ -226,7 +202,7 @@ def index(path: Path) -> Used:
 
 def projecting(copies: float, part_bytes: int) -> Used:
     """Cut a stream that is generated on the way, and drop what is cut."""
-    scheme = scheme_of()
+    scheme = auction_scheme()
     divided = [each.is_divided for each in scheme.chunks]
     projector = Projector(scheme.decisions(), divided, part_bytes, DocumentLimits(bytes=1 << 62))
     most, parts, before = [0], 0, anonymous_bytes()
