@@ -123,7 +123,9 @@ def _list(names: Sequence[str], json: bool) -> None:
             if each.group == group:
                 notes = [f"bar: {each.bar} {each.unit}"] if each.bar else []
                 notes += ["only if named"] * each.optional
-                table.add_row(each.name, f"{each.description} ({'; '.join(notes)})" if notes else each.description)
+                table.add_row(
+                    each.name, f"{each.description} ({'; '.join(notes)})" if notes else each.description
+                )
         stdout().print(table, "")
 
 
