@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from twigcast.chunking.document_pass import foreign_pairs
 from twigcast.chunking.outline import Pair
-from twigcast.chunking.running import Source, blocks_of, settled
+from twigcast.chunking.running import Source, blocks_of, is_unsettled, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 from twigcast.document import PART_BYTES, DocumentLimits, Projector, Slice
 from twigcast.errors import ChunkingError, DocumentError
@@ -90,7 +90,8 @@ def chunk(
     found.error = projected.error
     found.foreign = foreign_pairs(projected.steps, decisions, scheme.outline)
     second = settled(scheme, found.foreign)
-    found.unsettled = [] if second is None else [each.query.id for each in second.queries if each.targets]
+    if second is not None:
+        found.unsettled = [each.query.id for each in second.queries if is_unsettled(each)]
     text = json.dumps(described(scheme, found), ensure_ascii=False, indent=1, default=str)
     write_atomically(folder / "scheme.json", text.encode() + b"\n")
     return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from twigcast.chunking.outline import Names, Outline
+from twigcast.chunking.outline import Names, Outline, spelled
 from twigcast.chunking.prefixes import CHUNKS, choose
 from twigcast.chunking.profile import Profile
 from twigcast.chunking.query import ChunkQuery
@@ -148,7 +148,7 @@ def assemble(
             group.add(number, each, target, kind)
         if each.whole:
             groups.setdefault((None, "whole"), _Group()).add_whole(number, each)
-    order = {prefix: number for number, prefix in enumerate(sorted(prefixes))}
+    order = {prefix: number for number, prefix in enumerate(sorted(prefixes, key=spelled))}
     kinds = ("divided", "one", "whole")
     keys = sorted(groups, key=lambda key: (order.get(key[0] or (), len(order)), kinds.index(key[1])))
     chunks = [groups[key].chunk(number, *key, whole=whole) for number, key in enumerate(keys, 1)]

@@ -61,7 +61,7 @@ class ChunkRun:
         if second is None:
             return
         if not isinstance(self._document, bytes | str | os.PathLike) and not callable(self._document):
-            self.unsettled = [each.query.id for each in second.queries if each.targets]
+            self.unsettled = [each.query.id for each in second.queries if is_unsettled(each)]
             return
         yield from self._pass(second, answered=self.scheme)
 
@@ -151,7 +151,8 @@ def in_order(answers: Iterable[Answer], scheme: Scheme) -> list[Answer]:
 def settled(scheme: Scheme, foreign: Iterable[Pair]) -> Scheme | None:
     """The scheme of a second pass, for what pairs that the outline does not have may add; None if nothing.
 
-    It has the same queries, with the targets only that the first scheme does not have.
+    It has the same queries, with the targets only that the first scheme does not have; a query may also turn
+    out to need the whole document, if its root is not the one of the outline.
     """
     pairs = list(foreign)
     if not pairs:
@@ -162,7 +163,12 @@ def settled(scheme: Scheme, foreign: Iterable[Pair]) -> Scheme | None:
         known = {target.target for target in each.targets}
         again = each if each.error is not None or each.whole else place_query(each.query, outline)
         targets = tuple(target for target in again.targets if target.target not in known)
-        placed.append(PlacedQuery(each.query, targets))
-    if not any(each.targets for each in placed):
+        placed.append(PlacedQuery(each.query, targets, whole="" if each.whole else again.whole))
+    if not any(map(is_unsettled, placed)):
         return None
     return assemble(placed, choose(query_tree(placed)), outline, profile=scheme.profile)
+
+
+def is_unsettled(placed: PlacedQuery) -> bool:
+    """Whether a query of the scheme of a second pass has something to be asked for in it."""
+    return bool(placed.targets or placed.whole)
