@@ -1,4 +1,4 @@
-"""Plans from random schemas: answers, targets and foreign pairs, for documents that keep or break the schema."""
+"""Plans from random schemas: answers, targets, foreign pairs; documents that keep or break the schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Model = dict[str, list[tuple[str, str]]]
 
 
 def random_model(random: Random) -> Model:
-    """Some elements, most of them recursive; sometimes with a prefix, whose namespace the DTD does not say."""
+    """Some elements, most of them recursive; sometimes with a prefix, of which the DTD says no namespace."""
     names = list("abcde")[: random.randint(3, 5)]
     if random.random() < 0.3:
         names[1] = "p:b"
@@ -78,7 +78,7 @@ def has_one_target(scheme: Scheme, query: ChunkQuery, document: Document) -> boo
 
 @pytest.mark.parametrize("seed", range(3))
 def test_documents_that_keep_or_break_the_schema(seed: int, tmp_path: Path) -> None:
-    """The answers are those of the whole document, and the foreign pairs those that the schema does not have."""
+    """The answers are those of the whole document; foreign pairs are those that the schema does not have."""
     random = Random(seed)
     kept = broken = 0
     for number in range(12):

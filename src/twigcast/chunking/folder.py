@@ -49,6 +49,7 @@ class ChunkedDocument:
     bytes: int = 0
     error: DocumentError | None = None
     foreign: list[Pair] = field(default_factory=list)
+    foreign_at: int | None = None
     unsettled: list[Hashable] = field(default_factory=list)
 
 
@@ -88,7 +89,8 @@ def chunk(
         writer.close()
     found.bytes = projector.bytes
     found.error = projected.error
-    found.foreign = foreign_pairs(projected.steps, decisions, scheme.outline)
+    foreign = foreign_pairs(projected.steps, decisions, scheme.outline)
+    found.foreign, found.foreign_at = [*foreign], next(iter(foreign.values()), None)
     second = settled(scheme, found.foreign)
     if second is not None:
         found.unsettled = [each.query.id for each in second.queries if is_unsettled(each)]

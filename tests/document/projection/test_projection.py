@@ -119,11 +119,12 @@ def test_a_broken_byte_is_reported_as_read_reports_it() -> None:
 
 
 def test_names_that_occur_are_reported_with_the_states_of_their_parents() -> None:
-    """Also below subtrees that are dropped or copied."""
+    """Also below subtrees that are dropped or copied; with the offset at which they occur first."""
     decisions = PathDecisions(lambda path: [Keep.TREE if len(path) == 2 else Keep.ABOVE])
     projector = Projector(decisions, [True])
     projector.feed(b"<a><b><c/></b><b><c/></b></a>")
-    assert [name for _, name in projector.finish().steps] == [("", "a"), ("", "b"), ("", "c")]
+    steps = projector.finish().steps
+    assert [(name, at) for _, name, at in steps] == [(("", "a"), 0), (("", "b"), 3), (("", "c"), 6)]
 
 
 def test_an_error_of_a_decision_is_raised() -> None:

@@ -137,6 +137,9 @@ public:
     std::uint64_t window_start() const { return window_.start(); }
     StateTable& table() { return table_; }
 
+    // The offset in the document of the event that is being reported.
+    std::uint64_t position() const { return static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) + shift_; }
+
 private:
     static constexpr char separator = '\f';
     static constexpr std::uint64_t most_gap = 64, none = PartWriter::none;
