@@ -66,6 +66,30 @@ def test_what_is_no_xpath_is_refused_alone() -> None:
     assert len(list(run(PEOPLE, scheme))) == 9
 
 
+@pytest.mark.parametrize("text", ["/a/Q{u}b", "/a/*:b", "/a/b[. = 'x' or]"])
+def test_trap_25_an_expression_that_lxml_does_not_have_is_refused(text: str) -> None:
+    """Names of our language are no XPath 1.0; they are refused when the plan is made, and only for lxml."""
+    namesake = ChunkQuery("select", "/a/Q{u}b")
+    scheme = plan([ChunkQuery("lxml", text, engine="lxml"), namesake], profile=profile([b"<a xmlns='u'/>"]))
+    assert [(id, error.code) for id, error in scheme.refused] == [("lxml", "query")]
+
+
+def test_trap_25_a_relative_path_begins_at_the_document() -> None:
+    """To lxml ``a/b`` is no ``//a/b``, so it is not analysed as one."""
+    body = b"<r><x><a><b/></a></x></r>"
+    queries = [ChunkQuery("lxml", "a/b", engine="lxml"), ChunkQuery("select", "a/b")]
+    assert [each.query for each in run(body, plan(queries, profile=profile([body])))] == ["select"]
+
+
+def test_trap_24_identifiers_cross_every_chunk() -> None:
+    """``id()`` takes the whole document, whose DOCTYPE says which attributes are identifiers."""
+    body = b"<!DOCTYPE a [<!ATTLIST b i ID #IMPLIED>]><a><b i='x' m='y'/><b i='y' m='x'/></a>"
+    scheme = plan([ChunkQuery("q", "id(/a/b[2]/@m)", engine="lxml")], profile=profile([body]))
+    assert scheme.whole == [("q", "id, which is no absolute path")]
+    (answer,) = run(body, scheme, part_bytes=1)
+    assert answer.content == b"<b i='x' m='y'/>"
+
+
 def test_variables_and_functions_run_on_parts() -> None:
     """A function gets the tree of each part; its rows are those of the document."""
 

@@ -107,7 +107,7 @@ def document_error(
 
 
 def line_and_column(blocks: Iterable[bytes], codec: str, offset: int) -> tuple[int, int]:
-    """The line and column of an offset in a document, as errors have them, without a parse of what is before."""
+    """The line and column of an offset in a document, as errors have them; nothing is parsed."""
     reader = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)("replace"), translate=True)
     line, column, left = 1, 1, offset
     for block in blocks:

@@ -166,6 +166,7 @@ private:
 
     void start(const char* name, const char** attributes) {
         if (fault_.code) return;
+        end_unit();
         const std::size_t depth = depth_ + 1;
         if (depth > limits_.depth) return stop(too_deep);
         if (attributes[0] && too_many(attributes)) return stop(too_many_attributes);
@@ -258,6 +259,18 @@ private:
             output.unit_kept = true;
             open_ancestors(o, frame.base);
             write(o, unit_start_, unit_end_);
+            is_unit_open_ = true;
+        }
+    }
+
+    // With the first event after a reference, all that its entity brings in was whole.
+    void end_unit() {
+        if (!is_unit_open_ || static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) == unit_start_) return;
+        is_unit_open_ = false;
+        for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
+            PartWriter& output = outputs_[o];
+            if (!output.unit_kept) continue;
+            output.unit_kept = false;
             output.note_good();
             if (output.divided && output.length >= part_bytes_) finish_part(o);
         }
@@ -265,6 +278,7 @@ private:
 
     void end() {
         if (fault_.code) return;
+        end_unit();
         if (is_closing_ && static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) >= piece_end_) return end_piece();
         const std::size_t depth = depth_--;
         const Frame& frame = frames_[depth];
@@ -461,6 +475,7 @@ private:
     InputWindow window_;
     std::string prolog_;
     std::uint64_t unit_start_ = none, unit_end_ = 0;
+    bool is_unit_open_ = false;  // its reference was written, and its entity may go on
     ProjectionFault fault_;
     std::vector<PartSlice> given_;
 };
