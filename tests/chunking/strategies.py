@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from tests.pattern.strategies import document
+from tests.pattern.strategies import NAMESPACES, document
+from twigcast.chunking import choose, printed
 from twigcast.chunking.answers import kind_of
 from twigcast.chunking.outline import Names, Outline
-from twigcast.chunking.planning import assemble, place_query
+from twigcast.chunking.planning import assemble, place_query, query_tree
 from twigcast.chunking.profile import profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.running import run
@@ -34,12 +35,48 @@ def plain_document(random: Random, depth: int = 5) -> bytes:
 
 
 def any_document(random: Random) -> bytes:
-    """A document with everything, or a plain one."""
-    return document(random) if random.random() < 0.4 else plain_document(random, random.choice([3, 4, 5]))
+    """A document with everything, or a plain one, that in some encoding."""
+    if random.random() < 0.4:
+        return document(random)
+    body = plain_document(random, random.choice([3, 4, 5]))
+    encoding = random.choice(["utf-8", "utf-8", "utf-8", "UTF-16", "ISO-8859-1", "Shift_JIS", "gb18030"])
+    if encoding == "utf-8":
+        return body
+    text = body.decode().replace("x<", "\u8868<" if encoding in ("Shift_JIS", "gb18030") else "x<")
+    return f'<?xml version="1.0" encoding="{encoding}"?>{text}'.encode(encoding)
+
+
+ENDS = [
+    *("/text()", "/@x", "/@*", "//text()", "/node()", "/comment()", "/processing-instruction()", "//@x"),
+    *(
+        "/..",
+        "/following-sibling::*",
+        "/ancestor::*",
+        "/descendant-or-self::*",
+        "//*[1]",
+        "/descendant::*[2]",
+    ),
+    *("/following::*[1]", "/parent::*/@x", "/*[last()]"),
+]
 
 
 def query_text(random: Random, read_document: Document) -> str:
-    """A query: the path of a node with some steps as ``*`` and ``//``, and predicates from real relatives."""
+    """A path of the document, which may go on along any axis, be filtered, or be united with another."""
+    text = path_text(random, read_document)
+    if random.random() < 0.3:
+        text += random.choice(ENDS)
+    kind = random.random()
+    if kind < 0.04:
+        text = f"({text})[{random.choice(['1', '2', 'last()'])}]"
+    elif kind < 0.08:
+        text = f"({text})[{_condition(random, read_document.root)}]"
+    elif kind < 0.1:
+        text = f"({text})[1]{random.choice(['/*', '//b', '/text()', '/@x'])}"
+    return f"{text} | {path_text(random, read_document)}" if random.random() < 0.1 else text
+
+
+def path_text(random: Random, read_document: Document) -> str:
+    """The path of a node with some steps as ``*`` and ``//``, and predicates from real relatives."""
     around = list(descendants(read_document))
     node: Document | Element = random.choice(around)
     chain: list[Element] = []
@@ -56,7 +93,7 @@ def query_text(random: Random, read_document: Document) -> str:
         text += "*" if random.random() < 0.15 else _name(element)
         while random.random() < 0.35:
             text += f"[{_condition(random, element)}]"
-    return text + random.choice(["", "", "", "", "/text()", "/@x"])
+    return text
 
 
 def _name(element: Element) -> str:
@@ -114,7 +151,8 @@ def queries_of(random: Random, read_document: Document, count: int) -> list[Chun
     while len(found) < count:
         answers = random.choice(["content", "content", "ranges"])
         engine = random.choice(["auto", "auto", "select"])
-        query = ChunkQuery(len(found), query_text(random, read_document), engine=engine, answers=answers)
+        text = query_text(random, read_document)
+        query = ChunkQuery(len(found), text, NAMESPACES, engine=engine, answers=answers)
         try:
             if query.pattern is not None:
                 found.append(query)
@@ -164,6 +202,16 @@ def answered(body: bytes, scheme: Scheme, part_bytes: int) -> Counter[tuple[obje
     return found
 
 
+def any_scheme(random: Random, queries: list[ChunkQuery], outline: Outline) -> Scheme:
+    """A scheme with random prefixes, or with those of one of the two algorithms; lean or whole."""
+    whole = random.random() < 0.2
+    if random.random() < 0.6:
+        return random_scheme(random, queries, outline, whole=whole)
+    placed = [place_query(query, outline) for query in queries]
+    prefixes = random.choice([choose, printed])(query_tree(placed), random.choice([1, 2, 8]))
+    return assemble(placed, prefixes, outline, whole=whole)
+
+
 def differences(random: Random, documents: int, *, foreign: bool = False) -> tuple[int, int]:
     """How many pairs of a document and a query have other answers from chunks, and how many there were."""
     wrong = total = 0
@@ -172,7 +220,7 @@ def differences(random: Random, documents: int, *, foreign: bool = False) -> tup
         read_document = read(body)
         queries = queries_of(random, read_document, 6)
         outline = outline_of(plain_document(random, 3)) if foreign else outline_of(body)
-        scheme = random_scheme(random, queries, outline, whole=random.random() < 0.2)
+        scheme = any_scheme(random, queries, outline)
         found = answered(body, scheme, random.choice([1, 60, 1 << 20]))
         for query in queries:
             total += 1

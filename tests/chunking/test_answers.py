@@ -173,6 +173,41 @@ def test_trap_13_what_the_schema_does_not_have_is_found_in_a_second_pass() -> No
     assert stream.unsettled == ["q"]
 
 
+def test_trap_17_the_longest_prefix_is_not_the_best() -> None:
+    """``/db/student`` can be divided and needs nothing; ``/db/student/name`` could not."""
+    body = b"<db>" + b"<student><email/><name>x</name></student>" * 3 + b"</db>"
+    scheme = plan([ChunkQuery(1, "/db/student[email]/name")], profile=profile([body]))
+    (chunk,) = scheme.chunks
+    assert (chunk.name, chunk.kind, len(chunk.needs)) == ("student", "divided", 1)
+
+
+def test_trap_18_a_prefix_with_one_instance_is_divided_below_it() -> None:
+    """At the items of all continents, which are the records of the one prefix."""
+    continents = "".join(f"<{name}><item/><item/></{name}>" for name in ("africa", "asia"))
+    body = f"<site><regions>{continents}</regions></site>".encode()
+    scheme = plan([ChunkQuery(1, "/site/regions/*/item")], profile=profile([body]), chunks=1)
+    (chunk,) = scheme.chunks
+    assert (chunk.name, chunk.kind) == ("regions", "divided")
+    assert ["/".join(local for _, local in path) for path in chunk.records] == [
+        *("site/regions/africa/item", "site/regions/asia/item"),
+    ]
+    cut = run(body, scheme, part_bytes=1)
+    assert len(list(cut)) == cut.parts == 4
+
+
+def test_what_is_under_no_prefix_is_the_rest() -> None:
+    """``/a/d`` with the prefixes ``/a/b`` and ``/a/c``."""
+    body = b"<a><b/><b/><c/><c/><d/><d/></a>"
+    outline = outline_of(body)
+    placed = [place_query(ChunkQuery(name, f"/a/{name}"), outline) for name in "bcd"]
+    scheme = assemble(placed, [(("", "a"), ("", name)) for name in "bc"], outline)
+    assert [(chunk.name, list(chunk.targets)) for chunk in scheme.chunks] == [
+        ("b", [0]),
+        ("c", [1]),
+        ("rest", [2]),
+    ]
+
+
 def test_trap_20_the_rest_is_not_the_document() -> None:
     """One leftover query keeps what it looks at."""
     body = b"<a><b>1</b><b>2</b><c><d/></c></a>"

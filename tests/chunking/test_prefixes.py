@@ -48,6 +48,14 @@ def test_figure_7(algorithm: object) -> None:
     assert texts(chosen) == {"/a/b/c", "/a/b/d"}
 
 
+def test_steps_of_figure_7() -> None:
+    """First b, then c, which leaves 1 to b and removes it, then d; the root is never chosen."""
+    assert texts(choose(FIGURE_5, 1)) == {"/a/b"}
+    residuals = FIGURE_5.residuals([path("/a/b"), path("/a/b/c")])
+    assert [residuals[path(text)] for text in ("/a", "/a/b", "/a/b/c")] == [0, 1, 2]
+    assert FIGURE_5.residuals([path("/a/b/c"), path("/a/b/d")])[path("/a")] == 0
+
+
 @pytest.mark.parametrize("algorithm", [choose, printed])
 @pytest.mark.parametrize(
     ("most", "shares"),
@@ -80,6 +88,20 @@ def test_table_a3(algorithm: object, most: int, shares: dict[str, int]) -> None:
     chosen = algorithm(A3, most)  # type: ignore[operator]
     residuals = A3.residuals(chosen)
     assert {text: residuals[path(text)] for text in texts(chosen)} == shares
+
+
+@pytest.mark.parametrize("algorithm", [choose, printed])
+@pytest.mark.parametrize(("last", "is_replaced"), [(15, False), (14, True)])
+def test_table_a3_with_six_chunks(algorithm: object, last: int, is_replaced: bool) -> None:
+    """With 15 and 15 the ancestor stays for both kinds; if they differ, the last kind takes its place."""
+    weights = A3.weights()
+    leaves = {node: weights[node] for node in A3.nodes if len(node) == 3}
+    leaves[path(f"{EB}/message-driven")] = last
+    chosen = algorithm(QueryTree(leaves), 6)  # type: ignore[operator]
+    kinds = {f"{EB}/session", f"{EB}/entity"}
+    assert {each for each in texts(chosen) if each.startswith(EB)} == (
+        {*kinds, f"{EB}/message-driven"} if is_replaced else {*kinds, EB}
+    )
 
 
 def test_trap_1_the_candidate_keeps_its_own_weight() -> None:
@@ -139,6 +161,17 @@ def test_no_weight_is_lost_and_it_ends() -> None:
         assert len(chosen) == len(set(chosen)) <= most
         assert sum(residuals[node] for node in chosen) + lost(tree, chosen) == pytest.approx(tree.total)
         assert all(len(node) > 1 for node in chosen + printed(tree, most))
+
+
+def test_without_a_double_subtraction_both_algorithms_agree() -> None:
+    """Each query has a branch of its own below the root, so that nothing is chosen below something chosen."""
+    random = Random(4)
+    for _ in range(300):
+        branches = [f"/r/{name}" + "/x" * random.randint(0, 3) for name in "abcdefgh"]
+        leaves = random.sample(branches, random.randint(1, 8))
+        tree = QueryTree([(path(text), weight) for weight, text in enumerate(leaves, 1)])
+        most = random.randint(1, 8)
+        assert texts(choose(tree, most)) == texts(printed(tree, most))
 
 
 def test_it_leaves_less_to_the_rest_than_the_printed_one() -> None:

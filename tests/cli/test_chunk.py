@@ -119,7 +119,9 @@ def test_a_document_that_is_not_of_the_schema_is_a_note(
     files["queries"].write_text("//person[name = 'x']\n")
     done = run(*arguments(files, "--schema", str(files["schema"]), "--run"))
     assert done.exit_code == 0
-    assert "a child person of items, which the plan does not know, and 1 more such pairs" in done.stderr
+    column = BODY.index("<items>") + len("<items>") + 1
+    assert f"has a child person of items at line 1, column {column:,}, which the plan does" in done.stderr
+    assert "and 1 more such pairs" in done.stderr
     assert [line.split("\t")[-1] for line in done.lines] == ["<person><name>x</name></person>"]
 
 
@@ -164,3 +166,42 @@ def test_ranges_have_no_content(run: Callable[..., Any], files: dict[str, Path])
     parsed = run(*arguments(files, "--sample", "--run", "--ranges", "--json", "--engine", "lxml"))
     assert all(json.loads(line)["content"] is None for line in parsed.stdout.splitlines())
     assert "twigcast match is faster" not in parsed.stderr
+
+
+def test_contents_are_text_in_any_encoding(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """The bytes of an answer are decoded as the document says."""
+    files["queries"].write_text("/site/items/item[2]/name\n")
+    for encoding in ("UTF-16", "Shift_JIS", "ISO-8859-1"):
+        name = "é" if encoding == "ISO-8859-1" else "表"
+        text = f'<?xml version="1.0" encoding="{encoding}"?>{BODY.replace("i1<", name + "<")}'
+        files["document"].write_bytes(text.encode(encoding))
+        done = run(*arguments(files, "--sample", "--run"))
+        assert [line.split("\t")[-1] for line in done.stdout.splitlines()] == [f"<name>{name}</name>"]
+
+
+def test_a_broken_document_is_planned_from_what_comes_before(
+    run: Callable[..., Any], files: dict[str, Path]
+) -> None:
+    """The sample ends at the error, and answers before it stand; the plan alone says that it is broken."""
+    files["document"].write_text(BODY[:1600] + "</x>" + BODY[1600:])
+    files["queries"].write_text("/site/people/person[age = 3]/name\n")
+    done = run(*arguments(files, "--sample", "--run"))
+    assert done.exit_code == 1
+    assert [line.split("\t")[-1] for line in done.stdout.splitlines()] == ["<name>p3</name>"]
+    assert "(malformed)" in done.stderr
+    shown = run(*arguments(files, "--sample", "--plan"))
+    assert (shown.exit_code, "person" in shown.stdout, "(malformed)" in shown.stderr) == (1, True, True)
+
+
+def test_a_compressed_document_that_is_cut_off_is_read_as_far_as_it_goes(
+    run: Callable[..., Any], files: dict[str, Path]
+) -> None:
+    """Whatever its name is; the error says that the file is broken."""
+    packed = gzip.compress(BODY.encode(), mtime=0)
+    files["document"].write_bytes(packed[: len(packed) * 3 // 4])
+    files["queries"].write_text("/site/people/person[age = 3]/name\n")
+    done = run(*arguments(files, "--sample", "--run"))
+    assert done.exit_code == 1
+    assert "(truncated)" in done.stderr
+    assert "(unreadable)" in done.stderr
+    assert [line.split("\t")[-1] for line in done.stdout.splitlines()] == ["<name>p3</name>"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from random import Random
+from xml.parsers import expat
 from xml.parsers.expat import errors
 
 import pytest
 
 from twigcast import Index
-from twigcast.document import document_error, read
+from twigcast.document import document_codec, document_error, line_and_column, read
 from twigcast.errors import DocumentError
 
 
@@ -86,3 +88,32 @@ def test_the_body_tells_more() -> None:
         "not well-formed (invalid token): these bytes are not UTF-8"
     )
     assert document_error(4, 1, 3, 3, b"<a>\x01</a>").code == "malformed"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "UTF-16", "ISO-8859-1"])
+def test_positions_are_those_of_the_parser(encoding: str) -> None:
+    """For any blocks, with line ends of every kind and characters of several bytes."""
+    random = Random(1)
+    for _ in range(20):
+        inside = "".join(random.choice(["<b/>", "\n", "\r\n", "\r", "é", "x"]) for _ in range(40))
+        declared = "" if encoding.startswith("utf-8") else f'<?xml version="1.0" encoding="{encoding}"?>'
+        body = f"{declared}<a>{inside}</a>".encode(encoding)
+        expected: list[tuple[int, int, int]] = []
+        parser = expat.ParserCreate()
+
+        def start(
+            _name: str,
+            _attributes: object,
+            parser: expat.XMLParserType = parser,
+            expected: list[tuple[int, int, int]] = expected,
+        ) -> None:
+            at = parser.CurrentByteIndex
+            expected.append((at, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1))
+
+        parser.StartElementHandler = start
+        parser.Parse(body, True)
+        step = random.choice([1, 2, 3, 100, 1000])
+        codec = document_codec(body)
+        for at, line, column in expected:
+            blocks = (body[begin : begin + step] for begin in range(0, len(body), step))
+            assert line_and_column(blocks, codec, at) == (line, column)

@@ -15,7 +15,7 @@ from twigcast.chunking.outline import Outline, Pair
 from twigcast.chunking.picture import draw, printed_bytes
 from twigcast.chunking.planning import plan
 from twigcast.chunking.prefixes import CHUNKS, choose, printed
-from twigcast.chunking.profile import SAMPLE_BYTES, PathFigures, Profile, profile
+from twigcast.chunking.profile import SAMPLE_BYTES, PathFigures, Profile, profile, sampled
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
 from twigcast.chunking.running import MOST_BYTES, ChunkRun, in_order, run, settled
@@ -52,6 +52,7 @@ __all__ = [
     "printed_bytes",
     "profile",
     "run",
+    "sampled",
     "settled",
     "too_wide",
 ]

@@ -296,7 +296,8 @@ class _ElementPlaces:
     """The byte ranges of the elements of a tree of lxml, by their numbers in document order.
 
     A few elements are counted one by one in libxml2; for many, all elements are numbered once, which takes
-    a Python object for each of them.
+    a Python object for each of them.  All are numbered, too, if there is a DTD: the axis ``preceding`` of
+    libxml2 leads into the elements of its entity declarations.
     """
 
     def __init__(self, body: bytes, tree: Any) -> None:
@@ -304,7 +305,7 @@ class _ElementPlaces:
         self._tree = tree
         self._ranges: array[int] | None = None
         self._numbers: dict[Any, int] | None = None
-        self._expected = 0
+        self._expected = 0 if tree.docinfo.internalDTD is None else _FEW + 1
 
     def expect(self, count: int) -> None:
         """Say that so many more elements will be asked for."""

@@ -41,6 +41,8 @@ class DocumentPass:
     ) -> None:
         self.error: DocumentError | None = None
         self.foreign: list[Pair] = []
+        self.foreign_at: int | None = None
+        """The offset at which the first of the foreign pairs occurs first."""
         self.too_wide: dict[int, int] = {}
         """By the number of a chunk: the bytes of one that is larger than ``most_bytes``."""
         self._blocks = blocks
@@ -64,7 +66,9 @@ class DocumentPass:
         projected = self._projector.finish()
         self.error = projected.error
         yield from self._parts(projected.slices)
-        self.foreign = foreign_pairs(projected.steps, self._decisions, self._scheme.outline)
+        foreign = foreign_pairs(projected.steps, self._decisions, self._scheme.outline)
+        self.foreign = [*foreign]
+        self.foreign_at = next(iter(foreign.values()), None)
 
     def _parts(self, slices: Iterable[Slice]) -> Iterator[PartOfChunk]:
         for each in slices:
@@ -147,8 +151,10 @@ def too_wide(scheme: Scheme, chunk: Chunk, size: int, most_bytes: int) -> Iterat
 
 
 def foreign_pairs(
-    steps: Iterable[tuple[int, tuple[str, str]]], decisions: KeptPaths, outline: Outline
-) -> list[Pair]:
-    """The pairs of names that occurred and that the outline does not have."""
-    pairs = dict.fromkeys((decisions.name(state), name) for state, name in steps)
-    return [(parent, child) for parent, child in pairs if not outline.has(parent, child)]
+    steps: Iterable[tuple[int, tuple[str, str], int]], decisions: KeptPaths, outline: Outline
+) -> dict[Pair, int]:
+    """The pairs of names that occurred and that the outline does not have, and where each occurred first."""
+    pairs: dict[Pair, int] = {}
+    for state, name, at in steps:
+        pairs.setdefault((decisions.name(state), name), at)
+    return {pair: at for pair, at in pairs.items() if not outline.has(*pair)}

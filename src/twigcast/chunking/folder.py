@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from twigcast.chunking.document_pass import foreign_pairs
 from twigcast.chunking.outline import Pair
-from twigcast.chunking.running import Source, blocks_of, settled
+from twigcast.chunking.running import Source, blocks_of, is_unsettled, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 from twigcast.document import PART_BYTES, DocumentLimits, Projector, Slice
 from twigcast.errors import ChunkingError, DocumentError
@@ -49,6 +49,7 @@ class ChunkedDocument:
     bytes: int = 0
     error: DocumentError | None = None
     foreign: list[Pair] = field(default_factory=list)
+    foreign_at: int | None = None
     unsettled: list[Hashable] = field(default_factory=list)
 
 
@@ -88,9 +89,11 @@ def chunk(
         writer.close()
     found.bytes = projector.bytes
     found.error = projected.error
-    found.foreign = foreign_pairs(projected.steps, decisions, scheme.outline)
+    foreign = foreign_pairs(projected.steps, decisions, scheme.outline)
+    found.foreign, found.foreign_at = [*foreign], next(iter(foreign.values()), None)
     second = settled(scheme, found.foreign)
-    found.unsettled = [] if second is None else [each.query.id for each in second.queries if each.targets]
+    if second is not None:
+        found.unsettled = [each.query.id for each in second.queries if is_unsettled(each)]
     text = json.dumps(described(scheme, found), ensure_ascii=False, indent=1, default=str)
     write_atomically(folder / "scheme.json", text.encode() + b"\n")
     return found

@@ -23,6 +23,11 @@ Pair: TypeAlias = tuple[Name | None, Name]
 """A parent and a child that occur in a document; the parent of the root element is None."""
 
 
+def spelled(path: Names) -> tuple[tuple[str, str], ...]:
+    """A key by which label paths are sorted, also those with namespaces that are not known."""
+    return tuple((namespace or "", local) for namespace, local in path)
+
+
 class Outline:
     """The pairs of a schema or of a profile, with those that were found to be missing."""
 

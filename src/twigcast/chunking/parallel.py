@@ -38,6 +38,7 @@ class PieceAnswers:
     slices: dict[int, tuple[bytes, bytes]] = field(default_factory=dict)
     too_wide: dict[int, int] = field(default_factory=dict)
     foreign: list[Pair] = field(default_factory=list)
+    foreign_at: int | None = None
     parts: Counter[int] = field(default_factory=Counter)
     has_failed: bool = False
 
@@ -67,7 +68,7 @@ class PieceRunner:
             else:
                 given.slices[part.chunk.number] = part.body, bytes(part.source_map)
         given.too_wide = cut.too_wide
-        given.foreign = cut.foreign
+        given.foreign, given.foreign_at = cut.foreign, cut.foreign_at
         return PieceAnswers(has_failed=True) if cut.error is not None else given
 
     def run_part(self, part: PartOfChunk) -> list[Answer | QueryFailure]:
@@ -117,6 +118,7 @@ class ParallelRun(ChunkRun):
             for number, each in joined.items():
                 each.add(*given.slices.get(number, (b"", b"")), given.too_wide.get(number))
             foreign |= dict.fromkeys(given.foreign)
+            self._note_foreign(given.foreign_at)
         yield from held
         waiting: list[Future[list[Answer | QueryFailure]]] = []
         for number, each in joined.items():

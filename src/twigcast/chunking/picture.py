@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from twigcast.chunking.outline import Name, Names
+from twigcast.chunking.outline import Name, Names, spelled
 from twigcast.chunking.scheme import Chunk, Scheme
 from twigcast.pattern import Axis, NameTest
 
@@ -45,7 +45,7 @@ def _tree(scheme: Scheme, document_bytes: int | None) -> Iterator[str]:
             others.append(chunk)
         else:
             prefixes.setdefault(chunk.prefix, []).append(chunk)
-    nodes = sorted({prefix[:depth] for prefix in prefixes for depth in range(1, len(prefix) + 1)})
+    nodes = sorted({each[:depth] for each in prefixes for depth in range(1, len(each) + 1)}, key=spelled)
     rows: list[tuple[str, Chunk | None]] = []
     roots = {node[0] for node in nodes}
     if not roots and others:

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from twigcast.chunking.outline import Names, Outline
+from twigcast.chunking.outline import Names, Outline, spelled
 from twigcast.chunking.prefixes import CHUNKS, choose
 from twigcast.chunking.profile import Profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
-from twigcast.chunking.reach.full_xpath import reach_of
+from twigcast.chunking.reach.full_xpath import reach_of, require_xpath
 from twigcast.chunking.reach.needs import Need, Target, exactly, outside_word, path_needs, target_needs
 from twigcast.chunking.reach.targets import PlacedTarget, find_targets, missing_step, place
 from twigcast.chunking.scheme import Chunk, ChunkKind, PlacedQuery, Scheme
@@ -63,6 +63,8 @@ def place_query(query: ChunkQuery, outline: Outline) -> PlacedQuery:
     """A query with its targets and their record paths."""
     try:
         pattern = query.pattern
+        if query.runs_on_lxml and query.function is None:
+            require_xpath(query)
         if pattern is None:
             return _placed_outside(query, outline)
         if word := outside_word(pattern):
@@ -148,7 +150,7 @@ def assemble(
             group.add(number, each, target, kind)
         if each.whole:
             groups.setdefault((None, "whole"), _Group()).add_whole(number, each)
-    order = {prefix: number for number, prefix in enumerate(sorted(prefixes))}
+    order = {prefix: number for number, prefix in enumerate(sorted(prefixes, key=spelled))}
     kinds = ("divided", "one", "whole")
     keys = sorted(groups, key=lambda key: (order.get(key[0] or (), len(order)), kinds.index(key[1])))
     chunks = [groups[key].chunk(number, *key, whole=whole) for number, key in enumerate(keys, 1)]

@@ -8,11 +8,12 @@ Cost: a parse by expat, with two probes of a table for each start tag.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
 from twigcast.document import DocumentLimits, LabelPath, PathProfiler, document_error
+from twigcast.errors import DocumentError
 
 SAMPLE_BYTES = 256 << 20
 _BLOCK = 1 << 20
@@ -73,6 +74,18 @@ def profile(
         paths.append((*paths[parent], name))
         found.paths[paths[-1]] = PathFigures(count, size, repeats)
     return found
+
+
+def sampled(
+    opened: Callable[[], Iterable[bytes]],
+    most_bytes: int = SAMPLE_BYTES,
+    limits: DocumentLimits = _DEFAULT_LIMITS,
+) -> tuple[Profile, DocumentError | None]:
+    """The profile of a document that may be broken: then of what comes before the error, and the error."""
+    try:
+        return profile(opened(), most_bytes, limits), None
+    except DocumentError as error:
+        return profile(opened(), error.offset, limits) if error.offset else Profile(), error
 
 
 def _pieces(blocks: Iterable[bytes]) -> Iterator[memoryview]:

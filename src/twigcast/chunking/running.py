@@ -36,8 +36,8 @@ class ChunkRun:
     """The answers of a scheme on one document; iterate over it once.
 
     After that, ``error`` says where the document broke off, ``foreign`` has the pairs that the outline does
-    not have, ``unsettled`` the queries that would need a second pass over a stream, ``failures`` the queries
-    that could not be run.
+    not have and ``foreign_at`` the offset of the first one, ``unsettled`` the queries that would need a
+    second pass over a stream, or over a document that broke off, ``failures`` those that could not be run.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class ChunkRun:
         self.scheme = scheme
         self.error: DocumentError | None = None
         self.foreign: list[Pair] = []
+        self.foreign_at: int | None = None
         self.unsettled: list[Hashable] = []
         self.failures: dict[Hashable, ChunkingError] = {}
         self.bytes = 0
@@ -57,11 +58,12 @@ class ChunkRun:
 
     def __iter__(self) -> Iterator[Answer]:
         self.error, self.foreign = yield from self._pass(self.scheme)
-        second = settled(self.scheme, self.foreign) if self.error is None else None
+        second = settled(self.scheme, self.foreign)
         if second is None:
             return
-        if not isinstance(self._document, bytes | str | os.PathLike) and not callable(self._document):
-            self.unsettled = [each.query.id for each in second.queries if each.targets]
+        is_stream = not isinstance(self._document, bytes | str | os.PathLike) and not callable(self._document)
+        if self.error is not None or is_stream:
+            self.unsettled = [each.query.id for each in second.queries if is_unsettled(each)]
             return
         yield from self._pass(second, answered=self.scheme)
 
@@ -74,9 +76,15 @@ class ChunkRun:
             self.bytes = cut.bytes
             yield from self._run(runner, part)
         self.bytes = cut.bytes
+        self._note_foreign(cut.foreign_at)
         for number, size in cut.too_wide.items():
             self._refuse(scheme, number, size)
         return cut.error, cut.foreign
+
+    def _note_foreign(self, at: int | None) -> None:
+        """Keep the offset of the first foreign pair; a second pass has none."""
+        if self.foreign_at is None:
+            self.foreign_at = at
 
     def _run(self, runner: PartRunner, part: PartOfChunk) -> Iterator[Answer]:
         self.parts += 1
@@ -151,7 +159,8 @@ def in_order(answers: Iterable[Answer], scheme: Scheme) -> list[Answer]:
 def settled(scheme: Scheme, foreign: Iterable[Pair]) -> Scheme | None:
     """The scheme of a second pass, for what pairs that the outline does not have may add; None if nothing.
 
-    It has the same queries, with the targets only that the first scheme does not have.
+    It has the same queries, with the targets only that the first scheme does not have; a query may also turn
+    out to need the whole document, if its root is not the one of the outline.
     """
     pairs = list(foreign)
     if not pairs:
@@ -162,7 +171,12 @@ def settled(scheme: Scheme, foreign: Iterable[Pair]) -> Scheme | None:
         known = {target.target for target in each.targets}
         again = each if each.error is not None or each.whole else place_query(each.query, outline)
         targets = tuple(target for target in again.targets if target.target not in known)
-        placed.append(PlacedQuery(each.query, targets))
-    if not any(each.targets for each in placed):
+        placed.append(PlacedQuery(each.query, targets, whole="" if each.whole else again.whole))
+    if not any(map(is_unsettled, placed)):
         return None
     return assemble(placed, choose(query_tree(placed)), outline, profile=scheme.profile)
+
+
+def is_unsettled(placed: PlacedQuery) -> bool:
+    """Whether a query of the scheme of a second pass has something to be asked for in it."""
+    return bool(placed.targets or placed.whole)

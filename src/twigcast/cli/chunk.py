@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +24,7 @@ from twigcast.cli.options import (
 from twigcast.cli.terminal import PATIENCE, complain, complain_of, escaped, json_line, plural, stderr
 from twigcast.errors import SourceError, TwigcastError
 from twigcast.subscriptions import Format, read_subscriptions
+from twigcast.system import BROKEN_GZIP, GZIP_MARK, decompressed_file
 
 if TYPE_CHECKING:
     from twigcast.chunking import Answer, ChunkQuery, Pair, Scheme
@@ -111,11 +110,10 @@ def command(
 
     To learn only which queries match, twigcast match is faster by far.
     """
-    from twigcast.chunking import draw, plan, profile
+    from twigcast.chunking import draw, plan, sampled
     from twigcast.schema import read_schema
 
-    if not document.is_file():
-        raise SourceError("it is no file", code="not-found", path=str(document))
+    file = _File(document)
     if not sample and schema is None:
         raise typer.BadParameter("plan from a --schema, from a --sample of the document, or from both")
     if cores != 1 and not run_queries:
@@ -124,24 +122,23 @@ def command(
     if ranges:
         asked = [replace(query, answers="ranges") for query in asked]
     graph = None if schema is None else read_schema(schema, root)
-    sampled = None
-    if sample:
-        with _opened(document) as file:
-            sampled = profile(_blocks(file), sample_bytes)
-    scheme = plan(asked, graph, profile=sampled, chunks=chunks)
-    size = document.stat().st_size if document.suffix != ".gz" else None
+    profile, fault = sampled(file.blocks, sample_bytes) if sample else (None, None)
+    scheme = plan(asked, graph, profile=profile, chunks=chunks)
     for id, error in scheme.refused:
         complain_of(error, f"{queries}: {id}")
     if plan_only or not (into or run_queries):
-        print(draw(scheme, size))
+        print(draw(scheme, file.size))
+        bad |= _broken(document, fault)
     bad |= bool(scheme.refused)
     if into is not None:
-        bad |= _write(document, scheme, into, part_bytes)
+        bad |= _write(file, scheme, into, part_bytes)
     if run_queries:
-        bad |= _run(document, scheme, part_bytes, cores or os.cpu_count() or 1, json=json)
+        bad |= _run(file, scheme, part_bytes, cores or os.cpu_count() or 1, json=json)
         if ranges and not any(query.runs_on_lxml for query in asked):
             complain("note: to learn only which queries match, twigcast match is faster by far")
-    if bad:
+    if file.error is not None:
+        complain_of(file.error)
+    if bad or file.error is not None:
         raise typer.Exit(1)
 
 
@@ -162,58 +159,66 @@ def _queries(
     return found, bad
 
 
-def _write(document: Path, scheme: Scheme, into: Path, part_bytes: int) -> bool:
+def _write(document: _File, scheme: Scheme, into: Path, part_bytes: int) -> bool:
     """Write the chunks; whether something was wrong."""
     from twigcast.chunking import chunk, printed_bytes
 
-    with _opened(document) as file, _progress(document) as advance:
-        cut = chunk(_blocks(file, advance), scheme, into, part_bytes=part_bytes)
+    with _progress(document) as advance:
+        cut = chunk(document.blocks(advance), scheme, into, part_bytes=part_bytes)
     for each in cut.chunks:
         print(f"{escaped(each.folder)}\t{plural(len(each.parts), 'part')}\t{printed_bytes(each.bytes)}")
-    _note_foreign(cut.foreign)
-    if cut.unsettled:
-        names = ", ".join(escaped(id) for id in cut.unsettled[:5])
-        complain(
-            f"note: the document has elements that the plan does not know, and {names} can select there: "
-            "plan again with --sample"
-        )
-    return _broken(document, cut.error) or bool(cut.unsettled)
+    _note_foreign(document, cut.foreign, cut.foreign_at)
+    _note_unsettled(cut.unsettled)
+    return _broken(document.path, cut.error) or bool(cut.unsettled)
 
 
-def _run(document: Path, scheme: Scheme, part_bytes: int, cores: int, *, json: bool) -> bool:
+def _run(document: _File, scheme: Scheme, part_bytes: int, cores: int, *, json: bool) -> bool:
     """Print the answers as they are found; whether something was wrong."""
     from twigcast.chunking import run
 
     with _progress(document) as advance:
-
-        def blocks() -> Iterator[bytes]:
-            with _opened(document) as file:
-                yield from _blocks(file, advance)
-
-        in_pieces = cores > 1 and document.suffix != ".gz"
-        answers = run(document if in_pieces else blocks, scheme, part_bytes=part_bytes, cores=cores)
+        in_pieces = cores > 1 and not document.is_compressed
+        source = document.path if in_pieces else lambda: document.blocks(advance)
+        answers = run(source, scheme, part_bytes=part_bytes, cores=cores)
         shown = 0
         for answer in answers:
-            sys.stdout.write(_line(answer, json=json) + "\n")
+            sys.stdout.write(_line(answer, document.codec, json=json) + "\n")
             if in_pieces:
                 advance(answers.bytes - shown)
                 shown = answers.bytes
-    _note_foreign(answers.foreign)
+    _note_foreign(document, answers.foreign, answers.foreign_at)
+    _note_unsettled(answers.unsettled)
     for error in answers.failures.values():
         complain_of(error)
-    return _broken(document, answers.error) or bool(answers.failures)
+    return _broken(document.path, answers.error) or bool(answers.failures)
 
 
-def _note_foreign(pairs: Sequence[Pair]) -> None:
+def _note_foreign(document: _File, pairs: Sequence[Pair], at: int | None) -> None:
     """Say that the document has elements where the plan does not expect them."""
-    if pairs:
+    from twigcast.document import line_and_column
+
+    if pairs and at is not None:
         (parent, child), more = pairs[0], f", and {len(pairs) - 1} more such pairs" if pairs[1:] else ""
         where = (
             f"a child {escaped(child[1])} of {escaped(parent[1])}"
             if parent
             else f"a root {escaped(child[1])}"
         )
-        complain(f"note: the document has {where}, which the plan does not know{more}")
+        line, column = line_and_column(document.blocks(), document.codec, at)
+        complain(
+            f"note: {escaped(document.path)} has {where} at line {line:,}, column {column:,}, "
+            f"which the plan does not know{more}"
+        )
+
+
+def _note_unsettled(queries: Sequence[Hashable]) -> None:
+    """Say which queries are not answered where the plan expects nothing."""
+    if queries:
+        names = ", ".join(escaped(id) for id in queries[:5]) + (" and more" if queries[5:] else "")
+        complain(
+            f"note: the document has elements that the plan does not know, and {names} can select there: "
+            "plan again with --sample"
+        )
 
 
 def _broken(document: Path, error: DocumentError | None) -> bool:
@@ -223,9 +228,9 @@ def _broken(document: Path, error: DocumentError | None) -> bool:
     return error is not None
 
 
-def _line(answer: Answer, *, json: bool) -> str:
+def _line(answer: Answer, codec: str, *, json: bool) -> str:
     content = answer.content
-    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    text = content.decode(codec, "replace") if isinstance(content, bytes) else content
     text = text if text is None else str(text)
     if not json:
         place = f"{escaped(answer.query)}\t{answer.start}\t{answer.end}\t{answer.kind}"
@@ -235,21 +240,42 @@ def _line(answer: Answer, *, json: bool) -> str:
     return json_line(fields)
 
 
+class _File:
+    """One document, read in blocks; a compressed one that is broken ends there, and ``error`` says so."""
+
+    def __init__(self, path: Path) -> None:
+        from twigcast.document import document_codec
+
+        if not path.is_file():
+            raise SourceError("it is no file", code="not-found", path=str(path))
+        self.path = path
+        self.error: SourceError | None = None
+        with path.open("rb") as file:
+            self.is_compressed = file.read(len(GZIP_MARK)) == GZIP_MARK
+        self.size = None if self.is_compressed else path.stat().st_size
+        self.codec = document_codec(next(self.blocks(), b""))
+
+    def blocks(self, advance: Callable[[int], object] = lambda size: None) -> Iterator[bytes]:
+        """The document, decompressed; ``advance`` is called with the size of each block that was used."""
+        waiting = bytearray()
+        try:
+            with self.path.open("rb") as file:
+                source = decompressed_file(file)
+                while piece := source.read1(BLOCK):
+                    waiting += piece
+                    if len(waiting) >= BLOCK:
+                        yield bytes(waiting)
+                        advance(len(waiting))
+                        waiting.clear()
+        except BROKEN_GZIP as error:
+            reason = f"the file cannot be read: {getattr(error, 'strerror', None) or error}"
+            self.error = SourceError(reason, code="unreadable", path=str(self.path))
+        yield bytes(waiting)
+        advance(len(waiting))
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; one that ends in .gz is decompressed."""
-    with open(path, "rb") as file:
-        yield io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
-
-
-def _blocks(file: BinaryIO, advance: Callable[[int], object] = lambda size: None) -> Iterator[bytes]:
-    while block := file.read(BLOCK):
-        yield block
-        advance(len(block))
-
-
-@contextmanager
-def _progress(document: Path) -> Iterator[Callable[[int], object]]:
+def _progress(document: _File) -> Iterator[Callable[[int], object]]:
     """A progress bar over the bytes of the document, after a second, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda size: None
@@ -260,9 +286,10 @@ def _progress(document: Path) -> Iterator[Callable[[int], object]]:
     from rich.progress import TransferSpeedColumn as Speed
 
     columns = (BarColumn(), DownloadColumn(), Speed(), TimeRemainingColumn())
-    total = None if document.suffix == ".gz" else document.stat().st_size
-    bar = Progress(TextColumn(escaped(document), markup=False), *columns, console=stderr(), transient=True)
-    task = bar.add_task("", total=total)
+    bar = Progress(
+        TextColumn(escaped(document.path), markup=False), *columns, console=stderr(), transient=True
+    )
+    task = bar.add_task("", total=document.size)
     begun = time.monotonic()
     is_shown = False
 

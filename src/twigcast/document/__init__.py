@@ -7,11 +7,12 @@ from twigcast.document.encodings import (
     code_points,
     codec_name,
     declared_encoding,
+    document_codec,
     is_multibyte,
     multibyte_codec,
     wide_codec,
 )
-from twigcast.document.faults import TOO_LARGE, document_error
+from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
@@ -98,12 +99,14 @@ __all__ = [
     "cut_points",
     "declared_encoding",
     "descendants",
+    "document_codec",
     "document_error",
     "element_ranges",
     "elements",
     "is_multibyte",
     "joined",
     "joined_parts",
+    "line_and_column",
     "line_breaks",
     "multibyte_codec",
     "node_path",

@@ -65,6 +65,11 @@ def declared_encoding(body: bytes) -> str | None:
     return found[1].decode("ascii") if found else None
 
 
+def document_codec(head: bytes) -> str:
+    """The codec of a document, from its beginning; UTF-8 if it declares nothing that is known."""
+    return wide_codec(head) or codec_name(declared_encoding(head) or "utf-8") or "utf-8"
+
+
 def multibyte_codec(body: bytes) -> str | None:
     """The codec of a document in an encoding of East Asia; ``None`` if expat reads it as it is."""
     encoding = declared_encoding(body)

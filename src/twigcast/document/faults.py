@@ -6,6 +6,9 @@ about it.  The compiled kernel reports by the same numbers, so both readers give
 
 from __future__ import annotations
 
+import codecs
+import io
+from collections.abc import Iterable
 from xml.parsers.expat import ErrorString
 
 from twigcast.document.encodings import codec_name, declared_encoding, wide_codec
@@ -101,6 +104,20 @@ def document_error(
     elif body.startswith(_UTF_32):
         code, message = "encoding", f"{message}: the document is in UTF-32; {_KNOWN_ENCODINGS}"
     return DocumentError(message, code=code, line=line, column=column + 1, offset=offset)
+
+
+def line_and_column(blocks: Iterable[bytes], codec: str, offset: int) -> tuple[int, int]:
+    """The line and column of an offset in a document, as errors have them; nothing is parsed."""
+    reader = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)("replace"), translate=True)
+    line, column, left = 1, 1, offset
+    for block in blocks:
+        text = reader.decode(block[:left], final=len(block) >= left)
+        line += text.count("\n")
+        column = len(text) - text.rfind("\n") if "\n" in text else column + len(text)
+        left -= min(left, len(block))
+        if not left:
+            break
+    return line, column
 
 
 def _violated_encoding(body: bytes, offset: int) -> str | None:

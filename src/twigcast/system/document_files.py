@@ -16,7 +16,6 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from typing import IO, cast
 
 from twigcast.system.folder_files import FoundFile, Links, files_below
 
@@ -60,7 +59,7 @@ def decompressed_body(body: bytes, most: int) -> bytes:
         return file.read(most + 1)
 
 
-def decompressed_file(file: io.BufferedReader) -> IO[bytes]:
+def decompressed_file(file: io.BufferedReader) -> io.BufferedReader | gzip.GzipFile:
     """A file that decompresses gzip while it is read."""
     is_compressed = file.peek(2)[:2] == GZIP_MARK
-    return cast(IO[bytes], gzip.GzipFile(fileobj=file)) if is_compressed else file
+    return gzip.GzipFile(fileobj=file) if is_compressed else file

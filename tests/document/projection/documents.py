@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 
 from twigcast.document import (
@@ -19,6 +20,15 @@ from twigcast.errors import DocumentError
 
 NAMES = ["a", "b", "c", "p:a"]
 DOCTYPE = '<!DOCTYPE a [<!ENTITY e "<b><c/>t</b>u<a/>"><!ENTITY f "plain"><!ATTLIST c d CDATA "1">]>'
+
+SUBSTITUTES = {
+    "Shift_JIS": {"b": "\u8868", "c": "\u80fd", "é": "\u30bd"},
+    "gb18030": {"b": "\u4fd9", "c": "\u4fdb", "é": "\u3400"},
+    "euc-kr": {"b": "\uac00", "é": "\uac01"},
+    "koi8-r": {"b": "\u0431", "é": "\u0432"},
+}
+"""For each encoding names and texts of it; the second byte of most of these characters is one of ASCII."""
+ENCODINGS = ["utf-8", "utf-8", "ISO-8859-1", "UTF-16", *SUBSTITUTES]
 
 
 def generated(random: random.Random, *, encoding: str = "utf-8") -> bytes:
@@ -54,6 +64,8 @@ def generated(random: random.Random, *, encoding: str = "utf-8") -> bytes:
     declared = "" if encoding == "utf-8" else f'<?xml version="1.0" encoding="{encoding}"?>'
     text = declared + random.choice(["", "<!-- first -->\n"]) + DOCTYPE + element(0, "a")
     text += random.choice(["", "\n<!-- last -->"])
+    for character, other in SUBSTITUTES.get(encoding, {}).items():
+        text = re.sub(f"(?<=[</:]){character}(?=[\\s/>])" if character.isascii() else character, other, text)
     return text.encode("utf-16" if encoding == "UTF-16" else encoding)
 
 

@@ -27,15 +27,8 @@ _TRUTHS = {"=", "!=", "<", ">", "<=", ">=", "and", "or", "not", "boolean", "true
 _TRUTHS |= {"starts-with", "lang"}
 
 
-def reach_of(query: ChunkQuery) -> tuple[str, str]:
-    """The path of names within which an expression stays, or ``""`` and the word that leads out of it.
-
-    Raises ``ChunkingError`` if it is no XPath 1.0, and ``ExtraError`` without elementpath.
-    """
-    try:
-        from elementpath import ElementPathError, XPath1Parser
-    except ImportError:
-        raise ExtraError("elementpath", extra="chunking") from None
+def require_xpath(query: ChunkQuery) -> None:
+    """Raise ``ChunkingError`` if the expression of a query is not one that lxml can run."""
     from lxml import etree
 
     namespaces = {prefix: uri for prefix, uri in query.namespaces.items() if prefix}
@@ -44,6 +37,18 @@ def reach_of(query: ChunkQuery) -> tuple[str, str]:
     except etree.XPathSyntaxError as error:
         message = f"the query {query.id} is no XPath 1.0: {error}"
         raise ChunkingError(message, code="query", query=query.id) from None
+
+
+def reach_of(query: ChunkQuery) -> tuple[str, str]:
+    """The path of names within which an expression stays, or ``""`` and the word that leads out of it.
+
+    Raises ``ExtraError`` without elementpath.
+    """
+    try:
+        from elementpath import ElementPathError, XPath1Parser
+    except ImportError:
+        raise ExtraError("elementpath", extra="chunking") from None
+    namespaces = {prefix: uri for prefix, uri in query.namespaces.items() if prefix}
     try:
         token = XPath1Parser(namespaces=namespaces).parse(query.text)
     except ElementPathError:

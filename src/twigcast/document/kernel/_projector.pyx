@@ -51,6 +51,7 @@ cdef extern from "projector.hpp" namespace "twigcast" nogil:
         string_view window()
         uint64_t window_start()
         StateTable& table()
+        uint64_t position()
 
 
 cdef extern from "element_ranges.hpp" namespace "twigcast" nogil:
@@ -112,6 +113,7 @@ cdef cbool ask(
             if kernel.divided[i] and wanted[i] in (2, 3):
                 raise ValueError("a divided output keeps whole subtrees and their ancestors only")
         (&child)[0] = found
+        kernel.places.append(kernel.projector.get().position())
         return True
     except BaseException as error:
         kernel.raised = error
@@ -123,7 +125,7 @@ cdef class ProjectorKernel:
 
     cdef unique_ptr[Projector] projector
     cdef object decisions, raised
-    cdef list divided
+    cdef list divided, places
     cdef size_t outputs
 
     def __init__(self, decisions, divided, uint64_t part_bytes, uint32_t depth, uint32_t attributes,
@@ -143,6 +145,7 @@ cdef class ProjectorKernel:
             bounds.start = piece.start
             bounds.tags = [start for start, _ in piece.open_tags]
         self.decisions = decisions
+        self.places = []  # of the steps, in the order in which they were asked for
         self.divided = [bool(each) for each in divided]
         self.outputs = len(self.divided)
         for each, keep in zip(self.divided, decisions.keeps(decisions.start), strict=True):
@@ -198,13 +201,13 @@ cdef class ProjectorKernel:
         return (window.data() + (offset - start))[:min(size, window.size() - (offset - start))]
 
     def steps(self):
-        """The steps that occurred: the state of the parent and the name of the child, each once."""
+        """The steps that occurred: the state of the parent, the name of the child, and the offset, each once."""
         cdef StateTable* table = &self.projector.get().table()
         cdef size_t i
         found = []
         for i in range(table.size()):
             namespace, _, local = table.text(i).decode("utf-8").rpartition("\f")
-            found.append((table.state(i), (namespace, local)))
+            found.append((table.state(i), (namespace, local), self.places[i]))
         return found
 
 

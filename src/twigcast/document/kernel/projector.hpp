@@ -138,6 +138,9 @@ public:
     std::uint64_t window_start() const { return window_.start(); }
     StateTable& table() { return table_; }
 
+    // The offset in the document of the event that is being reported.
+    std::uint64_t position() const { return static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) + shift_; }
+
 private:
     static constexpr char separator = '\f';
     static constexpr std::uint64_t most_gap = 64, none = PartWriter::none;
@@ -164,6 +167,7 @@ private:
 
     void start(const char* name, const char** attributes) {
         if (fault_.code) return;
+        end_unit();
         const std::size_t depth = depth_ + 1;
         if (depth > limits_.depth) return stop(too_deep);
         if (attributes[0] && too_many(attributes)) return stop(too_many_attributes);
@@ -256,6 +260,18 @@ private:
             output.unit_kept = true;
             open_ancestors(o, frame.base);
             write(o, unit_start_, unit_end_);
+            is_unit_open_ = true;
+        }
+    }
+
+    // With the first event after a reference, all that its entity brings in was whole.
+    void end_unit() {
+        if (!is_unit_open_ || static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) == unit_start_) return;
+        is_unit_open_ = false;
+        for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
+            PartWriter& output = outputs_[o];
+            if (!output.unit_kept) continue;
+            output.unit_kept = false;
             output.note_good();
             if (output.divided && output.length >= part_bytes_) finish_part(o);
         }
@@ -263,6 +279,7 @@ private:
 
     void end() {
         if (fault_.code) return;
+        end_unit();
         if (is_closing_ && static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) >= piece_end_) return end_piece();
         const std::size_t depth = depth_--;
         const Frame& frame = frames_[depth];
@@ -459,6 +476,7 @@ private:
     InputWindow window_;
     std::string prolog_;
     std::uint64_t unit_start_ = none, unit_end_ = 0;
+    bool is_unit_open_ = false;  // its reference was written, and its entity may go on
     ProjectionFault fault_;
     SliceQueue queue_;
 };

@@ -63,12 +63,12 @@ class Slice:
 class Projected:
     """The end of a pass: the last slices, which names occurred in which states, and the error, if any.
 
-    ``steps`` has each pair of the state of a parent and the name of a child that occurred, in the order of
-    their first occurrence.
+    ``steps`` has each pair of the state of a parent and the name of a child that occurred, with the offset of
+    its first occurrence, in this order; in the preamble of a piece, an offset has no meaning.
     """
 
     slices: list[Slice]
-    steps: list[tuple[int, tuple[str, str]]]
+    steps: list[tuple[int, tuple[str, str], int]]
     error: DocumentError | None
 
 

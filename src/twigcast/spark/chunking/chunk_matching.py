@@ -29,11 +29,11 @@ from twigcast.chunking import (
     Profile,
     Scheme,
     plan,
-    profile,
+    sampled,
     settled,
 )
 from twigcast.document import Document, DocumentLimits, Node, read
-from twigcast.errors import ChunkingError, DocumentError, EvaluationError
+from twigcast.errors import ChunkingError, EvaluationError
 from twigcast.filtering import Index
 from twigcast.pattern import render, select
 from twigcast.schema import ElementGraph, read_schema
@@ -66,14 +66,14 @@ class ChunkPlan:
         return replace(made, profile=None)
 
     def _sample(self, files: UncutFiles) -> Profile:
-        """The profile of a sample; empty if the document cannot be read: a second pass finds what it has."""
+        """The profile of a sample, up to the error if the document is broken; empty if it cannot be read."""
         path = files.first_path()
         if path is None:
             return Profile()
         cutting = Cutting(_no_scheme(), links=files.links, max_unpacked_bytes=files.max_unpacked_bytes)
         try:
-            return profile(whole_blocks(path, cutting), self.sample_bytes)
-        except (DocumentError, UnreadableFile):
+            return sampled(lambda: whole_blocks(path, cutting), self.sample_bytes)[0]
+        except UnreadableFile:
             return Profile()
 
 
