@@ -44,6 +44,39 @@ def test_every_command_has_examples_to_copy(run: RunCommand, path: tuple[str, ..
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_names_no_types_of_python(run: RunCommand, path: tuple[str, ...]) -> None:
+    """A switch has no value, and an argument is what its help says."""
+    shown = run(*path, "--help").stdout
+    assert [word for word in ("<bool>", "list[", "<path>", "{") if word in shown] == []
+    assert f"Usage: {' '.join(('twigcast', *path))} [OPTIONS]" in shown.replace(
+        "Usage: root", "Usage: twigcast"
+    )
+
+
+def test_paragraphs_of_help_fill_the_line(run: RunCommand) -> None:
+    """The line ends of a docstring are not those of the terminal."""
+    shown = run("match", "--help").stdout
+    assert "On a terminal the answer is a table. Piped, it is one line for each match:" in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "usage"),
+    [
+        (["match"], "[OPTIONS] DOCUMENT..."),
+        (["subscriptions"], "[OPTIONS] [PIPELINE]"),
+        (["unsubscribe"], "[OPTIONS] [PIPELINE] ID..."),
+        (["schema", "compare"], "[OPTIONS] AUTOMATIC HAND"),
+    ],
+)
+def test_the_line_of_usage_has_the_arguments_as_they_are_written(
+    run: RunCommand, path: list[str], usage: str
+) -> None:
+    """Without braces, and with brackets around what may be left out."""
+    (line,) = [line for line in run(*path, "--help").lines if "Usage:" in line]
+    assert line.rstrip().endswith(f" {' '.join(path)} {usage}")
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_every_option_is_explained(path: tuple[str, ...]) -> None:
     """Every option and argument has a help text."""
     assert [parameter.name for parameter in ALL[path].params if not parameter.help] == []

@@ -19,7 +19,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain, escaped
+from twigcast.cli.terminal import complain, escaped, plural
 
 if TYPE_CHECKING:
     from twigcast.document import Element, Node
@@ -67,7 +67,8 @@ def command(
         for line in image_lines(result):
             typer.echo(line)
     if result.strangers:
-        complain(f"{document}: {result.strangers:,} elements are not in the source schema")
+        are = "is" if result.strangers == 1 else "are"
+        complain(f"{document}: {plural(result.strangers, 'element')} {are} not in the source schema")
     missed = False
     for text, pattern in patterns:
         nodes = select(pattern, result, limits.steps(len(body)))
