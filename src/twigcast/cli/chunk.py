@@ -23,7 +23,16 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import PATIENCE, complain, complain_of, escaped, json_line, plural, stderr
+from twigcast.cli.terminal import (
+    PATIENCE,
+    complain,
+    complain_of,
+    errors_of,
+    escaped,
+    json_line,
+    plural,
+    stderr,
+)
 from twigcast.errors import SourceError, TwigcastError
 from twigcast.subscriptions import Format, read_subscriptions
 
@@ -39,6 +48,7 @@ EXAMPLES = examples(
     "twigcast chunk big.xml.gz --queries q.txt --sample --run --engine lxml",
 )
 BLOCK = 1 << 20
+HEAD = 4096  # bytes in which an XML declaration ends
 
 
 class RunEngine(Enum):
@@ -125,7 +135,7 @@ def command(
     graph = None if schema is None else read_schema(schema, root)
     sampled = None
     if sample:
-        with _opened(document) as file:
+        with _opened(document) as file, errors_of(document):
             sampled = profile(_blocks(file), sample_bytes)
     scheme = plan(asked, graph, profile=sampled, chunks=chunks)
     size = document.stat().st_size if document.suffix != ".gz" else None
@@ -182,7 +192,10 @@ def _write(document: Path, scheme: Scheme, into: Path, part_bytes: int) -> bool:
 def _run(document: Path, scheme: Scheme, part_bytes: int, cores: int, *, json: bool) -> bool:
     """Print the answers as they are found; whether something was wrong."""
     from twigcast.chunking import run
+    from twigcast.document import document_codec
 
+    with _opened(document) as file:
+        codec = document_codec(file.read(HEAD))
     with _progress(document) as advance:
 
         def blocks() -> Iterator[bytes]:
@@ -193,7 +206,7 @@ def _run(document: Path, scheme: Scheme, part_bytes: int, cores: int, *, json: b
         answers = run(document if in_pieces else blocks, scheme, part_bytes=part_bytes, cores=cores)
         shown = 0
         for answer in answers:
-            sys.stdout.write(_line(answer, json=json) + "\n")
+            sys.stdout.write(_line(answer, codec, json=json) + "\n")
             if in_pieces:
                 advance(answers.bytes - shown)
                 shown = answers.bytes
@@ -222,9 +235,9 @@ def _broken(document: Path, error: DocumentError | None) -> bool:
     return error is not None
 
 
-def _line(answer: Answer, *, json: bool) -> str:
+def _line(answer: Answer, codec: str, *, json: bool) -> str:
     content = answer.content
-    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    text = content.decode(codec, "replace") if isinstance(content, bytes) else content
     text = text if text is None else str(text)
     if not json:
         place = f"{escaped(answer.query)}\t{answer.start}\t{answer.end}\t{answer.kind}"

@@ -19,7 +19,7 @@ import typer
 
 from twigcast.cli.options import AsJson, MaximumDepth, examples
 from twigcast.cli.tables import Column, ColumnKind, figures, print_facts, print_table
-from twigcast.cli.terminal import complain, escaped, json_line, plural, progress
+from twigcast.cli.terminal import complain, errors_of, escaped, json_line, plural, progress
 from twigcast.errors import SourceError
 from twigcast.system import GZIP_MARK
 
@@ -139,7 +139,8 @@ def command(
     else:
         cut, refused = _aware(aware, size, elements, subtrees)
     name = id if id is not None else Path(document).name
-    count, written = _write(document, output, cut, header.kind, name, max_depth, manifest)
+    with errors_of(document):
+        count, written = _write(document, output, cut, header.kind, name, max_depth, manifest)
     if json:
         typer.echo(json_line({"document": name, "fragments": count, "bytes": written}))
     else:

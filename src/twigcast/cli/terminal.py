@@ -93,7 +93,17 @@ def complain(message: str) -> None:
 
 def complain_of(error: Exception, where: str = "") -> None:
     """Print an error on stderr with its position."""
-    complain(sentence(error, where))
+    complain(sentence(error, where or "".join(getattr(error, "__notes__", ()))))
+
+
+@contextmanager
+def errors_of(document: object) -> Iterator[None]:
+    """Errors of a document in the block are reported with its name."""
+    try:
+        yield
+    except DocumentError as error:
+        error.add_note(str(document))
+        raise
 
 
 def sentence(error: Exception, where: str = "") -> str:

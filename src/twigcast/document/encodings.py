@@ -65,6 +65,11 @@ def declared_encoding(body: bytes) -> str | None:
     return found[1].decode("ascii") if found else None
 
 
+def document_codec(body: bytes) -> str:
+    """The codec with which bytes of a document are text; UTF-8 if its encoding is not known."""
+    return wide_codec(body) or codec_name(declared_encoding(body) or "utf-8") or "utf-8"
+
+
 def multibyte_codec(body: bytes) -> str | None:
     """The codec of a document in an encoding of East Asia; ``None`` if expat reads it as it is."""
     encoding = declared_encoding(body)
