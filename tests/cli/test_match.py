@@ -281,7 +281,7 @@ def test_a_subscription_that_takes_too_much_work_is_reported(run: RunCommand, wr
         done = run("match", "-s", subscriptions, *tight, *more, document)
         assert done.exit_code == 1
         assert f"error: {document}: costly: " in done.stderr
-        assert "(limit work) (too-costly)" in done.stderr
+        assert "(limit work); --limit work=N raises it (too-costly)" in done.stderr
     assert run("match", "-s", subscriptions, *tight, document).lines == [f"{document}\tplain"]
     (found,) = map(
         json.loads, run("match", "--json", "-s", subscriptions, *tight, document).stdout.splitlines()

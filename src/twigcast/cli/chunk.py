@@ -124,7 +124,7 @@ def command(
     from twigcast.schema import read_schema
 
     if not document.is_file():
-        raise SourceError("it is no file", code="not-found", path=str(document))
+        raise SourceError("there is no such file", code="not-found", path=str(document))
     if not sample and schema is None:
         raise typer.BadParameter("plan from a --schema, from a --sample of the document, or from both")
     if cores != 1 and not run_queries:

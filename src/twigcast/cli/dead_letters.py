@@ -218,6 +218,8 @@ def _print_table(letters: list[dict[str, Any]]) -> None:
     if rows:
         print_table(_TABLE, rows)
     complain(plural(len(letters), "dead letter") if letters else "no dead letters")
+    if any("(limit " in str(letter["message"]) for letter in letters):
+        complain("  limits are raised in [limits] of the pipeline file; --retry takes the documents again")
 
 
 _TABLE = [

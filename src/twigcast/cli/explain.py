@@ -27,7 +27,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import errors_of, escaped, json_line
+from twigcast.cli.terminal import errors_of, escaped, json_line, limit_hint
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import Format, read_subscriptions
@@ -108,7 +108,7 @@ def command(
     decided: str | None = None
     if index is not None:
         assert id is not None
-        with errors_of(document):
+        with errors_of(document, limit_hint):
             explanation = _of_index(index, id, source, limits, namespaces, _loaded(mappings), unknown)
     else:
         if subscription is not None:
@@ -131,7 +131,7 @@ def command(
         else:
             body = source.read(limits.bytes)
         rewriting = _loaded(mappings)
-        with errors_of(document):
+        with errors_of(document, limit_hint):
             explanation = one.explain(
                 body, wanted.id, namespaces=wanted.namespaces, rewriting=rewriting, unknown=unknown.value
             )

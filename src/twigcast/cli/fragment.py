@@ -20,7 +20,7 @@ import typer
 from twigcast.cli.options import AsJson, MaximumDepth, examples
 from twigcast.cli.tables import Column, ColumnKind, figures, print_facts, print_table
 from twigcast.cli.terminal import complain, errors_of, escaped, json_line, plural, progress
-from twigcast.errors import SourceError
+from twigcast.errors import FragmentError, SourceError
 from twigcast.system import GZIP_MARK
 
 if TYPE_CHECKING:
@@ -265,7 +265,10 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, document: str) -> Iterator[bytes]:
 def _show(path: Path, json: bool) -> None:
     from twigcast.fragmenting import decode, fragment_number, number_in_fragment
 
-    part = decode(path.read_bytes())
+    try:
+        part = decode(path.read_bytes())
+    except FragmentError as error:
+        raise SourceError(error.message, code=error.code, path=str(path)) from None
 
     def name(id: int | None) -> str:
         return f"{fragment_number(id)}.{number_in_fragment(id)}" if id else ""

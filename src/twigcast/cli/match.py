@@ -40,7 +40,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain_of, progress
+from twigcast.cli.terminal import complain_of, limit_hint, progress
 from twigcast.errors import DocumentError, EvaluationError, SourceError, StructureError
 
 if TYPE_CHECKING:
@@ -203,10 +203,11 @@ def command(
             if outcome.error is not None:
                 all_good = False
                 if streams:
-                    complain_of(outcome.error, outcome.document)
+                    complain_of(outcome.error, outcome.document, hint=limit_hint(outcome.error))
             for refused in outcome.refused:
                 all_good = False
-                complain_of(refused.error, f"{outcome.document}: {refused.id}")
+                where = f"{outcome.document}: {refused.id}"
+                complain_of(refused.error, where, hint=limit_hint(refused.error))
             if streams:
                 write(json_lines(outcome, wanted) if json else tab_lines(outcome, wanted))
             else:

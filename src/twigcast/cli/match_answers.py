@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from twigcast.cli.tables import Cell, Column, ColumnKind, figures, print_table
-from twigcast.cli.terminal import as_json, complain, escaped, json_line
+from twigcast.cli.terminal import as_json, complain, escaped, json_line, limit_hint
 from twigcast.errors import TwigcastError
 
 
@@ -136,7 +136,7 @@ def print_answers(outcomes: list[DocumentAnswer], wanted: Wanted, show: int) -> 
     for outcome in outcomes:
         name = outcome.document
         if outcome.error is not None:
-            failed = Text(escaped(outcome.error), style="red")
+            failed = Text(escaped(f"{outcome.error}{limit_hint(outcome.error)}"), style="red")
             rows.append([name, *[""] * (len(columns) - 2), failed])
         elif wanted is Wanted.COUNT:
             rows.append([name, f"{outcome.count:,}", *[""] * (len(columns) - 2)])

@@ -132,7 +132,7 @@ def _arranged(columns: Sequence[Column], needs: Sequence[int], width: int) -> tu
 def _widths(
     columns: Sequence[Column], needs: Sequence[int], group: Sequence[int], width: int, gap: int
 ) -> list[int]:
-    """The width of each column of a table: names first, but excerpts keep a third of the space."""
+    """The width of each column of a table: each has its share of the space, names first."""
     found = {at: needs[at] for at in group}
     flexible = sorted(
         (at for at in group if columns[at].is_flexible), key=lambda at: columns[at].kind is ColumnKind.EXCERPT
@@ -140,7 +140,7 @@ def _widths(
     space = width - gap * (len(group) - 1) - sum(found[at] for at in group if at not in flexible)
     for place, at in enumerate(flexible):
         later = [needs[other] for other in flexible[place + 1 :]]
-        reserved = sum(min(need, max(LEAST, space // (2 + len(later)))) for need in later)
+        reserved = sum(min(need, max(LEAST, space // (1 + len(later)))) for need in later)
         found[at] = max(1, min(needs[at], space - reserved))
         space -= found[at]
     return [found[at] for at in group]

@@ -19,7 +19,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain, errors_of, escaped, plural
+from twigcast.cli.terminal import complain, errors_of, escaped, limit_hint, plural
 
 if TYPE_CHECKING:
     from twigcast.document import Element, Node
@@ -62,7 +62,7 @@ def command(
     patterns = [(text, parse(text, bindings)) for text in subscription or ()]
     found = read_mapping_file(mapping).mapping()
     body = documents.DocumentFile(document).read(limits.bytes)
-    with errors_of(document):
+    with errors_of(document, limit_hint):
         result = found.apply(read(body, limits), limits)
     if not no_image:
         for line in image_lines(result):
