@@ -19,7 +19,7 @@ from twigcast.errors import StageError
 def content(docs: DataFrame) -> dict[str, bytes | None]:
     rows = docs.collect()
     assert len({row.doc_id for row in rows}) == len(rows)
-    return {row.doc_id: None if row.body is None else bytes(row.body) for row in rows}
+    return {row.doc_id: None if row.body is None else bytes(row.content) for row in rows}
 
 
 def streamed(docs: DataFrame, folder: Path) -> dict[str, bytes | None]:
@@ -241,7 +241,7 @@ def test_documents_in_many_encodings(spark: SparkSession, tmp_path: Path) -> Non
     hits = tc.match(tc.read(spark, str(feed)), index)
     rows = tc.deliveries(hits, index, parts="range").collect()
     files = {file.stem: file.read_bytes() for file in feed.glob("*.xml") if file.stem != "unknown"}
-    got = {(Path(row.doc_id).stem, row.subscription): bytes(row.body) for row in rows}
+    got = {(Path(row.doc_id).stem, row.subscription): bytes(row.content) for row in rows}
     assert {name: got[name, "all"] for name in files} == files
     codecs = {"UTF-16": "utf-16-le", "unmarked": "utf-16-be"}
     parts = {name: got[name, "t"].decode(codecs.get(name, name)) for name in files}
