@@ -17,7 +17,8 @@ import typer
 from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
-from twigcast.cli.terminal import complain, escaped, json_line, plural, stdout
+from twigcast.cli.tables import Column, ColumnKind, figures, print_table
+from twigcast.cli.terminal import complain, escaped, json_line, plural
 
 if TYPE_CHECKING:
     from twigcast.spark import Pipeline
@@ -204,23 +205,26 @@ def _write_body(letters: Iterator[dict[str, Any]], id: str) -> None:
 
 
 def _print_table(letters: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("document", overflow="fold")
-    table.add_column("code", no_wrap=True)
-    table.add_column("line:column", justify="right", no_wrap=True)
-    table.add_column("batch", justify="right")
-    table.add_column("error", overflow="fold")
-    for letter in letters:
-        position = f"{letter['line']}:{letter['column']}" if letter["line"] is not None else ""
-        table.add_row(
-            Text(escaped(letter["doc_id"] or "")),
-            Text(escaped(letter["code"])),
-            position,
+    rows = [
+        [
+            str(letter["doc_id"] or ""),
+            str(letter["code"]),
+            f"{letter['line']}:{letter['column']}" if letter["line"] is not None else "",
             str(letter["batch"]),
-            Text(escaped(letter["message"] or "")),
-        )
-    stdout().print(table)
-    complain(f"{len(letters):,} dead letters")
+            str(letter["message"] or ""),
+        ]
+        for letter in letters
+    ]
+    if rows:
+        print_table(_TABLE, rows)
+    complain(plural(len(letters), "dead letter") if letters else "no dead letters")
+    if any("(limit " in str(letter["message"]) for letter in letters):
+        complain("  limits are raised in [limits] of the pipeline file; --retry takes the documents again")
+
+
+_TABLE = [
+    Column("document"),
+    Column("code", ColumnKind.WORD),
+    *figures("line:column", "batch"),
+    Column("error"),
+]
