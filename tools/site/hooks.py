@@ -28,6 +28,9 @@ EXAMPLES = {
     "examples/invoices": "examples/invoices.md",
 }
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.DOTALL)
+INLINE_CODE = re.compile(r"(?<=<code>)[^<]*(?=</code>)")
+PLACE_TO_BREAK = re.compile(r"(?<=\w)([_./=])(?=\w)")
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
 
@@ -44,6 +47,8 @@ def on_config(config: Any) -> None:
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are not files of ``docs/``."""
     generated = {page: (ROOT / path).read_text() for path, page in PROJECT_PAGES.items()}
+    overview = f"---\ntitle: Overview\n---\n\n{generated['index.md']}"  # or the title were the name of the site twice
+    generated["index.md"] = overview
     generated |= {page: folder_page(ROOT / folder) for folder, page in EXAMPLES.items()}
     generated |= {"reference/cli.md": command_page(), "reference/errors.md": error_page()}
     generated |= {f"reference/python/{name}.md": text for name, text in room_pages()}
@@ -70,6 +75,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         text += LINK.sub(rewritten, markdown[position : fence.start()]) + fence[0]
         position = fence.end()
     return text + LINK.sub(rewritten, markdown[position:])
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Let a name in a table break after an underscore or a dot, and nowhere else."""
+
+    def breakable(code: re.Match[str]) -> str:
+        return PLACE_TO_BREAK.sub(r"\1<wbr>", code[0])
+
+    return CELL.sub(lambda cell: INLINE_CODE.sub(breakable, cell[0]), html)
 
 
 def on_post_build(config: Any) -> None:
