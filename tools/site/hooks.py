@@ -47,8 +47,8 @@ def on_config(config: Any) -> None:
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are not files of ``docs/``."""
     generated = {page: (ROOT / path).read_text() for path, page in PROJECT_PAGES.items()}
-    overview = f"---\ntitle: Overview\n---\n\n{generated['index.md']}"  # or the title were the name of the site twice
-    generated["index.md"] = overview
+    # Without a title of its own, the page would be called "twigcast - twigcast".
+    generated["index.md"] = f"---\ntitle: Overview\n---\n\n{generated['index.md']}"
     generated |= {page: folder_page(ROOT / folder) for folder, page in EXAMPLES.items()}
     generated |= {"reference/cli.md": command_page(), "reference/errors.md": error_page()}
     generated |= {f"reference/python/{name}.md": text for name, text in room_pages()}
