@@ -59,6 +59,20 @@ def test_every_name_of_the_reference_has_a_docstring(room: str) -> None:
 
 
 @pytest.mark.slow
+def test_every_constant_and_type_of_the_reference_has_a_docstring() -> None:
+    """A name that is neither a class nor a function has its sentence in a string below its definition."""
+    griffe = pytest.importorskip("griffe", reason="the extra docs is not installed")
+    package = griffe.load("twigcast", search_paths=[str(ROOT / "src")])
+    bare = {
+        f"{room}.{name}"
+        for room in room_names()
+        for name in getattr(import_module(room), "__all__", ())
+        if not name.startswith("__") and not package[f"{room}.{name}".removeprefix("twigcast.")].has_docstring
+    }
+    assert bare == set()
+
+
+@pytest.mark.slow
 def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
     """``make docs`` ends with success: no warning, no broken link or anchor, no external asset."""
     pytest.importorskip("mkdocs", reason="the extra docs is not installed")

@@ -15,6 +15,8 @@ from itertools import chain
 from twigcast.document import DocumentLimits, LabelPath, PathProfiler, document_error
 
 SAMPLE_BYTES = 256 << 20
+"""The default number of bytes that are read as a sample."""
+
 _BLOCK = 1 << 20
 _HEAD = 1 << 10
 """Bytes of the beginning that are kept, so that an error can name the encoding."""

@@ -31,6 +31,8 @@ from twigcast.document.projection.source_map import SourceMap
 from twigcast.errors import DocumentError
 
 PART_BYTES = 8 << 20
+"""The default size of a part."""
+
 BLOCK = 1 << 20  # bytes that expat gets at once: it copies what it gets
 _HEAD = 100
 _UNCLOSED_TOKEN = 5
