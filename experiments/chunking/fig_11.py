@@ -106,7 +106,7 @@ def _slowest_chart(ratios: Mapping[tuple[int, int, str], tuple[float, float]]) -
     for (amount, chunks), part in sorted(SLOWEST.items()):
         name = f"{amount:,} queries"
         paper[name] = (*paper.get(name, ()), (float(chunks), part))
-    return Chart("Cutting and the slowest chunk", "chunks", "of lxml on the whole", series, paper)
+    return Chart("Cutting and the slowest chunk", "chunks", "time, of lxml on the whole", series, paper)
 
 
 EXPERIMENT = Experiment("chunking/fig-11", "Queries on the chunks of the university", run, minutes=8)

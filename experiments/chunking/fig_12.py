@@ -15,7 +15,7 @@ SUMS: Mapping[tuple[int, int], str] = {
     (2000, 2): "0.6 to 0.7",
 }
 EARLIEST = {(2000, 3): 0.02}
-SUM_POINTS = {"100 queries": ((2.0, 0.665),), "paper: 60 to 70 %": ((2.0, 0.6), (2.0, 0.7))}
+SUM_POINTS = {"100 queries": ((2.0, 0.665),), "paper: 0.6 to 0.7": ((2.0, 0.6), (2.0, 0.7))}
 EARLIEST_POINTS = {"2,000 queries": ((3.0, 0.02),)}
 Found = Mapping[tuple[int, int, str], Trial]
 
@@ -89,7 +89,7 @@ def _chart(
         )
         for amount, whole in wholes.items()
     }
-    return Chart(title, "chunks", "of lxml on the whole", series, paper)
+    return Chart(title, "chunks", "time, of lxml on the whole", series, paper)
 
 
 EXPERIMENT = Experiment("chunking/fig-12", "Queries on the chunks of a descriptor", run, minutes=3)
