@@ -31,6 +31,7 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.DOTALL)
 INLINE_CODE = re.compile(r"<code>([^<]*)</code>")
 PLACE_TO_BREAK = re.compile(r"(?<=\w)([_./=])(?=\w)")
+BREAK = r"\1<wbr>"
 SHORT_NAME = 21
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
@@ -80,14 +81,17 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Let names in tables break after an underscore or a dot; short ones are marked, to be kept whole."""
+    """Let a long name in a table break after an underscore or a dot, and mark short ones, to be kept whole.
 
-    def breakable(code: re.Match[str]) -> str:
-        short = ' class="short"' if len(code[1]) <= SHORT_NAME and " " not in code[1] else ""
-        name = PLACE_TO_BREAK.sub(r"\1<wbr>", code[1])
-        return f"<code{short}>{name}</code>"
+    Code in a table of Markdown has a backslash before a bar, which is no part of the code.
+    """
 
-    return CELL.sub(lambda cell: INLINE_CODE.sub(breakable, cell[0]), html)
+    def shown(code: re.Match[str]) -> str:
+        text = code[1].replace("\\|", "|")
+        short = ' class="short"' if len(text) <= SHORT_NAME and " " not in text else ""
+        return f"<code{short}>{PLACE_TO_BREAK.sub(BREAK, text)}</code>"
+
+    return CELL.sub(lambda cell: INLINE_CODE.sub(shown, cell[0]), html)
 
 
 def on_post_build(config: Any) -> None:
