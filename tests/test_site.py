@@ -58,6 +58,13 @@ def test_every_name_of_the_reference_has_a_docstring(room: str) -> None:
     assert [name for name, value in (ours | members).items() if not getdoc(value)] == []
 
 
+def test_every_error_code_of_the_reference_has_a_meaning() -> None:
+    """In a table of codes no row is empty."""
+    rows = [line for line in tool("reference").error_page().splitlines() if line.startswith("| `")]
+    assert rows
+    assert [row for row in rows if row.endswith("|  |")] == []
+
+
 @pytest.mark.slow
 def test_every_constant_and_type_of_the_reference_has_a_docstring() -> None:
     """A name that is neither a class nor a function has its sentence in a string below its definition."""
