@@ -3,6 +3,7 @@
 - A block after "… as `path`:" is saved under that path.
 - In a ``console`` block, lines after ``$`` are commands; the lines below them are their output.
 - ``pycon`` blocks are sessions and ``py`` blocks programs, all in one namespace.
+- ``sh`` blocks install twigcast and are not run; any other block is a mistake of the page.
 
 ``run_commands`` runs only the commands of a page, on which most of them have no output: they must succeed.
 
@@ -32,6 +33,7 @@ from twigcast.cli.program import app
 BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"\bas `([^`]+)`:$")
 INTERRUPT = "^C"
+INSTALLATION = "sh"  # what this process has done already
 VARYING = (
     (re.compile(r"(?<=\t)\d+\.\d{3}(?=\t)"), "…"),  # seconds
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"), "…"),
@@ -60,6 +62,8 @@ def run_page(page: Path, folder: Path, names: dict[str, Any]) -> list[str]:
                     session, out=wrong.append, clear_globs=False
                 )
                 names |= session.globs
+            elif block["language"] != INSTALLATION:
+                wrong.append(f"a block is neither saved nor run:\n{block['code']}\n")
             rewritten += shown
     if os.environ.get("TWIGCAST_REWRITE"):
         page.write_text(rewritten + text[position:])
