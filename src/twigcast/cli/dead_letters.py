@@ -78,6 +78,7 @@ def command(
         check_store(plan, pipeline)
         _retry(plan, codes, _replacement(plan, replace, codes), json=json)
         return
+    _say_interrupted(plan, pipeline)
     letters = _open_letters(plan, codes)
     if body is not None:
         _write_body(letters, body)
@@ -163,6 +164,18 @@ def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
     for letter in _rows(plan.dead_letters.path, codes):
         if (letter["batch"], letter["doc_id"]) not in settled:
             yield letter
+
+
+def _say_interrupted(plan: Pipeline, pipeline: Path) -> None:
+    """Say that letters are missing in the list, because a retry that took them has not ended."""
+    from twigcast.spark import Journal
+
+    journal = Journal(plan.work.journal)
+    if any(not journal.is_finished(retry) for retry in journal.retries()):
+        complain(
+            "a retry was interrupted or is still running, and its letters are not listed: "
+            f"twigcast dead-letters {pipeline} --retry finishes it"
+        )
 
 
 def _rows(path: str, codes: list[str]) -> Iterator[dict[str, Any]]:
