@@ -115,15 +115,18 @@ def _list(names: Sequence[str], json: bool) -> None:
         ]
         typer.echo(json_text.dumps(rows, ensure_ascii=False, indent=2))
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("name", "group", "bar", "what"):
-        table.add_column(column, no_wrap=column != "what")
-    for each in chosen:
-        bar = f"{each.bar} {each.unit}" if each.bar else ""
-        table.add_row(
-            each.name, each.group, bar, each.description + (" (only if named)" if each.optional else "")
-        )
-    stdout().print(table)
+    for group in dict.fromkeys(each.group for each in chosen):
+        table = Table(title=f"{GROUPS[group]} ({group})", title_justify="left", title_style="bold", box=None)
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for each in chosen:
+            if each.group == group:
+                notes = [f"bar: {each.bar} {each.unit}"] if each.bar else []
+                notes += ["only if named"] * each.optional
+                table.add_row(
+                    each.name, f"{each.description} ({'; '.join(notes)})" if notes else each.description
+                )
+        stdout().print(table, "")
 
 
 def _table(title: str, results: Sequence[Result], width: int) -> Table:

@@ -108,6 +108,7 @@ LABELS = {
     "megabytes_per_second_of_pool": "MB/s of two processes",
     "answers": "answers",
     "bytes_per_element": "bytes/element",
+    "ratio_to_blocks": "× of a parse in blocks",
     "targets": "targets",
     "seconds_on_one": "s on one thread",
     "seconds_on_two": "s on two",

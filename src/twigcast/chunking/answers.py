@@ -4,17 +4,20 @@ A chunk may hold tags of elements that belong to another chunk, kept for someone
 selects such a husk has no answer there.  Only answers whose label path this chunk owns are given.
 
 Answers of patterns have the exact byte range of their node.  lxml has no byte ranges: elements get theirs by
-their number in document order, attributes and text that of their element.
+their number in document order, attributes and text that of their element.  So a pattern that selects
+elements may be left to lxml, which is faster, without a difference in the answers.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from xml.parsers import expat
 
+from twigcast.chunking.lxml_tree import LxmlSelection, is_read_alike, lxml_tree, selection
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.reach.needs import Target
 from twigcast.chunking.scheme import Chunk, Scheme, contains
@@ -28,11 +31,12 @@ from twigcast.document import (
     Node,
     SourceMap,
     Text,
+    attribute_range,
     element_ranges,
     read,
 )
 from twigcast.errors import ChunkingError
-from twigcast.pattern import select
+from twigcast.pattern import Pattern, select
 
 _PROBE = 1 << 12
 _FEW = 20  # elements of a part that are counted one by one
@@ -95,35 +99,37 @@ class PartRunner:
 
     def run(self, part: PartOfChunk) -> Iterator[Answer | QueryFailure]:
         """The answers of all queries of the chunk on this part, each query's in document order."""
-        document: Document | None = None
-        tree: Any = None
-        places: _ElementPlaces | None = None
+        trees = _Trees(part.body, self._limits)
         for number in part.chunk.targets:
             query = self._scheme.queries[number].query
             if query.runs_on_lxml:
-                try:
-                    tree = _parsed(part.body) if tree is None else tree
-                    found = _evaluated(query, tree)
-                except Exception as error:
-                    text = f"the query {query.id} failed on part {part.number}: {error}"
-                    yield QueryFailure(query.id, ChunkingError(text, code="query-failed", query=query.id))
-                    continue
-                if query.function is not None:
-                    for row in found if found is not None else ():
-                        yield self._answer(query, part, 0, len(part.body), "row", row)
-                    continue
-                if not isinstance(found, list):
-                    yield self._value(query, part, found)
-                    continue
-                places = _ElementPlaces(part.body, tree) if places is None else places
-                places.expect(len(found))
-                yield from self._located(number, query, part, places, found)
-            else:
-                assert query.pattern is not None
-                document = read(part.body, self._limits) if document is None else document
-                for node in select(query.pattern, document):
-                    if self.owns(part.chunk, number, node):
-                        yield self._answer(query, part, node.start, node.end, kind_of(node), None)
+                yield from self._by_lxml(number, query, part, trees)
+                continue
+            assert query.pattern is not None
+            selected = trees.selection_by_lxml(query.pattern) if query.engine == "auto" else None
+            if selected is not None:
+                yield from self._selected(number, query, part, trees, selected)
+                continue
+            for node in select(query.pattern, trees.document):
+                if self.owns(part.chunk, number, node):
+                    yield self._answer(query, part, node.start, node.end, kind_of(node), None)
+
+    def _by_lxml(
+        self, number: int, query: ChunkQuery, part: PartOfChunk, trees: _Trees
+    ) -> Iterator[Answer | QueryFailure]:
+        try:
+            found = _evaluated(query, trees.lxml)
+        except Exception as error:
+            text = f"the query {query.id} failed on part {part.number}: {error}"
+            yield QueryFailure(query.id, ChunkingError(text, code="query-failed", query=query.id))
+            return
+        if query.function is not None:
+            for row in found if found is not None else ():
+                yield self._answer(query, part, 0, len(part.body), "row", row)
+        elif not isinstance(found, list):
+            yield self._value(query, part, found)
+        else:
+            yield from self._located(number, query, part, trees, found)
 
     def owns(self, chunk: Chunk, number: int, node: Node) -> bool:
         """Whether a node of a part that a query selects, by its number in the scheme, is an answer there."""
@@ -143,17 +149,33 @@ class PartRunner:
             return QueryFailure(query.id, ChunkingError(text, code="not-nodes", query=query.id))
         return self._answer(query, part, 0, len(part.body), "value", value)
 
+    def _selected(
+        self, number: int, query: ChunkQuery, part: PartOfChunk, trees: _Trees, selected: LxmlSelection
+    ) -> Iterator[Answer]:
+        """Answers for elements of lxml, or for an attribute of each of them."""
+        if selected.attribute is None:
+            yield from self._located(number, query, part, trees, selected.elements)
+            return
+        name = selected.attribute.encode(trees.lxml.docinfo.encoding or "utf-8")
+        trees.places.expect(len(selected.elements))
+        for element in selected.elements:
+            if self._owns(part.chunk, number, _tree_path(element)):
+                start, end = attribute_range(part.body, trees.places[element][0], name)
+                yield self._answer(query, part, start, end, "attribute", None)
+
     def _located(
         self,
         number: int,
         query: ChunkQuery,
         part: PartOfChunk,
-        places: _ElementPlaces,
-        found: Iterable[Any],
+        trees: _Trees,
+        found: Sequence[Any],
     ) -> Iterator[Answer]:
         """Answers for nodes of lxml, by their numbers in document order."""
         from lxml import etree
 
+        places = trees.places
+        places.expect(len(found))
         for each in found:
             is_element = isinstance(each, etree._Element)
             holder: Any = each if is_element else each.getparent() if hasattr(each, "getparent") else None
@@ -187,6 +209,40 @@ class PartRunner:
         last = first if end <= start else source.end(end)
         chunk = part.chunk
         return Answer(query.id, first, last, kind, content, chunk.number, part.number, part.is_partial)
+
+
+class _Trees:
+    """The trees of a part, each made when it is first needed, for all queries."""
+
+    def __init__(self, body: bytes, limits: DocumentLimits) -> None:
+        self._body = body
+        self._limits = limits
+
+    @cached_property
+    def document(self) -> Document:
+        """What twigcast reads."""
+        return read(self._body, self._limits)
+
+    @cached_property
+    def lxml(self) -> Any:
+        """What lxml reads."""
+        return lxml_tree(self._body)
+
+    @cached_property
+    def places(self) -> _ElementPlaces:
+        """Where the elements of the tree of lxml are."""
+        return _ElementPlaces(self._body, self.lxml)
+
+    def selection_by_lxml(self, pattern: Pattern) -> LxmlSelection | None:
+        """What a pattern selects in the tree of lxml; ``None`` if lxml might differ."""
+        return selection(pattern, self.lxml) if self._is_read_alike else None
+
+    @cached_property
+    def _is_read_alike(self) -> bool:
+        try:
+            return is_read_alike(self._body, self.lxml)
+        except Exception:  # lxml cannot read it, for example because of a limit of libxml2
+            return False
 
 
 class _Found(Exception):
@@ -234,14 +290,6 @@ def kind_of(node: Node) -> str:
         return "document"
     kinds = {Element: "element", Attribute: "attribute", Text: "text", Comment: "comment"}
     return kinds.get(type(node), "instruction")
-
-
-def _parsed(body: bytes) -> Any:
-    from lxml import etree
-
-    options: dict[str, Any] = {"resolve_entities": "internal", "no_network": True, "huge_tree": True}
-    parser = etree.XMLParser(**options)
-    return etree.ElementTree(etree.fromstring(body, parser))
 
 
 class _ElementPlaces:

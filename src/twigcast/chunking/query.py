@@ -20,8 +20,12 @@ from typing import Any, Literal, TypeAlias
 from twigcast.errors import ChunkingError, PatternError
 from twigcast.pattern import Pattern, Subscription, parse
 
-Engine: TypeAlias = Literal["select", "lxml"]
-"""Who evaluates an expression: twigcast's own evaluator, or lxml."""
+Engine: TypeAlias = Literal["auto", "select", "lxml"]
+"""Who evaluates an expression: twigcast's own evaluator (``select``), or lxml.
+
+``auto`` is the evaluator, and lxml where that is certain to give the same answers.  ``lxml`` takes the text
+of the query as it is.
+"""
 
 
 @dataclass(frozen=True, eq=False)  # without slots, which ``cached_property`` does not support
@@ -38,7 +42,7 @@ class ChunkQuery:
     namespaces: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
     priority: int = 0
-    engine: Engine = "select"
+    engine: Engine = "auto"
     variables: Mapping[str, Any] = field(default_factory=dict)
     function: Callable[[Any], Iterable[Any]] | None = None
     within: str = ""
@@ -52,7 +56,7 @@ class ChunkQuery:
             raise ChunkingError(f"the weight of the query {self.id} must be positive", code="query")
 
     @classmethod
-    def of_subscription(cls, subscription: Subscription, engine: Engine = "select") -> ChunkQuery:
+    def of_subscription(cls, subscription: Subscription, engine: Engine = "auto") -> ChunkQuery:
         """The query that asks for what a subscription selects."""
         return cls(subscription.id, subscription.text, subscription.namespaces, engine=engine)
 

@@ -43,6 +43,7 @@ BLOCK = 1 << 20
 class RunEngine(Enum):
     """Who evaluates the queries."""
 
+    AUTO = "auto"
     SELECT = "select"
     LXML = "lxml"
 
@@ -87,7 +88,7 @@ def command(
     ] = 8 << 20,
     engine: Annotated[
         RunEngine, typer.Option("--engine", help="Run queries with twigcast's evaluator, or with lxml.")
-    ] = RunEngine.SELECT,
+    ] = RunEngine.AUTO,
     ranges: Annotated[
         bool,
         typer.Option(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from typing import NoReturn
 from xml.parsers import expat
 
@@ -41,6 +42,15 @@ def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
     if len(body) > limits.bytes:
         raise document_error(TOO_LARGE, 1, 0, limits.bytes, limits=limits)
     return _Reader(body, limits).read()
+
+
+def attribute_range(body: bytes, tag: int, name: bytes) -> tuple[int, int]:
+    """The byte range of an attribute in the start tag at an offset; the name is the whole one, as written.
+
+    The encoding must be one in which the bytes of ASCII stand for themselves only.
+    """
+    found = next(each for each in _attributes_of_tag(body, tag) if each[1] == name)
+    return found.start(1), found.end()
 
 
 _SEPARATOR = "\x01"  # between the namespace and the local name; no document can contain it
@@ -263,9 +273,8 @@ class _Reader:
         """The ranges of the attributes in the start tag at ``start``, and where the tag ends."""
         signs, width = self.signs, self.width
         written: list[tuple[int, int]] = []
-        name = _TAG_NAME.match(signs, start // width)
-        place = name.end() if name else start // width
-        while found := _ATTRIBUTE.match(signs, place):
+        place = start // width
+        for found in _attributes_of_tag(signs, place):
             place = found.end()
             if found[1] != b"xmlns" and not found[1].startswith(b"xmlns:"):
                 written.append((found.start(1) * width, place * width))
@@ -331,6 +340,15 @@ class _Reader:
         line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
         offset = self._located_offset(parser.CurrentByteIndex)
         raise DocumentError(message, code=code, line=line, column=column, offset=offset)
+
+
+def _attributes_of_tag(signs: bytes, tag: int) -> Iterator[re.Match[bytes]]:
+    """The written attributes of the start tag at an offset: name and quoted value."""
+    name = _TAG_NAME.match(signs, tag)
+    place = name.end() if name else tag
+    while found := _ATTRIBUTE.match(signs, place):
+        place = found.end()
+        yield found
 
 
 def _is_known(encoding: str) -> bool:

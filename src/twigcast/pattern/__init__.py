@@ -95,12 +95,14 @@ from twigcast.pattern.tree import (
     counted_names,
     demands_a_node,
 )
+from twigcast.pattern.xpath import FUNCTION_NAMESPACE, XPathText, compares, to_xpath
 
 __all__ = [
     "ANY",
     "ANY_BELOW",
     "CONTENTS",
     "CONTEXT",
+    "FUNCTION_NAMESPACE",
     "LENGTH",
     "RESERVED",
     "TEXT",
@@ -148,11 +150,13 @@ __all__ = [
     "Test",
     "TextTail",
     "Union",
+    "XPathText",
     "check_content",
     "check_names",
     "check_size",
     "check_text",
     "compare",
+    "compares",
     "conjoined",
     "conjuncts",
     "counted_among",
@@ -179,6 +183,7 @@ __all__ = [
     "select",
     "shortened",
     "step_total",
+    "to_xpath",
     "too_costly",
     "union",
 ]

@@ -46,6 +46,7 @@ cdef extern from "projector.hpp" namespace "twigcast" nogil:
         cbool feed(const char* data, size_t size, cbool final) except +
         cbool close_piece(const char* end_tags, size_t size) except +
         vector[PartSlice]& slices() except +
+        void slices_taken() except +
         const ProjectionFault& fault()
         string_view window()
         uint64_t window_start()
@@ -182,7 +183,7 @@ cdef class ProjectorKernel:
             slice = &given[0][i]
             map = (<char*> slice.map.data())[:8 * slice.map.size()] if slice.map.size() else b""
             found.append((slice.output, slice.part, slice.start, slice.body, map, slice.whole))
-        given.clear()
+        self.projector.get().slices_taken()
         return found
 
     @property

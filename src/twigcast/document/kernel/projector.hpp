@@ -128,9 +128,10 @@ public:
 
     std::vector<PartSlice>& slices() {
         for (std::uint32_t o = 0; o < outputs_.size(); ++o)
-            if (!outputs_[o].slice.body.empty()) outputs_[o].give(o, false, given_);
-        return given_;
+            if (!outputs_[o].slice.body.empty()) outputs_[o].give(o, false, queue_);
+        return queue_.given();
     }
+    void slices_taken() { queue_.taken(outputs_.size()); }
 
     const ProjectionFault& fault() const { return fault_; }
     std::string_view window() const { return window_.tail(); }
@@ -325,7 +326,7 @@ private:
             if (!output.tree)
                 while (depth < depth_ && !frames_[depth + 1].quiet && is_kept(keep(depth + 1, o))) ++depth;
             open_ancestors(o, depth);
-            output.give(o, true, given_);
+            output.give(o, true, queue_);
         }
         is_over_ = true;
     }
@@ -400,7 +401,7 @@ private:
 
     void finish_part(std::uint32_t o) {
         close(outputs_[o], outputs_[o].written);
-        outputs_[o].end(o, given_);
+        outputs_[o].end(o, queue_);
     }
 
     // After an error: back to the last element that was whole; what is still open is closed.
@@ -409,7 +410,7 @@ private:
         if (!output.begun || !output.good) return;
         output.take_back();
         close(output, output.good_written);
-        output.end(o, given_);
+        output.end(o, queue_);
     }
 
     // Copies what is certain up to an offset, and returns the offset of the first byte that is still needed.
@@ -477,7 +478,7 @@ private:
     std::uint64_t unit_start_ = none, unit_end_ = 0;
     bool is_unit_open_ = false;  // its reference was written, and its entity may go on
     ProjectionFault fault_;
-    std::vector<PartSlice> given_;
+    SliceQueue queue_;
 };
 
 }  // namespace twigcast

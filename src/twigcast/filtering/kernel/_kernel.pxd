@@ -205,7 +205,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     cdef cppclass CBareReader "twigcast::BareReader":
         CBareReader(uint64_t)
-        cbool read(const char*, uint64_t)
+        cbool read(const char*, uint64_t, uint64_t)
 
     void append_positions(const uint64_t*, const uint64_t*, size_t, vector[uint32_t]&)
     uint64_t count_positions(const uint64_t*, const uint64_t*, size_t)

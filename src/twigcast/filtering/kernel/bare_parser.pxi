@@ -12,8 +12,8 @@ cdef class BareParser:
     def __dealloc__(self):
         del self.reader
 
-    def parse_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data):
-        """The number of documents ``data[starts[i]:ends[i]]`` that are well-formed."""
+    def parse_batch(self, const int64_t[::1] starts, const int64_t[::1] ends, data, uint64_t block_bytes=1 << 30):
+        """The number of documents ``data[starts[i]:ends[i]]`` that are well-formed, each read in blocks."""
         cdef Py_buffer buffer
         cdef const char* bytes
         cdef size_t i, n = starts.shape[0]
@@ -22,6 +22,6 @@ cdef class BareParser:
         bytes = <const char*>buffer.buf
         with nogil:
             for i in range(n):
-                good += self.reader.read(bytes + starts[i], <uint64_t>(ends[i] - starts[i]))
+                good += self.reader.read(bytes + starts[i], <uint64_t>(ends[i] - starts[i]), block_bytes)
         PyBuffer_Release(&buffer)
         return good

@@ -473,13 +473,16 @@ class BareReader {
     }
     BareReader(const BareReader&) = delete;
 
-    bool read(const char* bytes, u64 length) {
+    // One call of the parser for each block; it counts lines once more for each that is not the last.
+    bool read(const char* bytes, u64 length, u64 block) {
         if (!parser_) parser_ = XML_ParserCreate(nullptr);
         else XML_ParserReset(parser_, nullptr);
         XML_SetHashSalt(parser_, salt_);
         XML_SetElementHandler(
             parser_, [](void*, const char*, const char**) {}, [](void*, const char*) {});
         XML_SetCharacterDataHandler(parser_, [](void*, const char*, int) {});
+        for (; length > block; bytes += block, length -= block)
+            if (XML_Parse(parser_, bytes, static_cast<int>(block), 0) != XML_STATUS_OK) return false;
         return XML_Parse(parser_, bytes, static_cast<int>(length), 1) == XML_STATUS_OK;
     }
 
