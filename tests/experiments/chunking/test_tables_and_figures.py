@@ -16,6 +16,7 @@ from experiments.chunking.scenarios import (
     member_queries,
     university_scenario,
 )
+from twigcast.chunking import ChunkQuery, plan
 from twigcast.document import elements, read
 
 SMALL = 0.01
@@ -70,6 +71,22 @@ def test_queries_have_the_shares_of_the_paper(amount: int) -> None:
     assert sum("[" in text for text in texts) == pytest.approx(0.3 * amount, abs=5)
     counts = {kind: sum(f"/{kind}" in text for text in texts) for kind in MEMBER_KILOBYTES}
     assert min(counts, key=counts.__getitem__) == LIGHTEST_LAST[amount][-1]
+
+
+@pytest.mark.parametrize(("chunks", "left"), [(5, 0), (4, 1), (3, 2)])
+def test_kinds_of_the_university_without_a_prefix_are_the_rest(chunks: int, left: int) -> None:
+    """With five prefixes nothing is left, with four one kind of record, with three two."""
+    scenario = university_scenario(SMALL, "mixed")
+    queries = [ChunkQuery(n, text) for n, text in enumerate(member_queries(scenario, 100, 1.0))]
+    scheme = plan(queries, scenario.graph, chunks=chunks)
+    kinds = {
+        target.path[1][1]
+        for chunk in scheme.chunks
+        if chunk.prefix is None
+        for targets in chunk.targets.values()
+        for target in targets
+    }
+    assert len(kinds) == left
 
 
 def test_queries_on_the_descriptor_name_one_kind_each() -> None:

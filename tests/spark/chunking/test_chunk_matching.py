@@ -115,6 +115,16 @@ def test_a_document_that_breaks_off_is_a_dead_letter(spark: SparkSession, tmp_pa
     assert retry(spark, feed.pipeline) == []
 
 
+def test_a_sample_of_a_broken_document_ends_at_the_error(spark: SparkSession, tmp_path: Path) -> None:
+    """So that what was complete in the only document of a batch is delivered, and nothing waits for more."""
+    feed = Feed(spark, tmp_path)
+    feed.store.subscribe("young", "/site/people/person[age < 2]/name", subscriber="ada", deliver="part")
+    (tmp_path / "feed/torn.xml").write_bytes(BODY[:900] + b"</x>" + BODY[900:])
+    feed.run()
+    assert {bytes(row.content) for row in feed.deliveries()} == {b"<name>N0</name>", b"<name>N1</name>"}
+    assert {(name, code) for name, code, *_ in feed.letters()} == {("torn.xml", "malformed")}
+
+
 def test_a_batch_that_is_run_again_gives_the_same(spark: SparkSession, tmp_path: Path) -> None:
     """It is cut by the subscriptions of its first attempt."""
     feed = Feed(spark, tmp_path)
