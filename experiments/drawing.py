@@ -115,6 +115,8 @@ def _draw_lines(axes: Any, chart: Chart) -> None:
         axes.set_ylim(bottom=0)
     else:
         axes.axhline(0, color=PAPER_COLOUR, linewidth=0.6)
+    if all(float(x).is_integer() for _, points in _looks(chart) for x, _ in points):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     axes.xaxis.set_major_formatter(number_text)
     axes.yaxis.set_major_formatter(number_text)
 

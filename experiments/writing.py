@@ -26,8 +26,8 @@ def markdown(experiment: Experiment, findings: Findings, scale: float) -> str:
 
 def smaller(experiment: Experiment, scale: float) -> str:
     """The remark on a run below full scale."""
-    remark = f"A run at {scale:g} of the paper's size: its figures are not the paper's"
-    return f"{remark}." if experiment.judges(scale) else f"{remark}, and no bar is judged."
+    remark = f"A run at {scale:g} of the paper's size, not to be compared with the paper's figures"
+    return f"{remark}." if experiment.judges(scale) else f"{remark}; required values are not judged."
 
 
 def _lines(experiment: Experiment, findings: Findings, scale: float) -> Iterator[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROJECT = Path(__file__).parent.parent
+os.environ.setdefault("SPARK_CONF_DIR", str(PROJECT / "tests" / "spark_conf"))
 
 # In CI a failure is reported at once: shrinking it can take five minutes, and the printed case reproduces it.
 settings.register_profile("ci", phases=[Phase.explicit, Phase.reuse, Phase.generate], print_blob=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +9,6 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-# PySpark's daemon may write to a socket that Spark has closed at the end of the program.
-DAEMON_SAYS = re.compile(
-    r"Traceback \(most recent call last\):\n(?:  .*\n)+BrokenPipeError: \[Errno 32\] Broken pipe\n"
-)
-JAVA_SAYS = "WARNING: Using incubator modules"  # at its start, because Spark asks for one
 SMALLER = {
     "demo": ["--documents", "60", "--subscriptions", "600"],
     "quick": ["--documents", "60", "--subscriptions", "600"],
@@ -52,7 +46,5 @@ def test_an_example_runs(name: str, tmp_path: Path) -> None:
     """It ends well, prints what it should, and has nothing to complain of."""
     command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *SMALLER.get(name, [])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path, check=False)
-    written = DAEMON_SAYS.sub("", done.stderr)
-    complaints = [line for line in written.splitlines() if not line.startswith(JAVA_SAYS)]
-    assert (done.returncode, complaints) == (0, [])
+    assert (done.returncode, done.stderr) == (0, "")
     assert [words for words in SAYS[name] if words not in done.stdout] == []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from experiments.chunking.scenarios import COUNTS, member_queries, university_scenario
 from experiments.chunking.trials import ALGORITHMS, Trial, Trials, without_chunks
-from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
+from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Points, Table, Watch
 
 CHUNKS = (3, 4, 5)
 MOST = max(CHUNKS)
@@ -47,7 +47,7 @@ def run(scale: float, watch: Watch) -> Findings:
     )  # fmt: skip
     return Findings(
         (_table(found, wholes), without_chunks(wholes, indexes)),
-        tuple(_chart(amount, found, wholes, indexes) for amount in COUNTS),
+        (*(_chart(amount, found, wholes, indexes) for amount in COUNTS), _slowest_chart(ratios)),
         bars,
         tuple(trials.wrong),
     )
@@ -95,6 +95,18 @@ def _chart(amount: int, found: Found, wholes: Mapping[int, float], indexes: Mapp
         if count == amount
     }
     return Chart(f"{amount:,} queries", "", "CPU s", series)
+
+
+def _slowest_chart(ratios: Mapping[tuple[int, int, str], tuple[float, float]]) -> Chart:
+    series = {
+        f"{amount:,} queries": tuple((float(chunks), ratios[amount, chunks, "ours"][1]) for chunks in CHUNKS)
+        for amount in COUNTS
+    }
+    paper: dict[str, Points] = {}
+    for (amount, chunks), part in sorted(SLOWEST.items()):
+        name = f"{amount:,} queries"
+        paper[name] = (*paper.get(name, ()), (float(chunks), part))
+    return Chart("Cutting and the slowest chunk", "chunks", "time, of lxml on the whole", series, paper)
 
 
 EXPERIMENT = Experiment("chunking/fig-11", "Queries on the chunks of the university", run, minutes=8)

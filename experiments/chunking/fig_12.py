@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from experiments.chunking.scenarios import COUNTS, deployment_queries, deployment_scenario
 from experiments.chunking.trials import ALGORITHMS, Trial, Trials, without_chunks
-from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
+from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Points, Table, Watch
 
 CHUNKS = (2, 3, 4, 5, 6)
 SUMS: Mapping[tuple[int, int], str] = {
@@ -15,6 +15,8 @@ SUMS: Mapping[tuple[int, int], str] = {
     (2000, 2): "0.6 to 0.7",
 }
 EARLIEST = {(2000, 3): 0.02}
+SUM_POINTS = {"100 queries": ((2.0, 0.665),), "paper: 0.6 to 0.7": ((2.0, 0.6), (2.0, 0.7))}
+EARLIEST_POINTS = {"2,000 queries": ((3.0, 0.02),)}
 Found = Mapping[tuple[int, int, str], Trial]
 
 
@@ -37,9 +39,9 @@ def run(scale: float, watch: Watch) -> Findings:
         Bar("queries with other answers", len(trials.wrong), "=", 0),
     )
     charts = (
-        _chart("Cutting and all chunks", found, wholes, lambda trial: trial.sum),
-        _chart("Earliest answers", found, wholes, lambda trial: trial.earliest),
-        _chart("Latest answers", found, wholes, lambda trial: trial.slowest),
+        _chart("Cutting and all chunks", found, wholes, lambda trial: trial.sum, SUM_POINTS),
+        _chart("Earliest answers", found, wholes, lambda trial: trial.earliest, EARLIEST_POINTS),
+        _chart("Latest answers", found, wholes, lambda trial: trial.slowest, {}),
     )
     return Findings(
         (_table(found, wholes), without_chunks(wholes, indexes)), charts, bars, tuple(trials.wrong)
@@ -74,14 +76,20 @@ def _table(found: Found, wholes: Mapping[int, float]) -> Table:
     return Table("Cutting and evaluating by lxml", columns, tuple(rows), why)
 
 
-def _chart(title: str, found: Found, wholes: Mapping[int, float], seconds: Callable[[Trial], float]) -> Chart:
+def _chart(
+    title: str,
+    found: Found,
+    wholes: Mapping[int, float],
+    seconds: Callable[[Trial], float],
+    paper: Mapping[str, Points],
+) -> Chart:
     series = {
         f"{amount:,} queries": tuple(
             (float(chunks), seconds(found[amount, chunks, "ours"]) / whole) for chunks in CHUNKS
         )
         for amount, whole in wholes.items()
     }
-    return Chart(title, "chunks", "of lxml on the whole", series)
+    return Chart(title, "chunks", "time, of lxml on the whole", series, paper)
 
 
 EXPERIMENT = Experiment("chunking/fig-12", "Queries on the chunks of a descriptor", run, minutes=3)

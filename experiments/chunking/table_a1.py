@@ -44,15 +44,13 @@ def run(scale: float, watch: Watch) -> Findings:
         "",
         "KB",
         {
-            "paper": tuple((f"{chunks} chunks", 0.0 if chunks == 5 else KILOBYTES) for chunks in CHUNKS),
-            **{
-                algorithm: tuple(
-                    (f"{chunks} chunks", _potpourri(found["mixed", chunks, algorithm]) / 1024)
-                    for chunks in CHUNKS
-                )
-                for algorithm in ALGORITHMS
-            },
+            algorithm: tuple(
+                (f"{chunks} chunks", _potpourri(found["mixed", chunks, algorithm]) / 1024)
+                for chunks in CHUNKS
+            )
+            for algorithm in ALGORITHMS
         },
+        {"paper": tuple((f"{chunks} chunks", 0.0 if chunks == 5 else KILOBYTES) for chunks in CHUNKS)},
     )
     return Findings(tuple(tables), (chart,), bars, tuple(trials.wrong))
 

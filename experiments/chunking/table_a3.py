@@ -55,10 +55,8 @@ def run(scale: float, watch: Watch) -> Findings:
         "Elements of the chunks",
         "",
         "elements",
-        {
-            "paper": tuple((prefix.rsplit("/", 1)[1], float(ELEMENTS[prefix])) for prefix in elements),
-            "printed": tuple((prefix.rsplit("/", 1)[1], float(count)) for prefix, count in elements.items()),
-        },
+        {"printed": tuple((prefix.rsplit("/", 1)[1], float(count)) for prefix, count in elements.items())},
+        {"paper": tuple((prefix.rsplit("/", 1)[1], float(ELEMENTS[prefix])) for prefix in elements)},
     )
     return Findings(tuple(tables), (chart,), bars, tuple(trials.wrong))
 

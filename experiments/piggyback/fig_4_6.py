@@ -63,7 +63,10 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
             ),
         ],
-        [*charts("Figure 4.6: bandwidth", by_bandwidth, first), *charts("rows", by_rows, second)],
+        [
+            *charts("Figure 4.6: bandwidth", by_bandwidth, first),
+            *charts("Figure 4.6: subscriptions", by_rows, second),
+        ],
         [*first.values(), *second.values()],
     )
 

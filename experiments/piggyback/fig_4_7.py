@@ -63,7 +63,10 @@ def run(scale: float, watch: Watch) -> Findings:
                 ),
             ),
         ],
-        [*charts("Figure 4.7: size", by_size, first), *charts("nested paths", by_nesting, second)],
+        [
+            *charts("Figure 4.7: size", by_size, first),
+            *charts("Figure 4.7: nested paths", by_nesting, second),
+        ],
         [*first.values(), *second.values()],
     )
 

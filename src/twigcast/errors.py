@@ -141,8 +141,9 @@ class EvaluationError(TwigcastError):
 class IndexFileError(TwigcastError):
     """An index file that cannot be used, or cannot be written.
 
-    Codes: ``unreadable``, ``not-an-index``, ``version``, ``truncated``, ``altered``, ``too-large`` (a
-    block of expressions has more bytes than a file can have).
+    Codes: ``unreadable`` (the file cannot be read), ``not-an-index`` (it is of another kind), ``version``
+    (it is of another format version), ``truncated`` (it ends too early), ``altered`` (its checksum or its
+    content is wrong), ``too-large`` (a block of expressions has more bytes than a file can have).
     """
 
     code = "index-file"
@@ -151,10 +152,11 @@ class IndexFileError(TwigcastError):
 class SubscriptionError(TwigcastError):
     """A subscription whose id or subscriber is at fault.
 
-    Codes: ``unknown-id``, ``duplicate-id``, ``unsavable-id`` (it cannot be written to an index file, or
-    it or its subscriber to a line of text), ``not-a-pattern`` (the id stands for a schema), ``character``
-    (the id or the subscriber has one that XML does not allow), ``too-complex`` (the subscription as a whole
-    is larger than a limit), ``delivery`` (what to deliver is neither "document" nor "part").
+    Codes: ``unknown-id`` (there is none with the id), ``duplicate-id`` (there is one already),
+    ``unsavable-id`` (it cannot be written to an index file, or it or its subscriber to a line of text),
+    ``not-a-pattern`` (the id stands for a schema), ``character`` (the id or the subscriber has one that XML
+    does not allow), ``too-complex`` (the subscription as a whole is larger than a limit), ``delivery``
+    (what to deliver is neither "document" nor "part").
     """
 
     def __init__(self, message: str, *, code: str, id: Hashable) -> None:
@@ -165,7 +167,8 @@ class SubscriptionError(TwigcastError):
 class SchemaError(TwigcastError):
     """A schema that cannot be read, or cannot be used for what was asked.
 
-    Codes: ``schema``, ``unreadable`` (the file), ``too-complex`` (beyond a limit of ``SchemaLimits``).
+    Codes: ``schema`` (it is malformed, or does not have what is needed), ``unreadable`` (the file),
+    ``too-complex`` (beyond a limit of ``SchemaLimits``).
     """
 
     code = "schema"
@@ -176,10 +179,11 @@ class MappingError(TwigcastError):
 
     Codes: ``place`` (a path leads nowhere in its schema), ``matching`` (pairs that contradict each other),
     ``operator`` (it cannot be applied where it stands), ``recursive`` (an operator on an element that can
-    contain itself), ``mapping-file``, ``mapping-rules`` (the canonical text of a mapping cannot be read),
-    ``drift`` (the source schema has changed since the mapping was reviewed), ``duplicate-mapping``,
-    ``no-mapping`` (there is none for the root element or publisher of a document), ``unknown-mapping`` (there
-    is none with this name or hash), ``in-use`` (the global schema cannot lose a place that is subscribed to).
+    contain itself), ``mapping-file`` (a key or a schema of the file is wrong), ``mapping-rules`` (the
+    canonical text of a mapping cannot be read), ``drift`` (the source schema has changed since the mapping
+    was reviewed), ``duplicate-mapping`` (two have one name, or one root), ``no-mapping`` (there is none for
+    the root element or publisher of a document), ``unknown-mapping`` (there is none with this name or
+    hash), ``in-use`` (the global schema cannot lose a place that is subscribed to).
     """
 
     def __init__(self, message: str, *, code: str, name: str = "") -> None:
@@ -229,13 +233,14 @@ class ChunkingError(TwigcastError):
 class RoutingError(TwigcastError):
     """What a router or a network refuses; ``name`` is the link, id, router or key at fault.
 
-    Codes: ``unknown-link``, ``duplicate-link``, ``unknown-id``, ``duplicate-id``, ``reserved-id`` (it begins
-    as those that routers make), ``character`` (an id or a pattern has one that XML does not allow),
-    ``too-complex`` (an id is too long), ``unexpected-message`` (a link does not send such), ``annotations``
-    (what a router says about a document, or asks for, cannot be read),
-    ``unknown-router``, ``duplicate-router``, ``cycle``, ``disconnected``, ``strategy`` (not one, or it needs
-    what is not there), ``router-state`` (a saved state cannot be read), ``scenario`` (a file does not
-    describe a simulation).
+    Codes: ``unknown-link`` (there is none with the name), ``duplicate-link`` (there is one already),
+    ``unknown-id`` (nothing has the id), ``duplicate-id`` (it is taken), ``reserved-id`` (it begins as those
+    that routers make), ``character`` (an id or a pattern has one that XML does not allow), ``too-complex``
+    (an id is too long), ``unexpected-message`` (a link does not send such), ``annotations`` (what a router
+    says about a document, or asks for, cannot be read), ``unknown-router`` (there is none with the name),
+    ``duplicate-router`` (two have one name), ``cycle`` (the network is no tree), ``disconnected`` (some
+    routers cannot be reached), ``strategy`` (not one, or it needs what is not there), ``router-state`` (a
+    saved state cannot be read), ``scenario`` (a file does not describe a simulation).
     """
 
     def __init__(self, message: str, *, code: str, name: str = "") -> None:
@@ -246,10 +251,11 @@ class RoutingError(TwigcastError):
 class SourceError(TwigcastError):
     """A file of subscriptions or documents that cannot be read; ``line`` is 0 where there is none.
 
-    Codes: ``not-found``, ``ambiguous`` (a short name fits several), ``unreadable``, ``encoding``,
-    ``bad-line``, ``no-documents``, ``unknown-version`` (of a subscription table, where it was pruned or is
-    not there yet), ``locked`` (another process keeps the subscription store locked), ``unwritable`` (the
-    store or an output file cannot be written).
+    Codes: ``not-found`` (there is no such file or name), ``ambiguous`` (a short name fits several),
+    ``unreadable`` (it cannot be opened or read), ``encoding`` (a line is not UTF-8), ``bad-line`` (a line
+    is no subscription), ``no-documents`` (a folder has none), ``unknown-version`` (of a subscription table,
+    where it was pruned or is not there yet), ``locked`` (another process keeps the subscription store
+    locked), ``unwritable`` (the store or an output file cannot be written).
     """
 
     def __init__(self, message: str, *, code: str, path: str, line: int = 0) -> None:

@@ -150,7 +150,8 @@ def queries_of(random: Random, read_document: Document, count: int) -> list[Chun
     found: list[ChunkQuery] = []
     while len(found) < count:
         answers = random.choice(["content", "content", "ranges"])
-        text, engine = query_text(random, read_document), random.choice(["auto", "auto", "select"])
+        engine = random.choice(["auto", "auto", "select"])
+        text = query_text(random, read_document)
         query = ChunkQuery(len(found), text, NAMESPACES, engine=engine, answers=answers)
         try:
             if query.pattern is not None:

@@ -64,7 +64,7 @@ def test_the_picture_has_prefixes_kinds_and_needs() -> None:
     """What a chunk keeps beside its targets is named."""
     queries = [ChunkQuery("n", "/r[d = 'x']/k/b"), ChunkQuery("d", "//c/following::d")]
     picture = draw(plan(queries, profile=profile([BODY])), 10**9)
-    assert "1 need the whole document (d: following::)" in picture
+    assert "1 needs the whole document (d: following::)" in picture
     assert "+ /r/d tree" in picture
     assert "└── the document" in picture
 

@@ -48,8 +48,8 @@ def test_plan_shows_chunks_and_what_never_matches(run: Callable[..., Any], files
     done = run(*arguments(files, "--schema", str(files["schema"]), "--sample", "--plan"))
     assert done.exit_code == 0
     assert "5 queries" in done.stdout
-    assert "1 never match by the schema (4: site has no child person)" in done.stdout
-    assert "1 need the whole document (5: following::)" in done.stdout
+    assert "1 never matches by the schema (4: site has no child person)" in done.stdout
+    assert "1 needs the whole document (5: following::)" in done.stdout
     assert "person" in done.stdout
     assert "divided" in done.stdout
 

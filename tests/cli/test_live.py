@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from rich.console import Console
 
-from twigcast.cli.live import SHOWN, Display, live, size
+from twigcast.cli.live import COLUMNS, LEFT_OUT, SHOWN, Display, live, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Done:
     index_version: str = "7"
 
 
-def drawn(display: Display) -> list[list[str]]:
+def drawn(display: Display, width: int = 120) -> list[list[str]]:
     """The lines that the display draws, as words."""
-    console = Console(file=io.StringIO(), width=120)
+    console = Console(file=io.StringIO(), width=width)
     console.print(display)
     return [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
@@ -53,6 +53,19 @@ def test_only_the_last_batches_are_shown() -> None:
     lines = drawn(display)
     assert (lines[1][0], len(lines)) == ("5", SHOWN + 2)
     assert display.totals.batches == SHOWN + 5
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(80, {"index"}), (160, set()), (40, set(LEFT_OUT))])
+def test_no_figure_is_cut_where_the_terminal_is_narrow(width: int, left_out: set[str]) -> None:
+    """The columns that matter least are left out; what remains is whole."""
+    display = Display()
+    display.add(Done(0, documents=1_000_000, matches=51_204_000, deliveries=51_204_000))
+    lines = drawn(display, width)
+    header, batch, total = (" ".join(line) for line in lines)
+    assert {name for name in COLUMNS if name not in header} == left_out
+    assert "…" not in header + batch + total
+    assert "1,000,000" in batch
+    assert "51,204,000" in batch
 
 
 def test_what_is_going_on_is_shown_with_its_tasks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pyexpat
 import re
@@ -41,6 +42,39 @@ def test_every_command_has_examples_to_copy(run: RunCommand, path: tuple[str, ..
     examples = [line.strip() for line in ALL[path].epilog.replace(r"\[", "[").splitlines()[2:]]
     assert examples
     assert [example for example in examples if example not in shown] == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_names_no_types_of_python(run: RunCommand, path: tuple[str, ...]) -> None:
+    """A switch has no value, and an argument is what its help says."""
+    shown = run(*path, "--help").stdout
+    assert [word for word in ("<bool>", "list[", "<path>", "{") if word in shown] == []
+    assert f"Usage: {' '.join(('twigcast', *path))} [OPTIONS]" in shown.replace(
+        "Usage: root", "Usage: twigcast"
+    )
+
+
+def test_paragraphs_of_help_fill_the_line(run: RunCommand) -> None:
+    """The line ends of a docstring are not those of the terminal."""
+    shown = run("match", "--help").stdout
+    assert "On a terminal the answer is a table. Piped, it is one line for each match:" in shown
+
+
+@pytest.mark.parametrize(
+    ("path", "usage"),
+    [
+        (["match"], "[OPTIONS] DOCUMENT..."),
+        (["subscriptions"], "[OPTIONS] [PIPELINE]"),
+        (["unsubscribe"], "[OPTIONS] [PIPELINE] ID..."),
+        (["schema", "compare"], "[OPTIONS] AUTOMATIC HAND"),
+    ],
+)
+def test_the_line_of_usage_has_the_arguments_as_they_are_written(
+    run: RunCommand, path: list[str], usage: str
+) -> None:
+    """Without braces, and with brackets around what may be left out."""
+    (line,) = [line for line in run(*path, "--help").lines if "Usage:" in line]
+    assert line.rstrip().endswith(f" {' '.join(path)} {usage}")
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
@@ -127,3 +161,62 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence(write: Write) -> None:
     os.close(reading)
     _, complaints = run.communicate(timeout=60)
     assert (run.returncode, complaints) == (141, b"")
+
+
+WITHOUT_EXTRAS = """
+import importlib.util, json, sys
+extras = {"pyspark", "pandas", "simpy", "matplotlib", "networkx", "rapidfuzz", "tomlkit", "elementpath"}
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in extras:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name in extras else found(name, package)
+from twigcast.cli.program import app
+for command in json.load(sys.stdin):
+    try:
+        app(command, prog_name="twigcast")
+        code = 0
+    except SystemExit as ended:
+        code = ended.code
+    print("exit", code, flush=True)
+    print("exit", code, file=sys.stderr, flush=True)
+"""
+
+
+def test_without_its_extra_a_command_names_it(tmp_path: Path, write: Write) -> None:
+    """Matching needs no extra; every other command says in one line what to install."""
+    document, subscriptions = str(write("d.xml", "<a/>")), str(write("s.txt", "//a\n"))
+    pipeline = str(write("pipeline.toml", ""))
+    write("feed/a.xml", "<a/>")
+    store, schema = str(tmp_path / "subscriptions.db"), str(write("a.dtd", "<!ELEMENT a EMPTY>"))
+    commands_and_extras = [
+        (["match", "-s", subscriptions, document], None),
+        (["explain", "-x", "//a", document], None),
+        (["index", "build", "-s", subscriptions, "-o", str(tmp_path / "s.tci")], None),
+        (["fragment", document, "-o", str(tmp_path / "parts")], None),
+        (["chunk", document, "-q", subscriptions, "--sample", "--run"], None),
+        (["subscribe", "--store", store, "--id", "a", "//a"], None),
+        (["run", pipeline], "spark"),
+        (["run", pipeline, "--stream"], "spark"),
+        (["replay", pipeline], "spark"),
+        (["dead-letters", pipeline], "spark"),
+        (["simulate", "seven"], "simulator"),
+        (["schema", "match", schema, schema], "schemas"),
+    ]
+    stdin = json.dumps([command for command, _ in commands_and_extras])
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS], input=stdin, capture_output=True, text=True, check=True
+    )
+    assert "Traceback" not in done.stderr
+    said = re.split(r"^exit (\d+)$\n", done.stderr, flags=re.MULTILINE)
+    answers = list(zip(said[1::2], said[::2], strict=False))
+    for (command, extra), (code, complaint) in zip(commands_and_extras, answers, strict=True):
+        expected = "0" if extra is None else "2"
+        assert (command, code) == (command, expected)
+        if extra is not None:
+            assert complaint.count("\n") == 1
+            assert f"pip install 'twigcast[{extra}]' (missing-extra)" in complaint

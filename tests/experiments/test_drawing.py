@@ -48,6 +48,13 @@ def test_thousands_are_separated(value: float, shown: str) -> None:
     assert number_text(value) == shown
 
 
+def test_a_number_of_things_has_no_halves() -> None:
+    """Below whole numbers stand whole numbers: there is no run with 2.5 chunks."""
+    points = tuple((float(chunks), 1.0) for chunks in range(2, 7))
+    [axes] = picture([Chart("", "chunks", "y", {"one": points})]).axes
+    assert all(tick.is_integer() for tick in axes.get_xticks())
+
+
 @pytest.mark.parametrize("chart", [LINES, BARS])
 def test_the_axes_use_separators(chart: Chart) -> None:
     """Both kinds of charts have them."""

@@ -45,7 +45,6 @@ KILLS = int(os.environ.get("TWIGCAST_KILLS", "3"))
 SEED = int(os.environ.get("TWIGCAST_SEED", "20"))
 PER_BATCH = 40
 PATIENCE = 300.0  # seconds for a process to start, or to end
-QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for processes that live for seconds
 
 KINDS = ("worker", "full disk", "all", "jvm", "daemon", "driver")
 
@@ -216,7 +215,6 @@ class Streamer:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env={**os.environ, "JDK_JAVA_OPTIONS": QUICK_JAVA},
             )
 
     def kill(self, kind: str) -> None:

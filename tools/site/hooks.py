@@ -28,6 +28,11 @@ EXAMPLES = {
     "examples/invoices": "examples/invoices.md",
 }
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.DOTALL)
+INLINE_CODE = re.compile(r"<code>([^<]*)</code>")
+PLACE_TO_BREAK = re.compile(r"(?<=\w)([_./=])(?=\w)")
+BREAK = r"\1<wbr>"
+SHORT_NAME = 21
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 
 
@@ -44,6 +49,8 @@ def on_config(config: Any) -> None:
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are not files of ``docs/``."""
     generated = {page: (ROOT / path).read_text() for path, page in PROJECT_PAGES.items()}
+    # Without a title of its own, the page would be called "twigcast - twigcast".
+    generated["index.md"] = f"---\ntitle: Overview\n---\n\n{generated['index.md']}"
     generated |= {page: folder_page(ROOT / folder) for folder, page in EXAMPLES.items()}
     generated |= {"reference/cli.md": command_page(), "reference/errors.md": error_page()}
     generated |= {f"reference/python/{name}.md": text for name, text in room_pages()}
@@ -67,9 +74,24 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     text, position = "", 0
     for fence in FENCE.finditer(markdown):
-        text += LINK.sub(rewritten, markdown[position : fence.start()]) + fence[0]
+        shown = fence[0].replace("<BLANKLINE>\n", "\n")  # doctest's own word for an empty line
+        text += LINK.sub(rewritten, markdown[position : fence.start()]) + shown
         position = fence.end()
     return text + LINK.sub(rewritten, markdown[position:])
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Let a long name in a table break after an underscore or a dot, and mark short ones, to be kept whole.
+
+    Code in a table of Markdown has a backslash before a bar, which is no part of the code.
+    """
+
+    def shown(code: re.Match[str]) -> str:
+        text = code[1].replace("\\|", "|")
+        short = ' class="short"' if len(text) <= SHORT_NAME and " " not in text else ""
+        return f"<code{short}>{PLACE_TO_BREAK.sub(BREAK, text)}</code>"
+
+    return CELL.sub(lambda cell: INLINE_CODE.sub(shown, cell[0]), html)
 
 
 def on_post_build(config: Any) -> None:

@@ -12,7 +12,6 @@ def folder_page(folder: Path) -> str:
     """The README of a folder, and then each of its files; programs with their first sentence."""
     readme = folder / "README.md"
     lines = [readme.read_text()] if readme.exists() else [f"# {folder.name.capitalize()}"]
-    lines += [f"- [{each.name}]({each.name})" for each in sorted(folder.iterdir()) if _is_listed(each)]
     for path in sorted(folder.iterdir()):
         if path.suffix in LANGUAGES:
             text = path.read_text().rstrip()
@@ -21,7 +20,3 @@ def folder_page(folder: Path) -> str:
             )
             lines += ["", f"## {path.name}", "", summary, "", f"```{LANGUAGES[path.suffix]}", text, "```"]
     return "\n".join(lines) + "\n"
-
-
-def _is_listed(path: Path) -> bool:
-    return path.is_dir() and path.name != "__pycache__"

@@ -61,6 +61,7 @@ class Either:
 
 
 PathExpression: TypeAlias = Label | Series | Repeat | Either
+"""A regular expression over labels, which describes label paths."""
 
 
 class Kind(Enum):

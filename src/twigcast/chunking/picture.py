@@ -27,12 +27,17 @@ def draw(scheme: Scheme, document_bytes: int | None = None) -> str:
 def _summary(scheme: Scheme) -> Iterator[str]:
     count = len(scheme.queries)
     yield f"{count:,} {'query' if count == 1 else 'queries'}"
-    for found, what in (
-        ([f"{id}: {why}" for id, why in scheme.never], "never match by the schema"),
-        ([f"{id}: {why}" for id, why in scheme.whole], "need the whole document"),
-        ([f"{id}: {error}" for id, error in scheme.refused], "cannot be used"),
+    for found, one, many in (
+        (
+            [f"{id}: {why}" for id, why in scheme.never],
+            "never matches by the schema",
+            "never match by the schema",
+        ),
+        ([f"{id}: {why}" for id, why in scheme.whole], "needs the whole document", "need the whole document"),
+        ([f"{id}: {error}" for id, error in scheme.refused], "cannot be used", "cannot be used"),
     ):
         if found:
+            what = one if len(found) == 1 else many
             more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
             yield f"{len(found):,} {what} ({'; '.join(found[:SHOWN])}{more})"
 

@@ -15,6 +15,8 @@ from twigcast.chunking.outline import Names
 from twigcast.chunking.query_tree import QueryTree
 
 CHUNKS = 8
+"""The default for the maximal number of prefixes by which a document is cut."""
+
 _NOTHING = 1e-9  # weights are sums of fractions
 
 

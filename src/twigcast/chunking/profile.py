@@ -16,6 +16,8 @@ from twigcast.document import DocumentLimits, LabelPath, PathProfiler, document_
 from twigcast.errors import DocumentError
 
 SAMPLE_BYTES = 256 << 20
+"""The default number of bytes that are read as a sample."""
+
 _BLOCK = 1 << 20
 _HEAD = 1 << 10
 """Bytes of the beginning that are kept, so that an error can name the encoding."""

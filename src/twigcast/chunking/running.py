@@ -29,6 +29,8 @@ Source: TypeAlias = bytes | str | os.PathLike[str] | Callable[[], Blocks] | Bloc
 """A document: its bytes, the path of a file, a function that opens it each time, or blocks that come once."""
 
 MOST_BYTES = 256 << 20
+"""The default limit on the bytes of a chunk that must be one document."""
+
 _BLOCK = 1 << 20
 
 

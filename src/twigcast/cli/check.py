@@ -18,7 +18,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain, escaped, json_line, pointed, progress, told
+from twigcast.cli.terminal import complain, escaped, json_line, plural, pointed, progress, told
 from twigcast.errors import PatternError, SourceError, SubscriptionError, TwigcastError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import read_subscriptions
@@ -68,7 +68,7 @@ def command(
             if finding is not None:
                 bad += 1
                 typer.echo(_json_line(finding) if json else _lines(file, finding))
-    counts = f"{total - bad:,} good, {bad:,} bad" if bad else f"{total:,} subscriptions, all good"
+    counts = f"{total - bad:,} good, {bad:,} bad" if bad else f"{plural(total, 'subscription')}, all good"
     complain(f"{file}: {counts}")
     if bad:
         raise typer.Exit(1)
@@ -88,7 +88,7 @@ def _check_pipeline(file: Path, *, json: bool) -> None:
             what = "warning: " if problem.is_warning else ""
             what += "" if problem.subscription is None else f"subscription {problem.subscription!r}: "
             typer.echo(escaped(f"{problem.where}: {what}{problem.message} ({problem.code})"))
-    complain(f"{file}: {problems:,} problems" if problems else f"{file}: good")
+    complain(f"{file}: {plural(problems, 'problem')}" if problems else f"{file}: good")
     if problems:
         raise typer.Exit(1)
 

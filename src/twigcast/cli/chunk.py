@@ -21,7 +21,15 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import PATIENCE, complain, complain_of, escaped, json_line, plural, stderr
+from twigcast.cli.terminal import (
+    PATIENCE,
+    complain,
+    complain_of,
+    escaped,
+    json_line,
+    plural,
+    stderr,
+)
 from twigcast.errors import SourceError, TwigcastError
 from twigcast.subscriptions import Format, read_subscriptions
 from twigcast.system import BROKEN_GZIP, GZIP_MARK, decompressed_file
@@ -38,6 +46,7 @@ EXAMPLES = examples(
     "twigcast chunk big.xml.gz --queries q.txt --sample --run --engine lxml",
 )
 BLOCK = 1 << 20
+HEAD = 4096  # bytes in which an XML declaration ends
 
 
 class RunEngine(Enum):

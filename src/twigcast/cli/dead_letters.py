@@ -17,7 +17,8 @@ import typer
 from twigcast.cli.live import live
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import check_store, load_pipeline, need
-from twigcast.cli.terminal import complain, escaped, json_line, plural, stdout
+from twigcast.cli.tables import Column, ColumnKind, figures, print_table
+from twigcast.cli.terminal import complain, escaped, json_line, plural
 
 if TYPE_CHECKING:
     from twigcast.spark import Pipeline
@@ -77,6 +78,7 @@ def command(
         check_store(plan, pipeline)
         _retry(plan, codes, _replacement(plan, replace, codes), json=json)
         return
+    _say_interrupted(plan, pipeline)
     letters = _open_letters(plan, codes)
     if body is not None:
         _write_body(letters, body)
@@ -164,6 +166,18 @@ def _open_letters(plan: Pipeline, codes: list[str]) -> Iterator[dict[str, Any]]:
             yield letter
 
 
+def _say_interrupted(plan: Pipeline, pipeline: Path) -> None:
+    """Say that letters are missing in the list, because a retry that took them has not ended."""
+    from twigcast.spark import Journal
+
+    journal = Journal(plan.work.journal)
+    if any(not journal.is_finished(retry) for retry in journal.retries()):
+        complain(
+            "a retry was interrupted or is still running, and its letters are not listed: "
+            f"twigcast dead-letters {pipeline} --retry finishes it"
+        )
+
+
 def _rows(path: str, codes: list[str]) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet table in batch folders; none if the table does not exist yet."""
     import pyarrow.dataset as ds
@@ -204,23 +218,26 @@ def _write_body(letters: Iterator[dict[str, Any]], id: str) -> None:
 
 
 def _print_table(letters: list[dict[str, Any]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("document", overflow="fold")
-    table.add_column("code", no_wrap=True)
-    table.add_column("line:column", justify="right", no_wrap=True)
-    table.add_column("batch", justify="right")
-    table.add_column("error", overflow="fold")
-    for letter in letters:
-        position = f"{letter['line']}:{letter['column']}" if letter["line"] is not None else ""
-        table.add_row(
-            Text(escaped(letter["doc_id"] or "")),
-            Text(escaped(letter["code"])),
-            position,
+    rows = [
+        [
+            str(letter["doc_id"] or ""),
+            str(letter["code"]),
+            f"{letter['line']}:{letter['column']}" if letter["line"] is not None else "",
             str(letter["batch"]),
-            Text(escaped(letter["message"] or "")),
-        )
-    stdout().print(table)
-    complain(f"{len(letters):,} dead letters")
+            str(letter["message"] or ""),
+        ]
+        for letter in letters
+    ]
+    if rows:
+        print_table(_TABLE, rows)
+    complain(plural(len(letters), "dead letter") if letters else "no dead letters")
+    if any("(limit " in str(letter["message"]) for letter in letters):
+        complain("  limits are raised in [limits] of the pipeline file; --retry takes the documents again")
+
+
+_TABLE = [
+    Column("document"),
+    Column("code", ColumnKind.WORD),
+    *figures("line:column", "batch"),
+    Column("error"),
+]

@@ -27,7 +27,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import escaped, json_line
+from twigcast.cli.terminal import errors_of, escaped, json_line, limit_hint
 from twigcast.errors import SubscriptionError
 from twigcast.pattern import Subscription
 from twigcast.subscriptions import Format, read_subscriptions
@@ -108,7 +108,8 @@ def command(
     decided: str | None = None
     if index is not None:
         assert id is not None
-        explanation = _of_index(index, id, source, limits, namespaces, _loaded(mappings), unknown)
+        with errors_of(document, limit_hint):
+            explanation = _of_index(index, id, source, limits, namespaces, _loaded(mappings), unknown)
     else:
         if subscription is not None:
             wanted = Subscription("subscription", subscription, namespaces=namespaces)
@@ -129,16 +130,12 @@ def command(
             body = whole
         else:
             body = source.read(limits.bytes)
-        explanation = replace(
-            one.explain(
-                body,
-                wanted.id,
-                namespaces=wanted.namespaces,
-                rewriting=_loaded(mappings),
-                unknown=unknown.value,
-            ),
-            text=wanted.text,
-        )
+        rewriting = _loaded(mappings)
+        with errors_of(document, limit_hint):
+            explanation = one.explain(
+                body, wanted.id, namespaces=wanted.namespaces, rewriting=rewriting, unknown=unknown.value
+            )
+        explanation = replace(explanation, text=wanted.text)
     if json:
         typer.echo(json_line(explanation.to_dict() | ({} if decided is None else {"decided": decided})))
         return

@@ -18,8 +18,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from twigcast.cli.options import AsJson, MaximumDepth, examples
-from twigcast.cli.terminal import complain, escaped, json_line, plural, progress, stdout
-from twigcast.errors import SourceError
+from twigcast.cli.tables import Column, ColumnKind, figures, print_facts, print_table
+from twigcast.cli.terminal import complain, errors_of, escaped, json_line, plural, progress
+from twigcast.errors import FragmentError, SourceError
 from twigcast.system import GZIP_MARK
 
 if TYPE_CHECKING:
@@ -132,13 +133,20 @@ def command(
     if document is None or output is None:
         missing = "a document" if document is None else "--output"
         raise typer.BadParameter(f"give {missing}, or --show and a fragment", param_hint="--output")
-    cut = _cut_rule(size, elements, subtrees) if aware is None else _aware(aware, size, elements, subtrees)
+    refused = 0
+    if aware is None:
+        cut = _cut_rule(size, elements, subtrees)
+    else:
+        cut, refused = _aware(aware, size, elements, subtrees)
     name = id if id is not None else Path(document).name
-    count, written = _write(document, output, cut, header.kind, name, max_depth, manifest)
+    with errors_of(document):
+        count, written = _write(document, output, cut, header.kind, name, max_depth, manifest)
     if json:
         typer.echo(json_line({"document": name, "fragments": count, "bytes": written}))
     else:
         complain(f"{output}: {plural(count, 'fragment')}, {written:,} bytes")
+    if refused:
+        raise typer.Exit(1)
 
 
 def _cut_rule(size: str | None, elements: int | None, subtrees: int | None) -> CutRule:
@@ -153,15 +161,18 @@ def _cut_rule(size: str | None, elements: int | None, subtrees: int | None) -> C
     return Spans(elements=elements or 0, bytes=_bytes(size) if size is not None else 0)
 
 
-def _aware(subscriptions: Path, size: str | None, elements: int | None, subtrees: int | None) -> CutRule:
+def _aware(
+    subscriptions: Path, size: str | None, elements: int | None, subtrees: int | None
+) -> tuple[CutRule, int]:
+    """The rule that knows the subscriptions of a file, and how many of its lines are bad."""
     from twigcast.cli.index_building import build, document_limits
     from twigcast.fragmenting import Aware
 
     if elements is not None or subtrees is not None:
         message = "--aware goes with --bytes only, not with --elements or --subtrees"
         raise typer.BadParameter(message, param_hint="--aware")
-    index, _ = build(subscriptions, None, {}, document_limits(None, None))
-    return Aware(index, bytes=_bytes(size) if size is not None else _DEFAULT_BYTES)
+    index, refused = build(subscriptions, None, {}, document_limits(None, None))
+    return Aware(index, bytes=_bytes(size) if size is not None else _DEFAULT_BYTES), refused
 
 
 def _bytes(text: str) -> int:
@@ -254,7 +265,10 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, document: str) -> Iterator[bytes]:
 def _show(path: Path, json: bool) -> None:
     from twigcast.fragmenting import decode, fragment_number, number_in_fragment
 
-    part = decode(path.read_bytes())
+    try:
+        part = decode(path.read_bytes())
+    except FragmentError as error:
+        raise SourceError(error.message, code=error.code, path=str(path)) from None
 
     def name(id: int | None) -> str:
         return f"{fragment_number(id)}.{number_in_fragment(id)}" if id else ""
@@ -285,10 +299,13 @@ def _show(path: Path, json: bool) -> None:
     if json:
         typer.echo(json_line(facts | {"rows": rows}))
         return
-    for key, value in facts.items():
-        if value is not None and value != []:
-            shown = " ".join(value) if isinstance(value, list) else value
-            typer.echo(f"{key.replace('_', ' ')}\t{escaped(shown)}")
+    print_facts(
+        [
+            (key.replace("_", " "), " ".join(value) if isinstance(value, list) else value)
+            for key, value in facts.items()
+            if value is not None and value != []
+        ]
+    )
     typer.echo("")
     _print_rows(rows)
 
@@ -300,12 +317,5 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
         for row in rows:
             typer.echo("\t".join("" if row[each] is None else escaped(row[each]) for each in columns))
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in {"count", "height"} else "left")
-    for row in rows:
-        table.add_row(*(Text("" if row[each] is None else escaped(row[each])) for each in columns))
-    stdout().print(table)
+    kinds = [Column("parent", ColumnKind.WORD), Column("path"), *figures("count", "height")]
+    print_table(kinds, [["" if row[each] is None else str(row[each]) for each in columns] for row in rows])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 import typer
 
 from twigcast.cli.options import examples
-from twigcast.cli.terminal import complain, progress
+from twigcast.cli.terminal import complain, plural, progress
 from twigcast.subscriptions import Format, format_of, written_bindings
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def documents_command(
     with progress(f"Writing to {output}", bodies, total=count) as written:
         for number, body in enumerate(written, start=first):
             (output / f"{number:06d}.xml").write_bytes(body)
-    complain(f"{output}: {count:,} documents")
+    complain(f"{output}: {plural(count, 'document')}")
 
 
 @app.command(
@@ -207,7 +207,7 @@ def subscriptions_command(
     else:
         with progress(f"Writing {output}", texts, total=count) as written:
             _write(output, _written(written, format, namespaces))
-        complain(f"{output}: {count:,} subscriptions")
+        complain(f"{output}: {plural(count, 'subscription')}")
 
 
 def _graph(dtd: Path | None, root: str | None) -> ElementGraph:

@@ -18,7 +18,8 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain
+from twigcast.cli.tables import print_facts
+from twigcast.cli.terminal import complain, plural
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -53,7 +54,7 @@ def build_command(
         subscriptions, format, namespace_map(namespace, default_namespace), document_limits(None, None)
     )
     index.save(output)
-    complain(f"{output}: {len(index):,} subscriptions, {output.stat().st_size:,} bytes")
+    complain(f"{output}: {plural(len(index), 'subscription')}, {output.stat().st_size:,} bytes")
     if refused:
         raise typer.Exit(1)
 
@@ -73,5 +74,4 @@ def stats_command(
     if json:
         typer.echo(json_text.dumps(fields, default=str))
         return
-    for name, value in fields.items():
-        typer.echo(f"{name.replace('_', ' ')}\t{value}")
+    print_facts([(name.replace("_", " "), value) for name, value in fields.items()])

@@ -99,25 +99,35 @@ class Display:
         """Show what the run is doing now; an empty text shows nothing."""
         self._doing = doing
 
-    def table(self) -> Table:
-        """The table of the last batches and the totals."""
+    def table(self, width: int) -> Table:
+        """The table of the last batches and the totals; where all columns do not fit, some are left out."""
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, header_style="bold", pad_edge=False, show_footer=True, footer_style="bold")
         with self._lock:
-            last, footer = list(self._last), _cells(self.totals, "total", "")
-        for name, total in zip(COLUMNS, footer, strict=True):
-            table.add_column(name, footer=total, justify="right", no_wrap=True)
-        for batch in last:
-            table.add_row(*map(Text, _cells(batch, str(batch.batch), batch.index_version)))
+            rows = [_cells(batch, str(batch.batch), batch.index_version) for batch in self._last]
+            rows.append(_cells(self.totals, "total", ""))
+        needs = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
+        shown = list(range(len(COLUMNS)))
+        for name in LEFT_OUT:
+            if sum(needs[at] + 1 for at in shown) - 1 > width:
+                shown.remove(COLUMNS.index(name))
+        gap = 2 if sum(needs[at] + 2 for at in shown) - 2 <= width else 1
+        table = Table(
+            box=None, header_style="bold", pad_edge=False, padding=(0, gap, 0, 0), show_footer=True,
+            footer_style="bold",
+        )  # fmt: skip
+        for at in shown:
+            table.add_column(COLUMNS[at], footer=rows[-1][at], justify="right", no_wrap=True)
+        for row in rows[:-1]:
+            table.add_row(*(Text(row[at]) for at in shown))
         return table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich.spinner import Spinner
 
         if self.totals.batches:
-            yield self.table()
+            yield self.table(options.max_width)
         if self._doing:
             done, total = self.tasks() if self.tasks else (0, 0)
             tasks = f", {done:,} of {total:,} tasks" if total else ""
@@ -152,6 +162,7 @@ COLUMNS = (
     "documents/s",
     "index",
 )
+LEFT_OUT = ("index", "documents/s", "matches", "size", "seconds")  # the first of them first
 
 
 def _cells(figures: Figures, name: str, version: str) -> list[str]:

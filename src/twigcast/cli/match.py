@@ -21,7 +21,7 @@ from twigcast.cli.match_answers import (
     MatchedPart,
     Wanted,
     json_lines,
-    print_table,
+    print_answers,
     tab_lines,
     write,
 )
@@ -40,7 +40,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain_of, progress
+from twigcast.cli.terminal import complain_of, limit_hint, progress
 from twigcast.errors import DocumentError, EvaluationError, SourceError, StructureError
 
 if TYPE_CHECKING:
@@ -164,8 +164,9 @@ def command(
 
     A document that cannot be read is reported on stderr, and the other documents are still matched;
     the exit code is then 1.
-    The same is true of a subscription that takes too much work to decide on a document (limit work), or whose
-    selected parts are too large together (limit part_amplification); --limit raises a limit.
+    The same is true of a bad line in the file of subscriptions, and of a subscription that takes too much
+    work to decide on a document (limit work), or whose selected parts are too large together (limit
+    part_amplification); --limit raises a limit.
     """
     wanted = _wanted(count, select, structure, id, parts)
     reading = FragmentReading(schedule, window, early, trusted)
@@ -173,17 +174,20 @@ def command(
     if (subscriptions is None) == (index is None):
         raise typer.BadParameter("give either --subscriptions or --index", param_hint="--subscriptions")
     limits = document_limits(max_bytes, max_depth, limit)
+    refused_lines = 0
     if index is not None:
         from twigcast.filtering import Index
 
         compiled = Index.open(index, limits=limits)
     else:
         assert subscriptions is not None
-        compiled, _ = build(subscriptions, format, namespace_map(namespace, default_namespace), limits)
+        compiled, refused_lines = build(
+            subscriptions, format, namespace_map(namespace, default_namespace), limits
+        )
     mediation = MappingOptions(_loaded(mappings), unknown)
     only = frozenset(id) if id else None
     streams = _streams(json)
-    readable = True
+    all_good = not refused_lines
     rows: list[DocumentAnswer] = []
     with contextlib.ExitStack() as stack:
         if fragments:
@@ -197,19 +201,20 @@ def command(
             )
         for outcome in answers:
             if outcome.error is not None:
-                readable = False
+                all_good = False
                 if streams:
-                    complain_of(outcome.error, outcome.document)
+                    complain_of(outcome.error, outcome.document, hint=limit_hint(outcome.error))
             for refused in outcome.refused:
-                readable = False
-                complain_of(refused.error, f"{outcome.document}: {refused.id}")
+                all_good = False
+                where = f"{outcome.document}: {refused.id}"
+                complain_of(refused.error, where, hint=limit_hint(refused.error))
             if streams:
                 write(json_lines(outcome, wanted) if json else tab_lines(outcome, wanted))
             else:
                 rows.append(outcome)
     if not streams:
-        print_table(rows, wanted, show)
-    if not readable:
+        print_answers(rows, wanted, show)
+    if not all_good:
         raise typer.Exit(1)
 
 

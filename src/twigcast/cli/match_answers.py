@@ -7,7 +7,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
-from twigcast.cli.terminal import as_json, escaped, json_line, stdout
+from twigcast.cli.tables import Cell, Column, ColumnKind, figures, print_table
+from twigcast.cli.terminal import as_json, complain, escaped, json_line, limit_hint
 from twigcast.errors import TwigcastError
 
 
@@ -124,41 +125,48 @@ def _some(ids: list[Hashable], show: int) -> str:
     return f"{shown}, … {len(ids) - show:,} more" if len(ids) > show else shown
 
 
-def print_table(outcomes: list[DocumentAnswer], wanted: Wanted, show: int) -> None:
-    from rich.table import Table
+def print_answers(outcomes: list[DocumentAnswer], wanted: Wanted, show: int) -> None:
+    """Print the answers as a table for people."""
     from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("document", overflow="fold")
-    if wanted is Wanted.PARTS:
-        table.add_column("id", overflow="fold")
-        table.add_column("bytes", justify="right")
-        table.add_column("kind")
-        table.add_column("text", overflow="ellipsis", no_wrap=True)
-    else:
-        table.add_column("matches", justify="right")
-        if wanted is Wanted.STRUCTURE:
-            table.add_column("open", justify="right")
-            table.add_column("structure", justify="right")
-        if wanted is not Wanted.COUNT:
-            table.add_column("ids", overflow="fold")
+    columns = [Column("document"), *_COLUMNS[wanted]]
+    if wanted is Wanted.COUNT and any(outcome.error is not None for outcome in outcomes):
+        columns.append(Column("error"))
+    rows: list[list[Cell]] = []
     for outcome in outcomes:
-        name = Text(escaped(outcome.document))
+        name = outcome.document
         if outcome.error is not None:
-            failed = Text(escaped(outcome.error), style="red")
-            table.add_row(name, *[""] * (len(table.columns) - 2), failed)
+            failed = Text(escaped(f"{outcome.error}{limit_hint(outcome.error)}"), style="red")
+            rows.append([name, *[""] * (len(columns) - 2), failed])
         elif wanted is Wanted.COUNT:
-            table.add_row(name, f"{outcome.count:,}")
+            rows.append([name, f"{outcome.count:,}", *[""] * (len(columns) - 2)])
         elif wanted is Wanted.IDS:
-            table.add_row(name, f"{outcome.count:,}", Text(_some(outcome.ids, show)))
+            rows.append([name, f"{outcome.count:,}", _some(outcome.ids, show)])
         elif wanted is Wanted.STRUCTURE:
             size = f"{outcome.structure_bytes:,} of {outcome.body_bytes:,} bytes"
             ids = Text(_some(outcome.ids, show))
             if outcome.open:
                 ids.append(f"{'; ' if ids else ''}open: {_some(outcome.open, show)}", style="dim")
-            table.add_row(name, f"{outcome.count:,}", f"{len(outcome.open):,}", size, ids)
+            rows.append([name, f"{outcome.count:,}", f"{len(outcome.open):,}", size, ids])
         else:
             for part in outcome.parts:
                 extent = f"{part.start:,}–{part.end:,}"
-                table.add_row(name, Text(escaped(part.id)), extent, part.kind, Text(_one_line(part.text)))
-    stdout().print(table)
+                rows.append([name, str(part.id), extent, part.kind, _one_line(part.text)])
+    if rows:
+        print_table(columns, rows)
+    else:
+        complain("nothing is selected")
+
+
+_MATCHES, _IDS = Column("matches", ColumnKind.FIGURE), Column("ids")
+_COLUMNS = {
+    Wanted.IDS: [_MATCHES, _IDS],
+    Wanted.COUNT: [_MATCHES],
+    Wanted.STRUCTURE: [_MATCHES, *figures("open", "structure"), _IDS],
+    Wanted.PARTS: [
+        Column("id"),
+        Column("bytes", ColumnKind.FIGURE),
+        Column("kind", ColumnKind.WORD),
+        Column("text", ColumnKind.EXCERPT),
+    ],
+}

@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from twigcast import __version__
 from twigcast.cli import (
@@ -38,6 +37,7 @@ from twigcast.cli import (
     subscriptions,
     unsubscribe,
 )
+from twigcast.cli.help_pages import PageGroup, as_pages
 from twigcast.cli.options import examples
 from twigcast.cli.terminal import complain, complain_of, escaped
 from twigcast.errors import DocumentError, EvaluationError, PatternError, TwigcastError
@@ -87,7 +87,7 @@ def _unexpected(error: Exception) -> str:
     return f"{type(error).__name__}: {text} (internal); twigcast --debug shows where, please report it"
 
 
-class CommandGroup(TyperGroup):
+class CommandGroup(PageGroup):
     """The group of all commands; their errors become exit codes."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -124,6 +124,7 @@ app.command("unsubscribe", epilog=unsubscribe.EXAMPLES)(unsubscribe.command)
 app.command("subscriptions", epilog=subscriptions.EXAMPLES)(subscriptions.command)
 app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.command)
+as_pages(app)
 
 
 def main() -> None:

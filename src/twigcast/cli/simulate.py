@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.terminal import complain, escaped, progress, stdout
+from twigcast.cli.tables import Column, ColumnKind, figures, print_table
+from twigcast.cli.terminal import complain, escaped, plural, progress
 from twigcast.errors import ExtraError, RoutingError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from twigcast.routing import Strategy
     from twigcast.simulator import Report, Scenario
 
@@ -31,7 +30,6 @@ EXAMPLES = examples(
     "twigcast simulate my-network.toml",
 )
 WRONG_DELIVERY = 1
-WIDTH = 150  # columns of a table that is written to a file
 
 
 def command(
@@ -109,9 +107,7 @@ def command(
             complain(f"{path}: drawn")
     wrong = [report for report in reports if not report.correct]
     for report in wrong:
-        complain(
-            f"{report.name}: {report.missing:,} deliveries are missing, {report.extra:,} are superfluous"
-        )
+        complain(f"{report.name}: {report.missing:,} missing and {report.extra:,} superfluous deliveries")
     if wrong:
         raise typer.Exit(WRONG_DELIVERY)
 
@@ -174,125 +170,125 @@ def _run(scenario: Scenario) -> list[Report]:
                 pass
         report = simulation.report()
         reports.append(report)
-        complain(f"{report.name}: {report.total:,} messages ({report.wall:.1f} s)")
+        complain(f"{report.name}: {plural(report.total, 'message')} ({report.wall:.1f} s)")
     return reports
 
 
 def _show(scenario: Scenario, reports: list[Report]) -> None:
-    from rich.console import Console
-
-    console = stdout() if sys.stdout.isatty() else Console(highlight=False, width=WIDTH)
-    console.print(_table(scenario, reports))
-    if scenario.mediation is not None:
-        console.print("", _mediation_table(reports))
-    if any(report.strategy.piggyback for report in reports):
-        console.print("", _piggyback_table(reports))
-    if any(report.fragments for report in reports):
-        console.print("", _fragment_table(reports))
-
-
-def _table(scenario: Scenario, reports: list[Report]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    title = Text(f"{escaped(scenario.name)}: {len(scenario.network.routers):,} routers")
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), title_style="bold")
-    table.add_column("strategy", no_wrap=True)
-    columns = ["messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB",
-               "rows", "deliveries", "mean ms", "p50", "p99"]  # fmt: skip
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for report in reports:
-        kinds = report.messages
-        table.add_row(
-            Text(escaped(report.name)),
-            f"{report.total:,}",
-            f"{kinds.get('advertisement', 0) + kinds.get('unadvertisement', 0):,}",
-            f"{kinds.get('subscription', 0):,}",
-            f"{kinds.get('unsubscription', 0):,}",
-            f"{kinds.get('publication', 0):,}",
-            f"{100 * report.false_positive_rate:.2f} %",
-            f"{report.bytes / 1e6:,.1f}",
-            f"{report.rows:,}",
-            f"{report.deliveries:,}" + ("" if report.correct else " WRONG"),
-            *(f"{1000 * each:,.1f}" for each in (report.delay.mean, report.delay.p50, report.delay.p99)),
-        )
-    return table
+    title = f"{escaped(scenario.name)}: {plural(len(scenario.network.routers), 'router')}"
+    print_table(_COSTS, list(map(_costs, reports)), title=title)
+    for columns, rows in (
+        (_MEDIATION, [] if scenario.mediation is None else list(map(_mediation, reports))),
+        (_PIGGYBACK, _piggyback(reports) if any(each.strategy.piggyback for each in reports) else []),
+        (_FRAGMENTS, [row for each in reports for row in _fragments(each)]),
+    ):
+        if rows:
+            typer.echo("")
+            print_table(columns, rows)
 
 
-def _mediation_table(reports: list[Report]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
+_STRATEGY = Column("strategy", ColumnKind.WORD)
+_COSTS = [
+    _STRATEGY,
+    *figures(
+        "messages", "advertised", "subscribed", "withdrawn", "published", "false +", "MB", "rows",
+        "deliveries", "mean ms", "p50", "p99",
+    ),
+]  # fmt: skip
+_MEDIATION = [_STRATEGY, *figures("documents/user", "recall", "images MB", "headers MB")]
+_PIGGYBACK = [
+    _STRATEGY,
+    *figures("notes B", "%", "plan B", "parsed", "proven", "refuted", "open", "µs/hop", "saved"),
+]
+_FRAGMENTS = [
+    _STRATEGY,
+    *figures("first ms", "certain ms", "end ms", "earliness", "held KB", "fragments", "parsed", "resent"),
+]
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("strategy", no_wrap=True)
-    for column in ("documents/user", "recall", "images MB", "headers MB"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for report in reports:
-        table.add_row(
-            Text(escaped(report.name)),
-            f"{report.documents_per_user:,.2f}",
-            f"{report.recall:.3f}",
-            f"{report.image_bytes / 1e6:,.2f}",
-            f"{report.header_bytes / 1e6:,.2f}",
-        )
-    return table
+
+def _costs(report: Report) -> list[str]:
+    kinds = report.messages
+    return [
+        report.name,
+        f"{report.total:,}",
+        f"{kinds.get('advertisement', 0) + kinds.get('unadvertisement', 0):,}",
+        f"{kinds.get('subscription', 0):,}",
+        f"{kinds.get('unsubscription', 0):,}",
+        f"{kinds.get('publication', 0):,}",
+        f"{100 * report.false_positive_rate:.2f} %",
+        f"{report.bytes / 1e6:,.1f}",
+        f"{report.rows:,}",
+        f"{report.deliveries:,}" + ("" if report.correct else " WRONG"),
+        *(f"{1000 * each:,.1f}" for each in (report.delay.mean, report.delay.p50, report.delay.p99)),
+    ]
 
 
-def _piggyback_table(reports: list[Report]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
+def _mediation(report: Report) -> list[str]:
+    return [
+        report.name,
+        f"{report.documents_per_user:,.2f}",
+        f"{report.recall:.3f}",
+        f"{report.image_bytes / 1e6:,.2f}",
+        f"{report.header_bytes / 1e6:,.2f}",
+    ]
 
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("strategy", overflow="fold")
-    columns = ("notes B", "%", "plan B", "parsed", "proven", "refuted", "open", "µs/hop", "saved")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
+
+def _piggyback(reports: list[Report]) -> list[list[str]]:
+    rows = []
     for report in reports:
         total, downstream = report.work.total.to_json(), report.work.downstream.to_json()
-        table.add_row(
-            Text(escaped(report.name)),
-            f"{total['annotation_bytes_per_document']:,.0f}",
-            f"{100 * total['annotation_share']:.1f}",
-            f"{total['plan_bytes']:,}",
-            *(f"{100 * downstream[f'{part}_share']:.1f}" for part in ("parsed", "proven", "refuted", "open")),
-            f"{1e6 * total['seconds_per_document']:,.0f}",
-            f"{100 * report.saved(reports[0]):.1f}",
+        rows.append(
+            [
+                report.name,
+                f"{total['annotation_bytes_per_document']:,.0f}",
+                f"{100 * total['annotation_share']:.1f}",
+                f"{total['plan_bytes']:,}",
+                *(
+                    f"{100 * downstream[f'{part}_share']:.1f}"
+                    for part in ("parsed", "proven", "refuted", "open")
+                ),
+                f"{1e6 * total['seconds_per_document']:,.0f}",
+                f"{100 * report.saved(reports[0]):.1f}",
+            ]
         )
-    return table
+    return rows
 
 
-def _fragment_table(reports: list[Report]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("strategy", no_wrap=True)
-    columns = ("first ms", "certain ms", "end ms", "earliness", "held KB", "fragments", "parsed", "resent")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for report in reports:
-        figures = report.fragments
-        if figures is None:
-            continue
-        delays = figures.first.mean, figures.certain.mean, report.delay.mean
-        table.add_row(
-            Text(escaped(report.name)),
-            *(f"{1000 * each:,.1f}" for each in delays),
-            f"{figures.earliness:.3f}",
-            f"{figures.held_bytes / 1000:,.0f}",
-            f"{figures.received:,}",
-            f"{100 * figures.parsed / figures.received if figures.received else 0.0:.1f}",
-            f"{figures.resent:,}",
-        )
-    return table
+def _fragments(report: Report) -> list[list[str]]:
+    """The row of a strategy with fragments; none for another strategy."""
+    found = report.fragments
+    if found is None:
+        return []
+    delays = found.first.mean, found.certain.mean, report.delay.mean
+    row = [
+        report.name,
+        *(f"{1000 * each:,.1f}" for each in delays),
+        f"{found.earliness:.3f}",
+        f"{found.held_bytes / 1000:,.0f}",
+        f"{found.received:,}",
+        f"{100 * found.parsed / found.received if found.received else 0.0:.1f}",
+        f"{found.resent:,}",
+    ]
+    return [row]
 
 
 def _list() -> None:
     from twigcast.simulator import SCENARIOS
 
-    for name, scenario in SCENARIOS.items():
-        typer.echo(
-            f"{name}\t{len(scenario.network.routers)} routers\t"
-            f"{scenario.subscribers.count} subscriptions each\t{scenario.publishers.documents} documents"
+    rows = [
+        [
+            name,
+            plural(len(scenario.network.routers), "router"),
+            f"{plural(scenario.subscribers.count, 'subscription')} each",
+            plural(scenario.publishers.documents, "document"),
+        ]
+        for name, scenario in SCENARIOS.items()
+    ]
+    if sys.stdout.isatty():
+        print_table(
+            [Column("scenario", ColumnKind.WORD), *figures("routers", "subscriptions", "documents")],
+            rows,
         )
+        return
+    for row in rows:
+        typer.echo("\t".join(row))

@@ -11,7 +11,8 @@ import typer
 
 from twigcast.cli.options import AsJson, examples
 from twigcast.cli.stores import StoreFile, open_known_store
-from twigcast.cli.terminal import complain, escaped, json_line, stdout
+from twigcast.cli.tables import Cell, Column, ColumnKind, print_table
+from twigcast.cli.terminal import complain, escaped, json_line, plural, stdout
 from twigcast.subscriptions import written_bindings
 
 if TYPE_CHECKING:
@@ -69,10 +70,13 @@ def command(
             sys.stdout.write((_json_line(row) if json else _tab_line(row)) + "\n")
         unlike = 0 if json else sum(escaped(row.text) != row.text for row in rows)
         if unlike:
-            complain(f"{unlike:,} expressions have control characters, shown as escapes: --json keeps them")
+            what = plural(unlike, "expression")
+            complain(f"{what} with control characters, shown as escapes: --json keeps them")
         spaced = 0 if json else sum(" " in uri for row in rows for uri in (row.namespaces or {}).values())
         if spaced:
-            complain(f"{spaced:,} namespaces have a space, which a line cannot have: --json keeps them")
+            complain(
+                f"{plural(spaced, 'namespace')} with a space, which a line cannot have: --json keeps them"
+            )
     else:
         _print_table(rows, subscriptions.namespaces)
 
@@ -97,16 +101,19 @@ def _bindings(row: Subscription) -> str:
 
 
 def _print_table(rows: list[Subscription], namespaces: Mapping[str, str]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("id", "subscriber", "receives", "subscribes to"):
-        table.add_column(name, overflow="fold")
+    cells: list[list[Cell]] = []
     for row in rows:
         bindings = f"  ({_bindings(row)})" if row.namespaces else ""
         expression = Text(escaped(row.text)).append(escaped(bindings), style="dim")
-        table.add_row(Text(escaped(row.id)), Text(escaped(row.subscriber)), row.deliver, expression)
-    stdout().print(table)
+        cells.append([str(row.id), row.subscriber, row.deliver, expression])
+    if cells:
+        print_table(_COLUMNS, cells)
+    else:
+        complain("no subscriptions")
     if namespaces:
         stdout().print(Text(escaped(f"prefixes of the store: {written_bindings(namespaces)}"), style="dim"))
+
+
+_COLUMNS = [Column("id"), Column("subscriber"), Column("receives", ColumnKind.WORD), Column("subscribes to")]

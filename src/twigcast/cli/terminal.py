@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -91,12 +91,33 @@ def complain(message: str) -> None:
     stderr().print("\n".join(map(escaped, message.split("\n"))), markup=False)
 
 
-def complain_of(error: Exception, where: str = "") -> None:
-    """Print an error on stderr with its position."""
-    complain(sentence(error, where))
+def complain_of(error: Exception, where: str = "", *, hint: str = "") -> None:
+    """Print an error on stderr with its position, and what helps."""
+    notes = getattr(error, "__notes__", ())
+    complain(sentence(error, where or "".join(notes[:1]), hint or "".join(notes[1:])))
 
 
-def sentence(error: Exception, where: str = "") -> str:
+@contextmanager
+def errors_of(document: object, hint_of: Callable[[Exception], str] = lambda error: "") -> Iterator[None]:
+    """Errors of a document in the block are reported with its name and a hint."""
+    try:
+        yield
+    except DocumentError as error:
+        error.add_note(str(document))
+        error.add_note(hint_of(error))
+        raise
+
+
+def limit_hint(error: Exception) -> str:
+    """How a command with the option --limit raises the limit that an error names."""
+    found = _LIMIT.search(str(error))
+    return f"; --limit {found[1]}=N raises it" if found else ""
+
+
+_LIMIT = re.compile(r"\(limit (\w+)")
+
+
+def sentence(error: Exception, where: str = "", hint: str = "") -> str:
     """An error for people: ``error: where: what (code)``; for a pattern also the text and a caret."""
     prefix = f"{where}: " if where else ""
     if isinstance(error, SourceError):
@@ -108,7 +129,7 @@ def sentence(error: Exception, where: str = "") -> str:
     else:
         what = f"{prefix}{told(error)}"
     code = error_code(error)
-    return f"error: {escaped(what)}{f' ({code})' if code else ''}" + (
+    return f"error: {escaped(what + hint)}{f' ({code})' if code else ''}" + (
         f"\n{pointed(error)}" if isinstance(error, PatternError) else ""
     )
 

@@ -24,7 +24,11 @@ from twigcast.document.prolog_reader import PrologReader
 from twigcast.errors import DocumentError
 
 PIECE_BYTES = 64 << 20
+"""The default size of a piece."""
+
 CUT_DEPTH = 3
+"""The default depth down to which elements are cut."""
+
 _BLOCK = 1 << 20
 _ASCII = tuple(range(128))
 _DEFAULT_LIMITS = DocumentLimits()

@@ -56,6 +56,8 @@ UNKNOWN_ENCODING = 18
 EXTERNAL_ENTITY = 21
 _AMPLIFICATION = 43
 TOO_LARGE = 1001
+"""The number of the fault ``too-large``, beside expat's own numbers of errors."""
+
 TOO_DEEP = 1002
 TOO_MANY_ATTRIBUTES = 1003
 UNDECLARED_ENTITY = 1004

@@ -35,6 +35,7 @@ PartForm: TypeAlias = Literal["document", "range"]
 """A part as a document of its own, or as the bare range of bytes."""
 
 PART_FORMS: tuple[PartForm, ...] = ("document", "range")
+"""The values of ``PartForm``."""
 
 _DEFAULT_LIMITS = DocumentLimits()
 _XML = "http://www.w3.org/XML/1998/namespace"

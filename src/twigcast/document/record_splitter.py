@@ -28,6 +28,7 @@ from twigcast.document.record_outside import RecordOutside
 from twigcast.errors import DocumentError
 
 RECORD_LIMIT = 64 << 20
+"""The default limit on the bytes of a record."""
 
 
 @dataclass(frozen=True, slots=True)

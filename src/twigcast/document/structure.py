@@ -46,7 +46,10 @@ from twigcast.document.tree import Document, elements
 from twigcast.errors import StructureError
 
 Name: TypeAlias = tuple[str, str]
+"""A namespace and a local name; the namespace is empty for a name in none."""
+
 AttributeDetail: TypeAlias = Literal["count", "names"]
+"""Whether a structure has the number of attributes only, or their names."""
 
 _VERSION = 1
 _WITH_ATTRIBUTES = 1

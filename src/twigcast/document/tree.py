@@ -142,6 +142,7 @@ class Instruction:
 
 Child: TypeAlias = Element | Text | Comment | Instruction
 Node: TypeAlias = Document | Element | Attribute | Text | Comment | Instruction
+"""A node of the tree of a document."""
 
 
 def elements(node: Document | Element) -> Iterator[Element]:

@@ -282,6 +282,8 @@ class SubscriptionCollection:
             # A pattern that was parsed under the usual limits may exceed those of this collection.
             source: Any = item.pattern if item.is_parsed and usual else text
             namespaces: Mapping[str, str] | None = item.namespaces or None
+            if id is None:  # a row of a table that others write
+                raise SubscriptionError("expected an id, got null", code="unsavable-id", id=id)
             check_content(id, item.deliver)
         else:
             id, source, *rest = item

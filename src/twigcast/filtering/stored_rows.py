@@ -33,6 +33,7 @@ ROW_SCHEMA = pa.schema(
         ("pattern", pa.large_string()),  # null unless the subscription receives only the selected parts
     ]
 )
+"""The Arrow schema of the subscriptions that are stored with a segment."""
 
 
 class StoredIds(Protocol):

@@ -74,6 +74,7 @@ class Aware:
 
 
 CutRule: TypeAlias = Spans | Subtrees | Cuts | Aware
+"""A rule that says where a document is cut."""
 
 
 def _check_nodes(nodes: tuple[int, ...]) -> None:

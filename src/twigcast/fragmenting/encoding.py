@@ -21,7 +21,11 @@ from twigcast.fragmenting.header_fields import BadField, header_fields, read_hea
 from twigcast.fragmenting.headers import Manifest
 
 SUFFIX = ".tcf"
+"""The suffix of a file with one fragment."""
+
 MANIFEST_NAME = "manifest.tcm"
+"""The name of the file with all headers of a document."""
+
 _MAGIC = b"TCF1"
 _MANIFEST_MAGIC = b"TCM1"
 _LENGTH = 4

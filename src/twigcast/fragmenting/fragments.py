@@ -32,6 +32,7 @@ HeaderKind: TypeAlias = Literal["edge", "prefix", "prefix+level", "prefix+paths"
 """How much a header says about its fragment; each kind says all that the kind before it says."""
 
 HEADER_KINDS: tuple[HeaderKind, ...] = ("edge", "prefix", "prefix+level", "prefix+paths")
+"""The values of ``HeaderKind``, each saying more than the one before it."""
 
 DOCUMENT_NODE = 0
 """The id of the document node, the parent of the root element."""

@@ -162,10 +162,14 @@ Expression: TypeAlias = (
     | SiblingPosition
     | SiblingCount
 )
+"""A part of a general expression, which only the evaluators understand."""
 
 
 CONTEXT = ContextNode()
+"""The expression ``.``: the context node."""
+
 DOCUMENT = DocumentNode()
+"""The expression ``/``: the document node."""
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:

@@ -24,6 +24,7 @@ Content: TypeAlias = Literal["document", "part"]
 """What a subscriber receives: the whole document, or only the nodes that the pattern selects."""
 
 CONTENTS: tuple[Content, ...] = ("document", "part")
+"""The values of ``Content``."""
 
 _NO_NAMESPACES: Mapping[str, str] = {}
 

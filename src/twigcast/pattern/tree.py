@@ -67,6 +67,7 @@ class NameTest(NamedTuple):
 
 
 ANY = NameTest(None, None)
+"""The test of ``*``, which every name passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class TextTail:
 
 
 TEXT = TextTail()
+"""The end ``text()`` of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class Onward:
 
 
 Tail: TypeAlias = AttributeTail | TextTail | Onward | None
+"""How a path ends; ``None`` if it selects elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +226,7 @@ class Test:
 
 
 Predicate: TypeAlias = Exists | Comparison | StringTest | Length | Count | Position | And | Or | Not | Test
+"""A condition in brackets."""
 
 Selecting: TypeAlias = Exists | Comparison | StringTest | Length | Count
 """The predicates that contain paths."""

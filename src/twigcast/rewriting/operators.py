@@ -123,6 +123,7 @@ class Hide:
 Operator: TypeAlias = (
     Rename | ToElement | Insert | InsertEach | InsertAll | Upgrade | UpgradeAll | Downgrade | Exchange | Hide
 )
+"""A step of a mapping: a function from trees to trees."""
 
 ALLOWED_IN_LOOPS = (Rename, ToElement, InsertAll, Hide)
 """The operators for elements that can contain themselves; others would have to say which of two is meant."""

@@ -186,6 +186,7 @@ Message: TypeAlias = (
     | Deliver
     | DeliverFragment
 )
+"""Everything that routers and their clients send to each other."""
 
 
 class Send(NamedTuple):

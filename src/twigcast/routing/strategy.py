@@ -135,6 +135,7 @@ class Strategy:
 _PUBLICATIONS: tuple[Publication, ...] = get_args(Publication)
 
 FLOODING = Strategy(advertising=False, covering=False)
+"""Every subscription is forwarded to all routers: the definition of correct deliveries."""
 
 STRATEGIES = {
     "no-Adv-no-Cov": FLOODING,
@@ -144,3 +145,4 @@ STRATEGIES = {
     "with-Adv-with-CovPM": Strategy(merging=0.0),
     "with-Adv-with-CovIPM": Strategy(merging=0.1),
 }
+"""The six strategies of the routing paper, by its names."""

@@ -52,6 +52,7 @@ class Choice:
 
 
 Particle: TypeAlias = Child | Sequence | Choice
+"""A part of a content model: a child, a sequence or a choice."""
 
 
 class ContentKind(Enum):

@@ -72,7 +72,7 @@ def test_decisions_of_a_person_stay(run: RunCommand, tmp_path: Path, schemas: tu
         '[unmatched]\nkeep = ["cmu/Course/CRN"]\n'
     )
     done = run("schema", "match", *schemas, "-o", output)
-    assert "2 places were decided before" in done.stderr
+    assert "2 places decided before" in done.stderr
     text = output.read_text()
     assert "# they write addresses" in text
     assert "# ours" in text

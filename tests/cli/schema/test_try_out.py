@@ -60,7 +60,7 @@ def test_strangers_are_counted(run: RunCommand, write: Write, tmp_path: Path) ->
     """Elements that the source schema does not know keep their names."""
     document = write("cmu.xml", "<cmu><Course><Exam/></Course></cmu>")
     done = run("schema", "try", publisher(tmp_path), document)
-    assert "1 elements are not in the source schema" in done.stderr
+    assert "1 element is not in the source schema" in done.stderr
     assert "<Exam/>" in done.stdout
 
 

@@ -43,6 +43,7 @@ def test_a_small_run_has_the_answers_of_the_whole_document(name: str, request: p
     made = EXPERIMENTS[name].run(SMALL)
     assert made.wrong == ()
     assert made.charts
+    assert not [name for chart in made.charts for name in chart.series if "paper" in name]  # they are hollow
     assert made.bars
     for table in made.tables:
         assert table.rows

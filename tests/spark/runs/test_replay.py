@@ -102,6 +102,19 @@ def test_delivery_ids_are_those_of_a_run_with_the_subscription(
     assert len(ids[0]) == 4
 
 
+def test_a_retry_delivers_nothing_that_a_replay_has_delivered(
+    spark: SparkSession, tmp_path: Path, pipeline: Pipeline
+) -> None:
+    """A replay reads the broken document after it was repaired; its dead letter stays open until a retry."""
+    (tmp_path / "feed" / "broken.xml").write_bytes(b"<a/>")
+    (sent,) = replay(spark, pipeline).batches
+    (retried,) = retry(spark, pipeline)
+    assert (sent.deliveries, retried.deliveries, retried.dead_letters) == (1, 0, 0)
+    assert table(tmp_path, spark)[2:] == [("ada", "broken.xml", -1)]
+    assert lines(tmp_path) == [("ada", name) for name in ("a.xml", "b.xml", "broken.xml")]
+    assert retry(spark, pipeline) == []
+
+
 def test_a_changed_sink_gets_everything(spark: SparkSession, tmp_path: Path, pipeline: Pipeline) -> None:
     """The other sinks have their deliveries already, and get none of them."""
     changed = Pipeline.of({"sink": [*SINKS, {"path": "out/new"}]}, folder=tmp_path)
@@ -138,6 +151,10 @@ def test_since_a_batch_and_since_a_time(
     (done,) = replay(spark, pipeline, since=datetime(2000, 1, 1, tzinfo=UTC)).batches
     assert (done.documents, done.deliveries) == (3, 1)
     assert table(tmp_path, spark)[2:] == [("bob", "a.xml", -2), ("bob", "b.xml", -1)]
+    (tmp_path / "work" / "journal" / "0.json").unlink()  # as in a journal of more than 10,000 batches
+    with pytest.raises(RunError, match="does not have the times of the batches before batch 1, of 20"):
+        replay(spark, pipeline, since=datetime(2000, 1, 1, tzinfo=UTC))
+    assert replay(spark, pipeline, since=datetime.now(UTC)).batches == []
 
 
 def test_again_sends_everything_once_more(spark: SparkSession, tmp_path: Path, pipeline: Pipeline) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 from twigcast import spark as tc
 from twigcast.spark.outputs import open_letters
 from twigcast.spark.outputs.link_metrics import read_hops
+from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.retry import retry
@@ -26,28 +28,50 @@ NETWORK = {
 }
 
 
-def outputs(spark: SparkSession, folder: Path, **tables: Any) -> dict[str, Any]:
-    """What a pipeline with these tables writes for two batches, with a change of subscriptions between."""
-    folder.mkdir()
+def outputs(spark: SparkSession, folder: Path, *several: dict[str, Any]) -> list[dict[str, Any]]:
+    """What pipelines with these tables write for two batches, with a change of subscriptions between."""
     (folder / "a.dtd").write_text(DTD)
     store = SubscriptionStore(folder / "subscriptions.db")
     store.subscribe("b", "//b", subscriber="ada")
     store.subscribe("x", "/a/b[.='x']", subscriber="cyd")
-    described = {"source": {"kind": "table", "path": "feed"}, "limits": {"bytes": 30}, **tables}
-    pipeline = Pipeline.of(described, folder=folder)
-    metrics = []
+    pipelines = [pipeline_in(folder, f"{number}", **tables) for number, tables in enumerate(several)]
+    metrics: list[list[BatchMetrics]] = [[] for _ in several]
     for documents in (FIRST, SECOND):
         rows = [(id, bytearray(body)) for id, body in documents.items()]
         docs = spark.createDataFrame(rows, "doc_id string, body binary").coalesce(1)
         tc.structures(docs).write.parquet(str(folder / "feed"), mode="append")
-        metrics += run(spark, pipeline)
+        for pipeline, figures in zip(pipelines, metrics, strict=True):
+            figures += run(spark, pipeline)
         store.subscribe("c", "//c", subscriber="ada", deliver="part")
         store.subscribe("z", "/z", subscriber="ada")
-    more = retry(spark, pipeline)
-    found = spark.read.parquet(str(folder / "out/deliveries")).orderBy("delivery_id").collect()
+    return [
+        written(spark, pipeline, [*figures, *retry(spark, pipeline)])
+        for pipeline, figures in zip(pipelines, metrics, strict=True)
+    ]
+
+
+def pipeline_in(folder: Path, name: str, **tables: Any) -> Pipeline:
+    """A pipeline on the feed of a folder, with outputs of its own."""
+    described = {
+        "source": {"kind": "table", "path": "feed"},
+        "limits": {"bytes": 30},
+        "work": f"{name}/work",
+        "sink": {"path": f"{name}/deliveries"},
+        "dead_letters": {"path": f"{name}/dead-letters"},
+        "metrics": {"path": f"{name}/metrics"},
+        **tables,
+    }
+    if "network" in tables:
+        described["network"] = {**tables["network"], "metrics": f"{name}/hops"}
+    return Pipeline.of(described, folder=folder)
+
+
+def written(spark: SparkSession, pipeline: Pipeline, metrics: Sequence[BatchMetrics]) -> dict[str, Any]:
+    """The outputs of a pipeline."""
+    found = spark.read.parquet(str(pipeline.sink[0].path)).orderBy("delivery_id").collect()
     letters = open_letters(spark, pipeline).orderBy("doc_id").select("doc_id", "body", "code", "line")
-    counts = [(each.documents, each.matches, each.deliveries, each.dead_letters) for each in metrics + more]
-    hops = read_hops(spark, str(folder / "out/hops")).collect() if "network" in tables else []
+    counts = [(each.documents, each.matches, each.deliveries, each.dead_letters) for each in metrics]
+    hops = read_hops(spark, pipeline.network.metrics).collect() if pipeline.network is not None else []
     return {"deliveries": found, "letters": letters.collect(), "counts": counts, "hops": sorted(hops)}
 
 
@@ -64,7 +88,7 @@ def test_outputs_are_those_of_a_pipeline_that_reads(
     spark: SparkSession, tmp_path: Path, network: dict[str, Any]
 ) -> None:
     """Deliveries, dead letters, links and counts; also documents outside the schema, parts and retries."""
-    read = outputs(spark, tmp_path / "read", **network)
+    read, matched = outputs(spark, tmp_path, network, {"match": {"structure": "structure"}, **network})
     assert len(read["deliveries"]) >= 6
     assert [letter.doc_id for letter in read["letters"]] == ["3"]
-    assert outputs(spark, tmp_path / "structures", match={"structure": "structure"}, **network) == read
+    assert matched == read

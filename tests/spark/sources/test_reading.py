@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from twigcast import Index
+from twigcast import Index, Subscription
 from twigcast import spark as tc
 from twigcast.errors import StageError
 
@@ -19,7 +19,7 @@ from twigcast.errors import StageError
 def content(docs: DataFrame) -> dict[str, bytes | None]:
     rows = docs.collect()
     assert len({row.doc_id for row in rows}) == len(rows)
-    return {row.doc_id: None if row.body is None else bytes(row.body) for row in rows}
+    return {row.doc_id: None if row.body is None else bytes(row.content) for row in rows}
 
 
 def streamed(docs: DataFrame, folder: Path) -> dict[str, bytes | None]:
@@ -214,3 +214,38 @@ def test_the_place_in_kafka_is_an_id(spark: SparkSession) -> None:
     ).createOrReplaceTempView("kafka")
     (row,) = tc.read(spark, "kafka", format="table", doc_id="doc_id", body="body").collect()
     assert (row.doc_id, bytes(row.body), bytes(row.key)) == ("news/3/14", b"<a/>", b"k")
+
+
+def test_documents_in_many_encodings(spark: SparkSession, tmp_path: Path) -> None:
+    """Deliveries are the publisher's bytes, whole or in part; an unknown encoding is named."""
+    titles = {
+        "GB2312": "中文",
+        "Shift_JIS": "日本語",
+        "Big5": "中文",
+        "EUC-KR": "한국어",
+        "windows-1251": "Новости",
+        "KOI8-R": "Новости",
+        "UTF-16": "é中",
+    }
+    feed = tmp_path / "feed"
+    feed.mkdir()
+    for encoding, title in titles.items():
+        text = f"<?xml version='1.0' encoding='{encoding}'?><doc><t>{title}</t></doc>"
+        (feed / f"{encoding}.xml").write_bytes(text.encode(encoding))
+    unmarked = "<?xml version='1.0' encoding='UTF-16'?><doc><t>é中</t></doc>".encode("utf-16-be")
+    (feed / "unmarked.xml").write_bytes(unmarked)
+    (feed / "unknown.xml").write_bytes(b"<?xml version='1.0' encoding='klingon'?><doc/>")
+    any_title = " or ".join(f". = '{title}'" for title in dict.fromkeys(titles.values()))
+    wanted = [Subscription("t", f"//t[{any_title}]", "desk", "part"), Subscription("all", "/doc", "desk")]
+    index = Index(wanted)
+    hits = tc.match(tc.read(spark, str(feed)), index)
+    rows = tc.deliveries(hits, index, parts="range").collect()
+    files = {file.stem: file.read_bytes() for file in feed.glob("*.xml") if file.stem != "unknown"}
+    got = {(Path(row.doc_id).stem, row.subscription): bytes(row.content) for row in rows}
+    assert {name: got[name, "all"] for name in files} == files
+    codecs = {"UTF-16": "utf-16-le", "unmarked": "utf-16-be"}
+    parts = {name: got[name, "t"].decode(codecs.get(name, name)) for name in files}
+    assert parts == {name: f"<t>{titles.get(name, 'é中')}</t>" for name in files}
+    (letter,) = tc.dead_letters(hits).collect()
+    assert (Path(letter.doc_id).stem, letter.code) == ("unknown", "encoding")
+    assert "'klingon'" in letter.message

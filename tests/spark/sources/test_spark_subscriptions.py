@@ -66,11 +66,12 @@ def test_a_dataframe_of_subscriptions_is_an_index(spark: SparkSession) -> None:
             ("r2", None, "//n:c", None, '{"n": "urn:n"}'),
             ("r3", "ada", "/a/b", "part", None),
             ("bad", "bob", "//[", None, None),
+            (None, None, "//b", None, None),
         ],
         "id string, subscriber string, expression string, deliver string, namespaces string",
     )
     index = tc.subscription_index(rules)
-    assert [(each.id, each.error.code) for each in index.refused] == [("bad", "syntax")]
+    assert {each.id: each.error.code for each in index.refused} == {"bad": "syntax", None: "unsavable-id"}
     bodies = {"d1": b"<a><b/></a>", "d2": b'<c xmlns="urn:n"/>', "d3": b"<x/>", "d4": b"<x>"}
     docs = spark.createDataFrame(list(bodies.items()), "doc_id string, body binary").repartition(2)
     hits = tc.match(docs, index, ids="rules")

@@ -18,7 +18,8 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.schema.subscribed import subscribed_patterns
-from twigcast.cli.terminal import complain, escaped, json_line, plural, stdout
+from twigcast.cli.tables import Column, ColumnKind, print_table
+from twigcast.cli.terminal import complain, escaped, json_line, plural
 
 EXAMPLES = examples(
     "twigcast schema coverage mappings/ --subscriptions s.txt",
@@ -58,14 +59,21 @@ def command(
             fields = {"id": subscription.id, "xpath": subscription.text, "mappings": names}
             typer.echo(json_line(fields))
     elif sys.stdout.isatty():
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table("id", "subscription", *found.names)
-        for subscription, names in rows:
-            cells = ("yes" if name in names else "·" for name in found.names)
-            table.add_row(Text(escaped(subscription.id)), Text(escaped(subscription.text)), *cells)
-        stdout().print(table)
+        columns = [
+            Column("id"),
+            Column("subscription"),
+            *(Column(name, ColumnKind.WORD) for name in found.names),
+        ]
+        table = [
+            [
+                str(subscription.id),
+                subscription.text,
+                *("yes" if name in names else "·" for name in found.names),
+            ]
+            for subscription, names in rows
+        ]
+        if table:
+            print_table(columns, table)
     else:
         for subscription, names in rows:
             for name in names:

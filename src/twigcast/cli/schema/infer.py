@@ -11,7 +11,7 @@ import typer
 from twigcast.cli import documents
 from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import examples
-from twigcast.cli.terminal import complain, complain_of
+from twigcast.cli.terminal import complain, complain_of, plural
 
 EXAMPLES = examples(
     "twigcast schema infer feed/ > feed.dtd",
@@ -56,4 +56,4 @@ def command(
         typer.echo(text, nl=False)
     else:
         write_atomically(output, text.encode())
-    complain(f"{output or 'stdout'}: {len(graph):,} elements, root {graph.root}")
+    complain(f"{output or 'stdout'}: {plural(len(graph), 'element')}, root {graph.root}")

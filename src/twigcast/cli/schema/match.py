@@ -12,7 +12,8 @@ import typer
 from twigcast.cli import documents
 from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.terminal import complain, complain_of, escaped, json_line, stdout
+from twigcast.cli.tables import Column, print_table
+from twigcast.cli.terminal import complain, complain_of, json_line, plural
 
 if TYPE_CHECKING:
     from twigcast.document import Document
@@ -180,7 +181,7 @@ def _write_schema(graph: ElementGraph, path: Path) -> Path:
     from twigcast.system import write_atomically
 
     write_atomically(path, write_dtd(graph).encode())
-    complain(f"{path}: {len(graph):,} elements, inferred from the documents")
+    complain(f"{path}: {plural(len(graph), 'element')}, inferred from the documents")
     return path
 
 
@@ -213,8 +214,8 @@ def _write(
         "target": os.path.relpath(target, output.parent),
     } | ({"root": root} if root is not None else {})
     write_proposal(output, settings, proposals, [_shown(key, tree) for key in rest])
-    kept = f", {len(decided):,} places were decided before" if decided else ""
-    complain(f"{output}: {len(new):,} pairs proposed, {len(rest):,} places without{kept}")
+    kept = f", {plural(len(decided), 'place')} decided before" if decided else ""
+    complain(f"{output}: {plural(len(new), 'pair')} proposed, {plural(len(rest), 'place')} without{kept}")
     return Matching(new, {key: matching.evidence[key] for key in new}, rest)
 
 
@@ -230,16 +231,9 @@ def _show(matching: Matching, tree: SchemaTree, goal: SchemaTree, *, json: bool)
         for place in rest:
             typer.echo(json_line({"source": place, "target": None, "score": None, "why": None}))
         return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("source", "target", "why"):
-        table.add_column(name, overflow="fold")
-    for source, image, _, why in rows:
-        table.add_row(escaped(source), escaped(image), escaped(why))
-    for place in rest:
-        table.add_row(escaped(place), "", "")
-    stdout().print(table, markup=False)
+    shown = [[source, image, why] for source, image, _, why in rows] + [[place, "", ""] for place in rest]
+    if shown:
+        print_table([Column("source"), Column("target"), Column("why")], shown)
 
 
 def _shown(key: str, tree: SchemaTree) -> str:

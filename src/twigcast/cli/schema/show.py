@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twigcast.cli.options import AsJson, examples
-from twigcast.cli.terminal import complain, escaped, json_line
+from twigcast.cli.terminal import complain, escaped, json_line, plural
 
 EXAMPLES = examples(
     "twigcast schema show mappings/cmu.toml",
@@ -47,10 +47,10 @@ def command(
     rows = mapping_rows(found, pairs, prefixes, everything=everything)
     if svg is not None:
         write_atomically(svg, mapping_svg(rows, f"{found.name} → {file.target.name}").encode())
-        complain(f"{svg}: {len(rows):,} places")
+        complain(f"{svg}: {plural(len(rows), 'place')}")
     if xslt is not None:
         write_atomically(xslt, to_xslt(found).encode())
-        complain(f"{xslt}: {len(found.operators):,} operators")
+        complain(f"{xslt}: {plural(len(found.operators), 'operator')}")
     if svg is not None or xslt is not None:
         return
     if json:

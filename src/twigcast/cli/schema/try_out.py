@@ -19,7 +19,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.terminal import complain, escaped
+from twigcast.cli.terminal import complain, errors_of, escaped, limit_hint, plural
 
 if TYPE_CHECKING:
     from twigcast.document import Element, Node
@@ -62,12 +62,14 @@ def command(
     patterns = [(text, parse(text, bindings)) for text in subscription or ()]
     found = read_mapping_file(mapping).mapping()
     body = documents.DocumentFile(document).read(limits.bytes)
-    result = found.apply(read(body, limits), limits)
+    with errors_of(document, limit_hint):
+        result = found.apply(read(body, limits), limits)
     if not no_image:
         for line in image_lines(result):
             typer.echo(line)
     if result.strangers:
-        complain(f"{document}: {result.strangers:,} elements are not in the source schema")
+        are = "is" if result.strangers == 1 else "are"
+        complain(f"{document}: {plural(result.strangers, 'element')} {are} not in the source schema")
     missed = False
     for text, pattern in patterns:
         nodes = select(pattern, result, limits.steps(len(body)))

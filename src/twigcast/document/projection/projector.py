@@ -31,6 +31,8 @@ from twigcast.document.projection.source_map import SourceMap
 from twigcast.errors import DocumentError
 
 PART_BYTES = 8 << 20
+"""The default size of a part."""
+
 BLOCK = 1 << 18
 """Bytes that expat gets at once, which it copies: of 32 KB to 1 MB the fastest, by 6 % before 1 MB."""
 _HEAD = 100

@@ -51,6 +51,7 @@ class Outcome:
 
 
 News: TypeAlias = Certain | Outcome
+"""What a fragment brought: a certain match, or the outcome of its document."""
 
 
 @dataclass(frozen=True, slots=True)

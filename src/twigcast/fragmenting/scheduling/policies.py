@@ -21,6 +21,8 @@ from typing import Literal, TypeAlias
 from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
 
 PolicyName: TypeAlias = Literal["T", "R", "S", "M", "C", "N"]
+"""The letter of a policy."""
+
 Score: TypeAlias = tuple[float, ...]
 Scores: TypeAlias = Callable[[int], Score]
 
@@ -267,3 +269,4 @@ POLICIES: Mapping[PolicyName, Policy] = {
         Policy("N", "novelty", _novelty),
     )
 }
+"""The policies by their letters."""

@@ -42,6 +42,7 @@ from twigcast.pattern.tree import (
 PARTS = 1 << 16
 MAPS = 64
 LENGTH = 512
+"""Texts of at most this many characters are assembled from cached parts; longer ones are parsed."""
 
 Reader: TypeAlias = Callable[[str, Mapping[str, str] | None], Pattern]
 

@@ -64,6 +64,7 @@ class InstructionEvent:
 
 
 Event: TypeAlias = StartEvent | EndEvent | TextEvent | CommentEvent | InstructionEvent
+"""A parser event, with the key of its schema node."""
 
 
 def events(document: Document) -> Iterator[Event]:

@@ -17,7 +17,10 @@ from typing import Literal, TypeAlias, get_args
 from twigcast.errors import RoutingError
 
 Approach: TypeAlias = Literal["NDDR_router", "NDDR_data", "SDR", "IDDR", "QRA"]
+"""The name of a way to match images in a network."""
+
 APPROACHES: tuple[Approach, ...] = get_args(Approach)
+"""The values of ``Approach``."""
 
 
 @dataclass(frozen=True, slots=True)

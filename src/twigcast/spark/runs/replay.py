@@ -29,6 +29,7 @@ from twigcast.spark.outputs.delivery_scope import DeliveryScope, says_what_it_ha
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline, SinkSection
 from twigcast.spark.runs.batch import RunState, run_batch, subscriptions_of
+from twigcast.spark.runs.journal import Journal
 from twigcast.spark.runs.pipeline_query import as_run_error
 from twigcast.spark.runs.replay_plans import ReplayPlan, ReplayPlans, ReplayRequest
 from twigcast.spark.sources.document_source import DocumentSource
@@ -171,7 +172,7 @@ def _chunks(
     if past is None:
         yield None
         return
-    numbers = [batch for batch in sorted(past) if _is_asked_for(state, batch, request)]
+    numbers = _asked_for(state.journal, past, request)
     if section.kind == "fragments":
         yield from [tuple(numbers)] if numbers else []
         return
@@ -190,13 +191,25 @@ def _chunks(
         yield tuple(group)
 
 
-def _is_asked_for(state: RunState, batch: int, request: ReplayRequest) -> bool:
-    if request.from_batch is not None and batch < request.from_batch:
-        return False
+def _asked_for(journal: Journal, past: PastFiles, request: ReplayRequest) -> list[int]:
+    """The past batches of a request; raises ``RunError`` if the journal does not know when one began."""
+    numbers = [batch for batch in sorted(past) if request.from_batch is None or batch >= request.from_batch]
     if request.since is None:
-        return True
-    entry = state.journal.find(batch)
-    return entry is not None and entry.time >= datetime.fromisoformat(request.since).astimezone()
+        return numbers
+    since = datetime.fromisoformat(request.since).astimezone()
+    times = {batch: entry.time for batch in numbers if (entry := journal.find(batch)) is not None}
+    oldest = min(times, default=None)
+    if len(times) < len(numbers) and (oldest is None or since < times[oldest]):
+        known = (
+            ""
+            if oldest is None
+            else f" before batch {oldest}, of {times[oldest].astimezone():%Y-%m-%dT%H:%M}"
+        )
+        raise RunError(
+            f"the journal does not have the times of the batches{known} any more: name a batch with"
+            " --from-batch (from_batch=) instead"
+        )
+    return [batch for batch, time in times.items() if time >= since]
 
 
 def _finish(

@@ -151,7 +151,8 @@ def _finish(
     letters = letters_of_retry(spark, pipeline, batch).withColumnsRenamed(
         {"subscription": ONLY.name, "columns": CARRIED.name}
     )
-    # An archive that is read again has documents that were delivered before, and other open letters.
+    # A replay may have delivered what was repaired, and an archive that is read again has documents that were
+    # delivered before, and other open letters.
     once = DeliveryScope(pipeline.sink, once=True, letters=open_letters(spark, pipeline))
     if pipeline.source.kind == "huge":
         ids = [row["doc_id"] for row in letters.select("doc_id").distinct().collect()]
@@ -164,8 +165,7 @@ def _finish(
         with cached(again):
             rows = again.select("doc_id", ORIGIN).distinct().collect()
             origins = tuple(sorted((str(row["doc_id"]), row[ORIGIN]) for row in rows))
-            is_more = pipeline.source.kind in ("archives", "records")
-            figures = run_batch(state, again.drop(ORIGIN, "batch"), batch, scope=once if is_more else None)
+            figures = run_batch(state, again.drop(ORIGIN, "batch"), batch, scope=once)
     state.journal.finish(batch)
     if on_batch is not None:
         on_batch(figures)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from twigcast.errors import SourceError
-from twigcast.spark.sources.listing.feed_log import KEPT, FeedLog
+from twigcast.spark.sources.listing.feed_log import KEPT, FeedLog, taken_places
 from twigcast.spark.sources.listing.places import Place, divided
 
 
@@ -44,6 +45,22 @@ def test_a_file_is_listed_once(tmp_path: Path) -> None:
     again.settle(7)
     assert FeedLog(tmp_path).add(places(*"abcdefghi"), most_files=None, most_bytes=None) == 1
     assert FeedLog(tmp_path).places(8) == places("i")
+
+
+def test_the_files_of_each_batch_are_known_after_a_kill(tmp_path: Path) -> None:
+    """A list that was cut off while it was logged is logged again, and none of its files counts twice."""
+    folder, whole = tmp_path / "feed", tmp_path / "whole"
+    log = FeedLog(folder)
+    for number, name in enumerate("abcdef"):
+        log.add(places(name, f"{name}2"), most_files=None, most_bytes=None)
+        log.note(number, [number])
+    copytree(folder, whole)
+    FeedLog(whole).settle(4)
+    before, cut, _ = (whole / ".taken").read_bytes().partition(b'"/b"\n')
+    (folder / ".taken").write_bytes(before + cut)  # all of the first list, and a file of the second
+    FeedLog(folder).settle(4)
+    paths = {batch: [place.path for place in some] for batch, some in taken_places(folder).items()}
+    assert paths == {number: [f"/{name}", f"/{name}2"] for number, name in enumerate("abcdef")}
 
 
 def test_a_list_that_was_not_announced_is_written_again(tmp_path: Path) -> None:

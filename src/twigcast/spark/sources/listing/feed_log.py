@@ -3,7 +3,7 @@ r"""The log of the files that a stream has taken from a local source, in lists t
     work/feed/
         7              a list: this file has its number, and Spark's stream reads it
         .7.json        the files of the list: [path, length, refusal], …
-        .taken         the files of lists that are done, one line each, then the number; it only grows
+        .taken         null, the files, and the number of each list that is done, one a line; it only grows
         .batches       the lists of each batch: [batch, [list, …]], one line each; it only grows
 
 A list is written before Spark is told of it, and never changes, so a batch that is run again has the same
@@ -67,7 +67,7 @@ class FeedLog:
             return
         _append(
             self.folder / ".taken",
-            (value for each in done for value in (*(place.key for place in self.places(each)), each)),
+            (value for each in done for value in (None, *(place.key for place in self.places(each)), each)),
         )
         for each in done:
             (self.folder / str(each)).unlink(missing_ok=True)
@@ -118,7 +118,9 @@ def taken_places(folder: Path) -> dict[int, list[Place]]:
             lists[number] = [Place(*row) for row in rows]
     waiting: list[Place] = []
     for value in _lines(folder / ".taken"):
-        if isinstance(value, int):
+        if value is None:  # what stands before it is of a list that was cut off, and is written again
+            waiting = []
+        elif isinstance(value, int):
             lists[value] = waiting
             waiting = []
         elif isinstance(value, str):

@@ -1,0 +1,43 @@
+"""The process from which Spark forks its Python workers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+
+def test_a_connection_that_spark_has_closed_leaves_no_trace(tmp_path: Path) -> None:
+    """A worker that finds nobody to talk to ends in silence; PySpark prints the trace of a broken pipe."""
+    environment = os.environ | {
+        "PYTHON_UNIX_DOMAIN_ENABLED": "true",
+        "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path),
+        "PYTHON_WORKER_FACTORY_SECRET": "secret",
+    }
+    module = "twigcast.spark.jvm.daemon"
+    complaints = tmp_path / "stderr"
+    with complaints.open("wb") as stderr:
+        daemon = subprocess.Popen(
+            [sys.executable, "-m", module, "pyspark.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            env=environment,
+        )
+    assert daemon.stdin is not None
+    assert daemon.stdout is not None
+    path = daemon.stdout.read(int.from_bytes(daemon.stdout.read(4), "big"))
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.connect(path)
+    with socket.socket(socket.AF_UNIX) as second:
+        second.connect(path)
+        assert second.recv(4)  # its worker was forked, and therefore also that of the first
+        daemon.stdin.close()
+        daemon.wait(timeout=60)
+        assert complaints.read_text() == ""
