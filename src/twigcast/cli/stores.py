@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,3 +107,8 @@ def _located(store: Path | None, pipeline: Path | None) -> tuple[Path, Mapping[s
             key="subscriptions.format",
         )
     return subscriptions.path, plan.namespaces
+
+
+def print_version(version: int) -> None:
+    """Print the version of a store: the number alone for programs, with its noun on a terminal."""
+    print(f"version {version}" if sys.stdout.isatty() else version)

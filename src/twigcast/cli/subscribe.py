@@ -18,7 +18,7 @@ from twigcast.cli.options import (
     examples,
     namespace_map,
 )
-from twigcast.cli.stores import StoreFile, open_store, split_pipeline
+from twigcast.cli.stores import StoreFile, open_store, print_version, split_pipeline
 from twigcast.cli.subscription_lines import SubscriptionLines
 from twigcast.cli.terminal import complain, plural
 from twigcast.pattern import Content, Subscription
@@ -108,7 +108,7 @@ def command(
     _remember(subscriptions, namespaces)
     what = "added" if done.added else "replaced" if done.replaced else "is there already, unchanged"
     complain(f"{subscriptions.path}: {id} {what}")
-    typer.echo(done.version)
+    print_version(done.version)
 
 
 def _subscribe_all(
@@ -136,7 +136,7 @@ def _subscribe_all(
     told = [f"{count:,} {name}" for name, count in counts.items() if count] or ["nothing changed"]
     told += [f"{plural(len(lines.bad), 'line')} refused{rest}"] if lines.bad else []
     complain(f"{store.path}: {', '.join(told)}")
-    typer.echo(done.version)
+    print_version(done.version)
     if lines.bad:
         raise typer.Exit(1)
 

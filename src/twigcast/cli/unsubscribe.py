@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from twigcast.cli.options import examples
-from twigcast.cli.stores import StoreFile, open_known_store, split_pipeline
+from twigcast.cli.stores import StoreFile, open_known_store, print_version, split_pipeline
 from twigcast.cli.terminal import complain, complain_of
 from twigcast.errors import SubscriptionError
 
@@ -58,6 +58,6 @@ def command(
     ]
     complain(f"{subscriptions.path}: {', '.join(told)}; {len(subscriptions):,} left")
     if removed:
-        typer.echo(subscriptions.version())
+        print_version(subscriptions.version())
     if unknown:
         raise typer.Exit(1)
