@@ -46,7 +46,7 @@ def test_libxml2_selects_what_select_selects() -> None:
             if made is not None:
                 written += 1
                 assert by_lxml(body, made.text, made.namespaces) == by_select(body, asked), str(asked)
-    assert written > 200
+    assert written > 150
 
 
 NUMBERS = b"<a><b>5</b><b>5e0</b><b>+5</b><b> 5.0 </b><b>x</b><b>0.50000000000000000001</b><b/></a>"
@@ -66,7 +66,7 @@ def test_numbers_are_those_of_xpath(text: str) -> None:
     ("text", "attribute"),
     [
         ("//b/@id", "id"),
-        ("/a/@id | //b[c]/@id", "id"),
+        ("/a//b[c]/@id", "id"),
         ("//b", None),
     ],
 )
@@ -83,9 +83,10 @@ def test_elements_of_attributes_are_selected(text: str, attribute: str | None) -
     "text",
     [
         *("//a/text()", "//a[text() = 'x']", "//a/@*", "//a/@id | //b", "//a/@id | //b/@x", "/", "//*:a"),
+        *("//a | //b", "//a//b", "/a/b//c", "//a[.//b//c]", "//a[count(b | c) > 1]"),
         *("//a[following::b]", "//a[lower-case(b) = 'x']", "count(//a) > 1", "(//a)[1]", "//a/comment()"),
     ],
 )
 def test_what_processors_may_read_otherwise_is_not_written(text: str) -> None:
-    """Text nodes, attributes of several names, any namespace, general expressions."""
+    """Text nodes, any attribute or namespace, general expressions; and what is quadratic in libxml2."""
     assert to_xpath(parse(text)) is None

@@ -5,14 +5,16 @@
 
 Patterns that select elements by names, relatives, strings, counts and positions are written; the others are
 not, since processors differ: on text nodes beside CDATA sections, and on what is outside XPath 1.0.
-Of a pattern that selects attributes of one name, the expression selects their elements.
+Of a pattern that selects attributes, the expression selects their elements.
+
+What libxml2 does in quadratic time is not written either: it compares each node with all others where it
+unites node sets, for ``|`` and for a ``//`` that starts at several nodes.
 libxml2 takes ``1e5`` and ``+5`` for numbers, and rounds long ones, so a comparison of a value with a number
 becomes a call of ``compares``, which the processor has to be given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from twigcast.pattern.expression_text import literal
@@ -54,15 +56,17 @@ class XPathText:
 
 def to_xpath(pattern: Pattern) -> XPathText | None:
     """The XPath 1.0 that selects the same elements; ``None`` if processors may differ on the pattern."""
-    tails = {path.tail for path in pattern.alternatives}
-    tail = tails.pop()
-    attribute = tail.test.local if isinstance(tail, AttributeTail) and tail.test.namespace == "" else None
-    if tails or (tail is not None and attribute is None):
+    if len(pattern.alternatives) > 1:
+        return None
+    (path,) = pattern.alternatives
+    tail, attribute = path.tail, None
+    if isinstance(tail, AttributeTail) and tail.test.namespace == "":
+        attribute = tail.test.local
+    if tail is not None and attribute is None:
         return None
     writer = _Writer()
-    condition = f"[@{attribute}]" if attribute else ""
     try:
-        text = " | ".join(writer.absolute(path) + condition for path in pattern.alternatives)
+        text = writer.absolute(path) + (f"[@{attribute}]" if attribute else "")
     except _OutsideError:
         return None
     prefixes = {prefix: uri for uri, prefix in writer.prefixes.items()}
@@ -86,11 +90,18 @@ class _Writer:
         if not path.steps:
             raise _OutsideError
         start = f"/self::node(){self._all(path.filters)}" if path.filters else ""
-        return start + "".join(self._step(step) for step in path.steps)
+        single = 2 if path.steps[0].axis is Axis.CHILD else 1  # a document has one root element
+        return start + self._steps(path.steps, single)
+
+    def _steps(self, steps: tuple[Step, ...], single: int) -> str:
+        """Steps of which the first ones, a number of them, start at a single node."""
+        if any(step.axis is Axis.DESCENDANT for step in steps[single:]):
+            raise _OutsideError
+        return "".join(self._step(step) for step in steps)
 
     def _relative(self, path: Path, condition: str = "") -> str:
         """A path from a context node, whose selected nodes have to fulfil a further condition."""
-        text = "".join(self._step(step) for step in path.steps)
+        text = self._steps(path.steps, 1)
         if isinstance(path.tail, AttributeTail):
             text += f"/@{self._name(path.tail.test)}"
         elif path.tail is not None:
@@ -99,8 +110,10 @@ class _Writer:
             return f"self::node(){self._all(path.filters)}{text}{condition}"
         return f".{text}{condition}"
 
-    def _union(self, paths: Iterable[Path], condition: str = "") -> str:
-        return " | ".join(self._relative(path, condition) for path in paths)
+    def _only(self, paths: tuple[Path, ...]) -> str:
+        if len(paths) > 1:
+            raise _OutsideError
+        return self._relative(paths[0])
 
     def _step(self, step: Step) -> str:
         slashes = "/" if step.axis is Axis.CHILD else "//"
@@ -125,18 +138,18 @@ class _Writer:
     def _condition(self, predicate: Predicate) -> str:
         match predicate:
             case Exists(paths):
-                return f"boolean({self._union(paths)})"
+                return " or ".join(f"boolean({self._relative(path)})" for path in paths)
             case Comparison(paths, operator, float(value)):
-                call = f"{_PREFIX}:compares(string(.), '{operator}', '{number_text(value)}')"
-                return f"boolean({self._union(paths, f'[{call}]')})"
+                call = f"[{_PREFIX}:compares(string(.), '{operator}', '{number_text(value)}')]"
+                return " or ".join(f"boolean({self._relative(path, call)})" for path in paths)
             case Comparison(paths, operator, str(value)):
-                return f"({self._union(paths)}) {operator} {literal(value)}"
+                return " or ".join(f"{self._relative(path)} {operator} {literal(value)}" for path in paths)
             case StringTest(function, paths, value):
-                return f"{function}({self._union(paths)}, {literal(value)})"
+                return f"{function}({self._only(paths)}, {literal(value)})"
             case Length(paths, operator, value):
-                return f"string-length({self._union(paths)}) {operator} {number_text(value)}"
+                return f"string-length({self._only(paths)}) {operator} {number_text(value)}"
             case Count(paths, operator, value):
-                return f"count({self._union(paths)}) {operator} {number_text(value)}"
+                return f"count({self._only(paths)}) {operator} {number_text(value)}"
             case And(operands):
                 return " and ".join(f"({self._condition(each)})" for each in operands)
             case Or(operands):
