@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from twigcast.cli.program import app
+from twigcast.cli.terminal import stderr
 from twigcast.document import read
 
 DTD = """<!ELEMENT site (people, items)><!ELEMENT people (person*)><!ELEMENT person (name, age?)>
@@ -205,3 +207,20 @@ def test_a_compressed_document_that_is_cut_off_is_read_as_far_as_it_goes(
     assert "(truncated)" in done.stderr
     assert "(unreadable)" in done.stderr
     assert [line.split("\t")[-1] for line in done.stdout.splitlines()] == ["<name>p3</name>"]
+
+
+def test_answers_go_to_stdout_beside_a_progress_bar(
+    files: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bar on the terminal must not take what is written to a file."""
+    command = arguments(files, "--sample", "--run", "--json")
+    app(command, standalone_mode=False)
+    expected = capsys.readouterr().out
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("twigcast.cli.chunk.stderr", stderr.__wrapped__)  # a console without the cache
+    monkeypatch.setattr("twigcast.cli.chunk.PATIENCE", -1)
+    app(command, standalone_mode=False)
+    captured = capsys.readouterr()
+    assert captured.out == expected != ""
+    assert "running the last queries" in captured.err

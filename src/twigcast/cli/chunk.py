@@ -285,7 +285,10 @@ class _File:
 
 @contextmanager
 def _progress(document: _File) -> Iterator[Callable[[int], object]]:
-    """A progress bar over the bytes of the document, after a second, if stderr is a terminal."""
+    """A progress bar over the bytes of the document, after a second, if stderr is a terminal.
+
+    After the last byte, it says that queries still run on the chunks that are one document.
+    """
     if not sys.stderr.isatty():
         yield lambda size: None
         return
@@ -296,15 +299,22 @@ def _progress(document: _File) -> Iterator[Callable[[int], object]]:
 
     columns = (BarColumn(), DownloadColumn(), Speed(), TimeRemainingColumn())
     bar = Progress(
-        TextColumn(escaped(document.path), markup=False), *columns, console=stderr(), transient=True
+        TextColumn("{task.description}", markup=False),
+        *columns,
+        console=stderr(),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+        redirect_stderr=False,
     )
-    task = bar.add_task("", total=document.size)
+    task = bar.add_task(escaped(document.path), total=document.size)
     begun = time.monotonic()
     is_shown = False
 
     def advance(size: int) -> None:
         nonlocal is_shown
         bar.advance(task, size)
+        if bar.finished:
+            bar.update(task, description="read; running the last queries")
         if not is_shown and time.monotonic() - begun > PATIENCE:
             bar.start()
             is_shown = True
