@@ -39,6 +39,8 @@ from twigcast.pattern.tree import (
 )
 
 FUNCTION_NAMESPACE = "urn:twigcast"
+"""The namespace of the function ``compares`` in written expressions."""
+
 _PREFIX = "twigcast"
 
 

@@ -6,18 +6,27 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 pytest.importorskip("pyspark")
 
 
-def test_a_connection_that_spark_has_closed_leaves_no_trace(tmp_path: Path) -> None:
+@pytest.fixture
+def sockets() -> Iterator[str]:
+    """A folder with a short path, since that of a socket has at most 107 bytes."""
+    with TemporaryDirectory() as folder:
+        yield folder
+
+
+def test_a_connection_that_spark_has_closed_leaves_no_trace(tmp_path: Path, sockets: str) -> None:
     """A worker that finds nobody to talk to ends in silence; PySpark prints the trace of a broken pipe."""
     environment = os.environ | {
         "PYTHON_UNIX_DOMAIN_ENABLED": "true",
-        "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path),
+        "PYTHON_WORKER_FACTORY_SOCK_DIR": sockets,
         "PYTHON_WORKER_FACTORY_SECRET": "secret",
     }
     module = "twigcast.spark.jvm.daemon"

@@ -151,6 +151,8 @@ def test_a_stream_takes_what_arrives(
             if number == 1:
                 os.mkfifo(feed / "pipe.xml")
                 until(lambda: (tmp_path / "out" / "metrics").exists())
+        # Not only processAllAvailable, which may end with a listing that began before the last files came.
+        until(lambda: len(list((tmp_path / "out" / "files" / "ada").iterdir())) == len(STRANGE))
         query.processAllAvailable()
     finally:
         query.stop()

@@ -19,7 +19,7 @@ from twigcast.errors import StageError
 def content(docs: DataFrame) -> dict[str, bytes | None]:
     rows = docs.collect()
     assert len({row.doc_id for row in rows}) == len(rows)
-    return {row.doc_id: None if row.body is None else bytes(row.content) for row in rows}
+    return {row.doc_id: None if row.body is None else bytes(row.body) for row in rows}
 
 
 def streamed(docs: DataFrame, folder: Path) -> dict[str, bytes | None]:
