@@ -239,3 +239,15 @@ def test_needs_are_paths_of_names() -> None:
     query = ChunkQuery("q", function=list, within="/a/b", needs=("/a/c[1]",))
     scheme = plan([query], profile=profile([b"<a><b/></a>"]))
     assert [(id, error.code) for id, error in scheme.refused] == [("q", "looks-outside")]
+
+
+@pytest.mark.parametrize("engine", ["auto", "select", "lxml"])
+def test_the_author_of_an_expression_may_know_better_than_the_analysis(engine: Any) -> None:
+    """Siblings below the record are in the part, although the axis alone could lead out of it."""
+    body = b"<a><b><c/><d>1</d><c/></b><b><c/><d>2</d></b></a>"
+    text = "/a/b/d[following-sibling::c]"
+    careful = plan([ChunkQuery("q", text, engine=engine)], profile=profile([body]))
+    assert [chunk.kind for chunk in careful.chunks] == ["whole"]
+    scheme = plan([ChunkQuery("q", text, engine=engine, within="/a/b")], profile=profile([body]))
+    assert [chunk.kind for chunk in scheme.chunks] == ["divided"]
+    assert [each.content for each in run(body, scheme, part_bytes=1)] == [b"<d>1</d>"]

@@ -65,7 +65,7 @@ def place_query(query: ChunkQuery, outline: Outline) -> PlacedQuery:
         pattern = query.pattern
         if query.runs_on_lxml and query.function is None:
             require_xpath(query)
-        if pattern is None:
+        if pattern is None or query.within:
             return _placed_outside(query, outline)
         if word := outside_word(pattern):
             return PlacedQuery(query, whole=word)
@@ -78,7 +78,10 @@ def place_query(query: ChunkQuery, outline: Outline) -> PlacedQuery:
 
 
 def _placed_outside(query: ChunkQuery, outline: Outline) -> PlacedQuery:
-    """A query outside the language: local at the elements of ``within``, or the whole document."""
+    """A query outside the language, or whose author says what it looks at.
+
+    It is local at the elements of ``within``, or needs the whole document.
+    """
     within, word = query.within, "no path in within"
     if query.function is None and not within:
         within, word = reach_of(query)
@@ -201,7 +204,7 @@ class _Group:
 
 
 def _needs(query: ChunkQuery, target: Target) -> Iterator[Need]:
-    if query.pattern is not None:
+    if query.pattern is not None and not query.within:
         yield from target_needs(query.pattern, target, content=query.answers == "content")
         return
     yield Need(exactly(target.path), Keep.TREE)

@@ -5,9 +5,10 @@
     ChunkQuery("totals", function=totals, within="/site/open_auctions/open_auction")
 
 An expression of the language of subscriptions is analysed and evaluated by twigcast.  Any other XPath 1.0
-expression, and every function, is run with lxml, and elementpath finds what it looks at; the author of a
-function says what it looks at: whole subtrees at ``within``, the start tags of their ancestors, and whole
-subtrees at the paths in ``needs``, which may be anywhere; a query with ``needs`` runs on one document.
+expression is run with lxml, and elementpath finds what it looks at.  A function is called with the tree of
+lxml, and its author says what it looks at: whole subtrees at ``within``, the start tags of their ancestors,
+and whole subtrees at the paths in ``needs``, which may be anywhere; a query with ``needs`` runs on one
+document.  The author of an expression may say so, too, who knows better than the analysis.
 """
 
 from __future__ import annotations
