@@ -24,7 +24,7 @@ from lxml import etree
 from experiments.chunking.scenarios import Scenario
 from experiments.findings import Table
 from twigcast.chunking import ChunkFiles, ChunkQuery, Scheme, choose, chunk, plan, printed, run
-from twigcast.document import element_ranges
+from twigcast.document import PART_BYTES, element_ranges
 from twigcast.filtering import Index
 
 ROUNDS = 5
@@ -33,6 +33,9 @@ ENOUGH = 3.0
 MOST_COMPARED = 120
 """Different queries whose answers are compared node by node; of more queries, the first ones."""
 ALGORITHMS = ("printed", "ours")
+IN_PARTS = "ours in parts"
+SMALL_PARTS = 256 << 10
+"""Bytes of a part with ``IN_PARTS``: lxml takes quadratic time for some paths with ``//``."""
 POTPOURRI = "potpourri"
 
 Value = TypeVar("Value")
@@ -101,10 +104,13 @@ class Trials:
     def cut(self, scenario: Scenario, texts: Sequence[str], chunks: int, algorithm: str) -> Trial:
         """Cut a document for queries, and evaluate them on its chunks."""
         scheme = planned(scenario, texts, chunks, algorithm)
-        self._compare(scenario, texts, chunks, algorithm)
+        part_bytes = SMALL_PARTS if algorithm == IN_PARTS else PART_BYTES
+        self._compare(scenario, texts, chunks, algorithm, part_bytes)
         with TemporaryDirectory(prefix="twigcast-chunks-") as folder:
             names = (Path(folder) / str(number) for number in range(ROUNDS))
-            cutting, cut = fastest(lambda: timed(lambda: chunk(scenario.body, scheme, next(names))))
+            cutting, cut = fastest(
+                lambda: timed(lambda: chunk(scenario.body, scheme, next(names), part_bytes=part_bytes))
+            )
             return Trial(cutting, tuple(_chunk_trial(files, texts) for files in cut.chunks))
 
     def whole(self, scenario: Scenario, texts: Sequence[str]) -> float:
@@ -122,12 +128,14 @@ class Trials:
                 self.wrong.append(f"{scenario.name}, {text}: the index and lxml disagree")
         return fastest(lambda: timed(lambda: index.match(scenario.body)))[0]
 
-    def _compare(self, scenario: Scenario, texts: Sequence[str], chunks: int, algorithm: str) -> None:
+    def _compare(
+        self, scenario: Scenario, texts: Sequence[str], chunks: int, algorithm: str, part_bytes: int
+    ) -> None:
         """Compare the answers of different queries with those on the whole document, node by node."""
         some = _some(texts)
         scheme = planned(scenario, some, chunks, algorithm)
         found: dict[Any, list[int]] = {number: [] for number in range(len(some))}
-        cut = run(scenario.body, scheme)
+        cut = run(scenario.body, scheme, part_bytes=part_bytes)
         for answer in cut:
             found[answer.query].append(answer.start)
         self.wrong += [f"{scenario.name}: {error}" for error in cut.failures.values()]
