@@ -94,7 +94,7 @@ def command(
     chunks: Annotated[int, typer.Option("--chunks", min=1, metavar="N", help="The most prefixes.")] = 8,
     part_bytes: Annotated[
         int, typer.Option("--part-bytes", min=1, metavar="N", help="Bytes of a part of a divided chunk.")
-    ] = 8 << 20,
+    ] = 1 << 20,
     engine: Annotated[
         RunEngine, typer.Option("--engine", help="Run queries with twigcast's evaluator, or with lxml.")
     ] = RunEngine.AUTO,

@@ -30,8 +30,9 @@ from twigcast.document.projection.decisions import Decisions
 from twigcast.document.projection.source_map import SourceMap
 from twigcast.errors import DocumentError
 
-PART_BYTES = 8 << 20
-"""The default size of a part."""
+PART_BYTES = 1 << 20
+"""The default size of a part.  lxml takes 0.65 of the time for parts of 1 MB that it takes for parts of 8 MB,
+whose trees do not fit into the caches of a processor, and a worker 150 MB of memory in place of 350."""
 
 BLOCK = 1 << 18
 """Bytes that expat gets at once, which it copies: of 32 KB to 1 MB the fastest, by 6 % before 1 MB."""
