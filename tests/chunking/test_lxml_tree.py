@@ -72,3 +72,10 @@ def test_a_limit_of_libxml2_is_no_limit() -> None:
     deep = b"<a>" * 900 + b"<b/>" + b"</a>" * 900
     assert [each[1] for each in found(deep, "//b", "auto")] == [2700]
     assert selection(parse("//b"), lxml_tree(b"<a><b/></a>")) is not None
+
+
+def test_a_name_that_the_encoding_does_not_have_is_not_found() -> None:
+    """The query has no answers, and does not fail."""
+    body = "<?xml version='1.0' encoding='iso-8859-1'?><a é='1'/>".encode("latin-1")
+    assert found(body, "/a/@語", "auto") == []
+    assert [each[3] for each in found(body, "/a/@é", "auto")] == ["é='1'".encode("latin-1")]

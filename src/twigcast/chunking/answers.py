@@ -156,10 +156,13 @@ class PartRunner:
         if selected.attribute is None:
             yield from self._located(number, query, part, trees, selected.elements)
             return
-        name = selected.attribute.encode(trees.lxml.docinfo.encoding or "utf-8")
+        encoding = trees.lxml.docinfo.encoding or "utf-8"
         trees.places.expect(len(selected.elements))
         for element in selected.elements:
             if self._owns(part.chunk, number, _tree_path(element)):
+                name = selected.attribute.encode(
+                    encoding
+                )  # one that is nowhere may have no bytes
                 start, end = attribute_range(part.body, trees.places[element][0], name)
                 yield self._answer(query, part, start, end, "attribute", None)
 
