@@ -160,9 +160,7 @@ class PartRunner:
         trees.places.expect(len(selected.elements))
         for element in selected.elements:
             if self._owns(part.chunk, number, _tree_path(element)):
-                name = selected.attribute.encode(
-                    encoding
-                )  # one that is nowhere may have no bytes
+                name = selected.attribute.encode(encoding)  # one that is nowhere may have no bytes
                 start, end = attribute_range(part.body, trees.places[element][0], name)
                 yield self._answer(query, part, start, end, "attribute", None)
 
