@@ -21,8 +21,9 @@ from benchmarks.matching import Part, cpu_seconds, in_parts
 from benchmarks.processes import apart
 from benchmarks.results import Outcome, Progress
 from benchmarks.workloads import workload
+from experiments.engines.filtering import OneByOne, XTrie, YFilter
+from experiments.engines.filtering.engine import Engine
 from twigcast import Index
-from twigcast.filtering import Engine, OneByOne, XTrie, YFilter
 from twigcast.pattern import parse
 
 WORKLOAD = "nitf-branching-1k"

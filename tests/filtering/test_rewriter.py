@@ -17,7 +17,7 @@ from twigcast import DocumentLimits, Index, PatternError, Tuning
 from twigcast.analysis import parse_path_expression, schema_automaton
 from twigcast.document import read
 from twigcast.errors import DocumentError, MappingError
-from twigcast.filtering.engine import Rewriting
+from twigcast.filtering.mediation.rewriting import Rewriting
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.rewriting import (
     Downgrade,

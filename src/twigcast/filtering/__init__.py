@@ -1,14 +1,12 @@
 """Matches documents against many subscriptions at once.
 
-``Index`` is the engine to use.  ``OneByOne``, ``XTrie`` and ``YFilter`` are reference engines for comparison
-and teaching.
+``Index`` is the engine; ``Tuning`` switches its optimisations.
 """
 
-from twigcast.filtering.engine import Engine, Rewriting, duplicate_id, unknown_id
 from twigcast.filtering.index import Index, SubscriptionWarning
 from twigcast.filtering.kernel._kernel import expat_version
 from twigcast.filtering.matching import Partial, PartialMatcher, Piece, PieceHole
-from twigcast.filtering.reference import OneByOne, XTrie, YFilter
+from twigcast.filtering.mediation.rewriting import Rewriting
 from twigcast.filtering.results import (
     BatchMatch,
     CostlySubscription,
@@ -22,16 +20,15 @@ from twigcast.filtering.results import (
 )
 from twigcast.filtering.segment_file import StoredSegment, read_segment
 from twigcast.filtering.stored_rows import ROW_SCHEMA
+from twigcast.filtering.subscription_ids import duplicate_id, unknown_id
 from twigcast.filtering.tuning import Tuning
 
 __all__ = [
     "ROW_SCHEMA",
     "BatchMatch",
     "CostlySubscription",
-    "Engine",
     "Index",
     "Match",
-    "OneByOne",
     "Partial",
     "PartialMatcher",
     "Piece",
@@ -46,8 +43,6 @@ __all__ = [
     "SubscriptionWarning",
     "Tuning",
     "Undecided",
-    "XTrie",
-    "YFilter",
     "duplicate_id",
     "expat_version",
     "read_segment",

@@ -21,7 +21,6 @@ from typing import Any
 from twigcast.analysis import SchemaAutomaton
 from twigcast.errors import IndexFileError, PatternError, SubscriptionError
 from twigcast.filtering.compiling import Compiler
-from twigcast.filtering.engine import duplicate_id, unknown_id
 from twigcast.filtering.kernel._kernel import Vocabulary, build
 from twigcast.filtering.levels import (
     SMALL,
@@ -44,6 +43,7 @@ from twigcast.filtering.segment_file import (
     segment_name,
     write_segment,
 )
+from twigcast.filtering.subscription_ids import duplicate_id, unknown_id
 from twigcast.pattern import (
     RESERVED,
     Content,

@@ -31,7 +31,6 @@ from twigcast.document import (
 )
 from twigcast.errors import SubscriptionError
 from twigcast.filtering.collection import SubscriptionCollection
-from twigcast.filtering.engine import Rewritings, unknown_id
 from twigcast.filtering.matching import (
     EnginePool,
     LentEngine,
@@ -45,6 +44,7 @@ from twigcast.filtering.matching import (
     structure_of,
 )
 from twigcast.filtering.mediation import RewritingCache, Unknown, is_as_is, sources_of
+from twigcast.filtering.mediation.rewriting import Rewritings
 from twigcast.filtering.results import (
     BatchMatch,
     Match,
@@ -56,6 +56,7 @@ from twigcast.filtering.results import (
     rank_costliest,
 )
 from twigcast.filtering.segment_file import StoredSegment, read_segment
+from twigcast.filtering.subscription_ids import unknown_id
 from twigcast.filtering.tuning import Tuning
 from twigcast.pattern import (
     Explanation,

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 
 from twigcast.document import Document, DocumentLimits, Node, read
 from twigcast.errors import DocumentError, MappingError
-from twigcast.filtering.engine import Rewriting, Rewritings
 from twigcast.filtering.kernel._kernel import Plan, PlanSet
+from twigcast.filtering.mediation.rewriting import Rewriting, Rewritings
 
 Unknown: TypeAlias = Literal["dead-letter", "as-is"]
 """What becomes of a document without a mapping: an error, or it is matched as it is.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twigcast.filtering.reference.yfilter import NFAMatching, State, YFilter
+from experiments.engines.filtering.yfilter import NFAMatching, State, YFilter
 from twigcast.pattern import parse
 
 # Our copy of the text lacks the drawing of Figure 3.2.  The text says that there are seven expressions, that

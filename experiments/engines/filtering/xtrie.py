@@ -31,11 +31,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from experiments.engines.filtering.events import Name, tell
+from experiments.engines.filtering.skeleton import twigs
+from experiments.engines.filtering.tree_engine import DEFAULT_LIMITS, PatternTable, ReferenceEngine
 from twigcast.analysis import Twig
 from twigcast.document import Document, DocumentLimits
-from twigcast.filtering.reference.events import Name, tell
-from twigcast.filtering.reference.skeleton import twigs
-from twigcast.filtering.reference.tree_engine import DEFAULT_LIMITS, PatternTable, ReferenceEngine
 from twigcast.pattern import Axis, Pattern
 
 

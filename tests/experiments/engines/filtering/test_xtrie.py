@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast.filtering.reference.xtrie import RelativeLevel, TrieMatching, XTrie
+from experiments.engines.filtering.xtrie import RelativeLevel, TrieMatching, XTrie
 from twigcast.pattern import parse
 
 # Our copy of the text lacks Figure 2.5(a).  These expressions give the table of Figure 2.5(c) row by row, and

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from experiments.engines.filtering.events import events
 from twigcast.document import read
-from twigcast.filtering.reference.events import events
 
 
 def test_tags_in_the_order_of_the_document() -> None:

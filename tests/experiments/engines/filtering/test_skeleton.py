@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.engines.filtering.skeleton import skeleton, twigs
 from twigcast.analysis import Twig
-from twigcast.filtering.reference.skeleton import skeleton, twigs
 from twigcast.pattern import ANY, Axis, NameTest, parse
 
 

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from experiments.engines.filtering.engine import Engine
+from experiments.engines.filtering.one_by_one import OneByOne
+from experiments.engines.filtering.xtrie import XTrie
+from experiments.engines.filtering.yfilter import YFilter
 from tests.pattern.strategies import NAMESPACES, Expression, documents, general_patterns, patterns
 from twigcast import Index
 from twigcast.errors import DocumentError, PatternError, SubscriptionError
-from twigcast.filtering.engine import Engine
-from twigcast.filtering.reference.one_by_one import OneByOne
-from twigcast.filtering.reference.xtrie import XTrie
-from twigcast.filtering.reference.yfilter import YFilter
 from twigcast.pattern import parse
 
 ENGINES: dict[str, Callable[[], Engine]] = {

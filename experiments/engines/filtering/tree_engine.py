@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Hashable, Iterator
 
+from experiments.engines.filtering.skeleton import skeleton
 from twigcast.document import Document, DocumentLimits, read
 from twigcast.errors import DocumentError
-from twigcast.filtering.engine import duplicate_id, unknown_id
-from twigcast.filtering.reference.skeleton import skeleton
 from twigcast.filtering.results import Match
+from twigcast.filtering.subscription_ids import duplicate_id, unknown_id
 from twigcast.pattern import Pattern, matches
 
 DEFAULT_LIMITS = DocumentLimits()

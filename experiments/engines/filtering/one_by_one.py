@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from experiments.engines.filtering.tree_engine import DEFAULT_LIMITS, ReferenceEngine
 from twigcast.document import Document, DocumentLimits
-from twigcast.filtering.engine import duplicate_id, unknown_id
-from twigcast.filtering.reference.tree_engine import DEFAULT_LIMITS, ReferenceEngine
+from twigcast.filtering.subscription_ids import duplicate_id, unknown_id
 from twigcast.pattern import Pattern, matches
 
 
