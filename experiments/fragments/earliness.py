@@ -13,11 +13,11 @@ from __future__ import annotations
 from random import Random
 
 from benchmarks.workloads import subscriptions
+from experiments.engines.fragments.earliness import SHARES, Earliness, earliness
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.fragments.documents import MADE, xmark
 from twigcast.filtering import Index
-from twigcast.fragmenting import Earliness, Fragment, Manifest, Spans, earliness, fragment
-from twigcast.fragmenting.earliness import SHARES
+from twigcast.fragmenting import Fragment, Manifest, Spans, fragment
 
 SUBSCRIPTIONS = 10_000
 BYTES = 64_000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from experiments.engines.fragments import Eliminate
 from experiments.findings import Bar, Cell, Experiment, Findings, Table, Watch
 from experiments.fragments.documents import MADE, xmark
 from experiments.fragments.fig_5_11 import POLICIES
 from experiments.fragments.trials import NF, Method, Trial, Trials, by_query, chart
-from twigcast.fragmenting import Eliminate
 
 ELIMINATIONS: tuple[Eliminate, ...] = ("", "+", "-", "+-")
 LARGE = 6

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from experiments.engines.fragments import Eliminate, ThesisEngine, ThesisMatching, ThesisOptions
 from experiments.findings import Cell, Chart, Table
 from experiments.fragments.documents import Feed
 from twigcast.filtering import Index
-from twigcast.fragmenting import ByTheLetter, Eliminate, Fragment, LetterMatching, LetterOptions, PolicyName
+from twigcast.fragmenting import Fragment, PolicyName
 from twigcast.pattern import parse
 
 ROUNDS = 3
@@ -27,8 +28,8 @@ class Method:
     eliminate: Eliminate = ""
     window: float = inf
 
-    def engine(self, queries: Mapping[str, str]) -> ByTheLetter:
-        engine = ByTheLetter(LetterOptions(self.policy, self.window, self.eliminate))
+    def engine(self, queries: Mapping[str, str]) -> ThesisEngine:
+        engine = ThesisEngine(ThesisOptions(self.policy, self.window, self.eliminate))
         for name, text in queries.items():
             engine.add(name, parse(text))
         return engine
@@ -56,7 +57,7 @@ class Trials:
 
     def run(self, feed: Feed, parts: Sequence[Fragment], queries: Mapping[str, str], method: Method) -> Trial:
         """Match the fragments, all of them there from the beginning; the fastest of some rounds."""
-        best: LetterMatching | None = None
+        best: ThesisMatching | None = None
         for _ in range(self.rounds):
             matching = method.engine(queries).document(clock=time.thread_time)
             gc.disable()

@@ -11,18 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.document.projection.documents import decided, generated, read_piece
-from twigcast.document import (
-    Document,
-    DocumentPiece,
-    Element,
-    Keep,
-    PathDecisions,
-    cut_points,
-    elements,
-    joined_parts,
-    project,
-    read,
-)
+from tests.oracles.naive_projection import joined_parts, project
+from tests.oracles.path_decisions import PathDecisions
+from twigcast.document import Document, DocumentPiece, Element, Keep, cut_points, elements, read
 
 SMALL = b"<?xml version='1.0'?><!-- <x> --><a x='>'><b><c/>t</b><!-- <b> --><b>u</b><b/></a><!-- end -->"
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracles.path_decisions import PathDecisions
 from twigcast import DocumentError, Index, assemble, fragment
 from twigcast.chunking import profile
-from twigcast.document import Document, Element, Keep, Node, PathDecisions, Projector, RecordSplitter, read
+from twigcast.document import Document, Element, Keep, Node, Projector, RecordSplitter, read
 from twigcast.document.encodings import _MULTIBYTE, pair_table
 from twigcast.document.transcription import Transcriber
 from twigcast.fragmenting import Spans

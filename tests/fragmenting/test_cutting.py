@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fragmenting.documents import all_cuts, hard_documents
+from tests.oracles.naive_cutting import cut_naively
+from tests.oracles.reduced_headers import reduced
 from tests.pattern.strategies import documents
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
@@ -25,9 +27,7 @@ from twigcast.fragmenting import (
     Subtrees,
     assemble,
     fragment,
-    reduced,
 )
-from twigcast.fragmenting.naive_cutting import cut_naively
 
 
 def label_paths(parts: list[Fragment]) -> list[frozenset[tuple[str, ...] | None]]:

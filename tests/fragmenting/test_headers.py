@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.oracles.reduced_headers import reduced
 from twigcast.errors import FragmentError
-from twigcast.fragmenting import (
-    Cuts,
-    PathDictionary,
-    Spans,
-    Subtrees,
-    fragment,
-    opening_of,
-    reduced,
-)
+from twigcast.fragmenting import Cuts, PathDictionary, Spans, Subtrees, fragment, opening_of
 
 BODY = (
     b'<r xmlns="u" xmlns:p="v"><p:a><b/></p:a>'

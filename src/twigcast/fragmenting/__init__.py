@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from twigcast.fragmenting.assembly import assemble, holes_of
-from twigcast.fragmenting.by_the_letter import (
-    ByTheLetter,
-    Eliminate,
-    LetterMatching,
-    LetterOptions,
-    LetterWork,
-)
 from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
-from twigcast.fragmenting.earliness import Earliness, earliness
 from twigcast.fragmenting.encoding import (
     MANIFEST_NAME,
     SUFFIX,
@@ -44,7 +36,7 @@ from twigcast.fragmenting.fragments import (
     node_id,
     number_in_fragment,
 )
-from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
+from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of
 from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
 from twigcast.fragmenting.matching import (
     Certain,
@@ -57,7 +49,7 @@ from twigcast.fragmenting.matching import (
     match_large,
 )
 from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
-from twigcast.fragmenting.scheduling import POLICIES, PolicyName, by_novelty, relevant_nodes
+from twigcast.fragmenting.scheduling import POLICIES, PolicyName, by_novelty
 
 __all__ = [
     "DOCUMENT_NODE",
@@ -66,15 +58,12 @@ __all__ = [
     "POLICIES",
     "SUFFIX",
     "Aware",
-    "ByTheLetter",
     "Certain",
     "CutRule",
     "Cuts",
     "Cutter",
     "DocumentJoin",
     "DocumentProgress",
-    "Earliness",
-    "Eliminate",
     "EvaluatedFragments",
     "Fragment",
     "FragmentIndex",
@@ -84,9 +73,6 @@ __all__ = [
     "HeaderRow",
     "Hole",
     "LabelPaths",
-    "LetterMatching",
-    "LetterOptions",
-    "LetterWork",
     "Manifest",
     "News",
     "OpenElement",
@@ -107,7 +93,6 @@ __all__ = [
     "decode_cut_header",
     "decode_manifest",
     "decode_with_header",
-    "earliness",
     "elements_at_holes",
     "encode",
     "encode_cut_header",
@@ -124,6 +109,4 @@ __all__ = [
     "number_in_fragment",
     "opening_of",
     "outline",
-    "reduced",
-    "relevant_nodes",
 ]

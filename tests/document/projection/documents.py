@@ -6,16 +6,9 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 
-from twigcast.document import (
-    DocumentPiece,
-    Keep,
-    LabelPath,
-    PathDecisions,
-    ProjectedPart,
-    Projector,
-    Slice,
-    SourceMap,
-)
+from tests.oracles.naive_projection import ProjectedPart
+from tests.oracles.path_decisions import PathDecisions
+from twigcast.document import DocumentPiece, Keep, LabelPath, Projector, Slice, SourceMap
 from twigcast.errors import DocumentError
 
 NAMES = ["a", "b", "c", "p:a"]

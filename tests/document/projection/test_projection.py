@@ -12,19 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.document.projection.documents import ENCODINGS, decided, generated, streamed
-from twigcast.document import (
-    Document,
-    Element,
-    Keep,
-    PathDecisions,
-    ProjectedPart,
-    Projector,
-    descendants,
-    element_ranges,
-    elements,
-    project,
-    read,
-)
+from tests.oracles.naive_projection import ProjectedPart, project
+from tests.oracles.path_decisions import PathDecisions
+from twigcast.document import Document, Element, Keep, Projector, descendants, element_ranges, elements, read
 from twigcast.errors import DocumentError
 
 

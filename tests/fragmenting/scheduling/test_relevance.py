@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from tests.fragmenting.strategies import any_document, any_fragments
 from tests.fragmenting.thesis import QUERY, fragments
+from tests.oracles.relevant_nodes import relevant_nodes
 from tests.pattern import strategies
 from twigcast.document import read
 from twigcast.errors import PatternError
 from twigcast.fragmenting import Cuts, Fragment, HeaderKind, PathDictionary, Spans, fragment
-from twigcast.fragmenting.scheduling import PrefixTree, Query, Relevance, relevant_nodes
+from twigcast.fragmenting.scheduling import PrefixTree, Query, Relevance
 from twigcast.pattern import Pattern, matches, parse
 
 EXAMPLES = 150

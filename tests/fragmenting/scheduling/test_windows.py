@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.engines.fragments.known_headers import KnownHeaders
 from tests.fragmenting.thesis import fragments
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
+from twigcast.fragmenting.scheduling.windows import Window
 
 
 def test_a_window_is_full_with_its_last_fragment() -> None:

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
+from tests.oracles.reduced_headers import reduced
 from twigcast.analysis import parse_path_expression
-from twigcast.fragmenting import Fragment, Spans, fragment, reduced
+from twigcast.fragmenting import Fragment, Spans, fragment
 from twigcast.pattern import parse
 from twigcast.routing import FLOODING, Router, Strategy, advertisement
 from twigcast.routing.messages import (

@@ -13,7 +13,7 @@
 //     good      the length of the part after the last element that was whole, for input that breaks off
 //
 // Below an element of which no output keeps anything more, frames are quiet: only their states are tracked, to
-// know which names occur in which.  document/projection/naive.py defines the bytes.
+// know which names occur in which.  tests/oracles/naive_projection.py defines the bytes.
 //
 // A piece of a document is fed after its preamble, the prolog and the start tags that are open where the piece
 // begins, and before end tags for those that are open where it ends.  Of these, nothing is written: an output

@@ -1,4 +1,4 @@
-"""The compiled projector: the bytes of ``project``, from a document that comes in blocks.
+"""The compiled projector: writes what is kept of a document that comes in blocks.
 
     projector = Projector(decisions, divided=[True, False])
     for block in blocks:
@@ -14,7 +14,7 @@ closed there; ``Projected.error`` says what is wrong and where.
 
 A piece gives slices like a document, with source maps of the document.  Parts of divided outputs are closed
 where the piece ends.  Of each other output a piece has one part, and these put together in the order of the
-pieces (``joined_parts``) are the output: what ``project`` writes with these cuts.
+pieces are the output.  ``tests/oracles/naive_projection.py`` defines the bytes, on the tree of a document.
 """
 
 from __future__ import annotations

@@ -1,25 +1,22 @@
 """Which fragments of a document are worth an evaluation, by their headers, and in which order.
 
-``relevant_nodes`` says which nodes of a query a fragment can match; ``Relevance`` says it for many queries at
-once.  An ``Agenda`` gives fragments in the order of one of the ``POLICIES``, a ``Window`` says which of them
-are scheduled together.
+``Relevance`` says which nodes of many queries a fragment can match.  An ``Agenda`` gives fragments in the
+order of one of the ``POLICIES``, a ``Window`` says which of them are scheduled together.
 """
 
 from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, Policy, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
-from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements, relevant_nodes
+from twigcast.fragmenting.scheduling.relevance import Relevance, lists_elements
 from twigcast.fragmenting.scheduling.sending_order import by_novelty
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
+from twigcast.fragmenting.scheduling.windows import Window
 
 __all__ = [
     "POLICIES",
     "Agenda",
     "ContextElement",
     "Contexts",
-    "EntryPoint",
-    "KnownHeaders",
     "Outlook",
     "PathState",
     "Policy",
@@ -33,5 +30,4 @@ __all__ = [
     "bits",
     "by_novelty",
     "lists_elements",
-    "relevant_nodes",
 ]

@@ -15,48 +15,19 @@ needs a run of several children of ``a``, for the text between them comes with i
 Elements that an entity brings in are in no header: where the document type declares entities, headers are
 taken as those of the kind ``edge``.
 
-``relevant_nodes`` is the definition, for one query; ``Relevance`` gives the same for many queries at once.
+``Relevance`` computes this for many queries at once; the tests have the definition, for one query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
-from twigcast.document import Name
 from twigcast.fragmenting.fragments import Header, Run
-from twigcast.fragmenting.headers import PathDictionary, expanded_names
+from twigcast.fragmenting.headers import PathDictionary
 from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits
-from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
+from twigcast.fragmenting.scheduling.queries import QueryNode, TextUse
 from twigcast.pattern import Axis
-
-
-def relevant_nodes(query: Query, header: Header, dictionary: PathDictionary | None = None) -> frozenset[int]:
-    """Return the numbers of the query nodes that a fragment is relevant for; 0 is the document's.
-
-    ``dictionary`` has the label paths of the document; a fragment with unknown ones is judged without them.
-    """
-    nodes = query.nodes[1:]
-    if query.opaque:
-        return frozenset(node.number for node in query.nodes)
-    if not lists_elements(header):
-        root = header.starts_document
-        found = {node.number for node in nodes if node.parent or node.axis is not Axis.CHILD or root}
-        return frozenset(found | {node.number for node in query.nodes if node.text is not TextUse.NONE})
-    labels = _label_paths(header, dictionary)
-    found = {node.number for node in nodes if _is_relevant(query, node, header, labels)}
-    return frozenset(found | {node.number for node in query.nodes if _needs_text(query, node, header)})
-
-
-class EntryPoint(NamedTuple):
-    """A query node that may match in subtrees directly below an element: (f, q) of R, by place.
-
-    ``element`` is the id of the innermost element above the subtrees, ``node`` the bit of the query node.
-    """
-
-    element: int
-    node: int
 
 
 class Relevance:
@@ -133,7 +104,7 @@ class Relevance:
             return 0
         path = list(inner.path())
         found = inner.state.fitting_above & self._text_below
-        for element in path[: _text_levels(run)]:
+        for element in path[: text_levels(run)]:
             found |= element.state.fitting & self._own_text
         return found
 
@@ -168,69 +139,11 @@ def lists_elements(header: Header) -> bool:
     return "<!ENTITY".encode(header.opening.codec) not in header.opening.text
 
 
-def _is_relevant(
-    query: Query, node: QueryNode, header: Header, labels: Sequence[Sequence[Name]] | None
-) -> bool:
-    if labels is not None:
-        evidence = [each for each in query.descendants(node.number) if each.conditional or not each.children]
-        return any(_fits(query, node.number, path) for path in labels) and any(
-            _fits(query, each.number, path) for each in evidence for path in labels
-        )
-    for run in header.runs:
-        path = _names(run)
-        for root in run.roots:
-            if root.height is not None and node.least_height > root.height:
-                continue
-            context, local = path[: root.depth], root.name.rpartition(":")[2]
-            if node.axis is Axis.CHILD:
-                if node.test.local in (None, local) and _fits(query, node.parent, context):
-                    return True
-            elif any(_fits(query, node.parent, context[:depth]) for depth in range(len(context) + 1)):
-                return True
-    return False
-
-
-def _needs_text(query: Query, node: QueryNode, header: Header) -> bool:
-    if node.text is TextUse.NONE:
-        return False
-    for run in header.runs:
-        path = _names(run)
-        first = len(path) + 1 - _text_levels(run) if node.text is TextUse.OWN else 0
-        if any(_fits(query, node.number, path[:depth]) for depth in range(max(0, first), len(path) + 1)):
-            return True
-    return False
-
-
-def _text_levels(run: Run) -> int:
+def text_levels(run: Run) -> int:
     """How many of the innermost elements above a run may have text nodes of their own in it."""
     if run.closes or run.opens:
         return run.closes + 1
     return 1 if sum(root.count for root in run.roots) > 1 else 0
-
-
-def _fits(query: Query, number: int, path: Sequence[Name]) -> bool:
-    """Whether the prefix of a query node can be laid on a label path, its last step on the last label."""
-    if not number or not path:
-        return not number and not path
-    node = query.nodes[number]
-    if not node.test.admits(*path[-1]):
-        return False
-    if node.axis is Axis.CHILD:
-        return _fits(query, node.parent, path[:-1])
-    return any(_fits(query, node.parent, path[:length]) for length in range(len(path)))
-
-
-def _names(run: Run) -> tuple[Name, ...]:
-    return expanded_names(run.context or ())
-
-
-def _label_paths(header: Header, dictionary: PathDictionary | None) -> list[tuple[Name, ...]] | None:
-    """The label paths of a fragment; ``None`` if one of them is unknown."""
-    if header.kind != "prefix+paths" or header.paths is None or dictionary is None:
-        return None
-    paths = [dictionary.expanded(number) for number in header.paths.numbers]
-    known = [path for path in paths if path is not None]
-    return known if len(known) == len(paths) else None
 
 
 def _mask(tree: PrefixTree, holds: Callable[[QueryNode], bool]) -> int:

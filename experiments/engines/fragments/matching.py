@@ -15,20 +15,22 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Literal, TypeAlias
 
+from experiments.engines.fragments.elimination import Elimination
+from experiments.engines.fragments.entry_points import EntryPoint
+from experiments.engines.fragments.evaluation import Evaluator
+from experiments.engines.fragments.joins import Joins
+from experiments.engines.fragments.known_headers import KnownHeaders
+from experiments.engines.fragments.node_table import NodeTable
 from twigcast.errors import PatternError
 from twigcast.filtering import duplicate_id, unknown_id
-from twigcast.fragmenting.by_the_letter.elimination import Elimination
-from twigcast.fragmenting.by_the_letter.evaluation import Evaluator
-from twigcast.fragmenting.by_the_letter.joins import Joins
-from twigcast.fragmenting.by_the_letter.node_table import NodeTable
 from twigcast.fragmenting.fragments import Fragment, Header, fragment_number
 from twigcast.fragmenting.headers import Manifest, opening_of
 from twigcast.fragmenting.scheduling.contexts import ContextElement
 from twigcast.fragmenting.scheduling.policies import POLICIES, Agenda, Outlook, PolicyName
 from twigcast.fragmenting.scheduling.prefix_tree import PrefixTree, bits
 from twigcast.fragmenting.scheduling.queries import Query
-from twigcast.fragmenting.scheduling.relevance import EntryPoint, Relevance, lists_elements
-from twigcast.fragmenting.scheduling.windows import KnownHeaders, Window
+from twigcast.fragmenting.scheduling.relevance import Relevance, lists_elements
+from twigcast.fragmenting.scheduling.windows import Window
 from twigcast.pattern import Pattern
 
 Eliminate: TypeAlias = Literal["", "+", "-", "+-"]
@@ -36,7 +38,7 @@ Eliminate: TypeAlias = Literal["", "+", "-", "+-"]
 
 
 @dataclass(frozen=True, slots=True)
-class LetterOptions:
+class ThesisOptions:
     """The schedule, the size of its window, and the dynamic optimizations; none changes an answer."""
 
     policy: PolicyName = "S"
@@ -45,7 +47,7 @@ class LetterOptions:
 
 
 @dataclass(slots=True)
-class LetterWork:
+class ThesisWork:
     """What matching a document took: fragments and elements parsed, and seconds by the caller's clock."""
 
     order: list[int] = field(default_factory=list)
@@ -61,11 +63,11 @@ class LetterWork:
         return self.headers + self.scheduling + self.evaluation
 
 
-class ByTheLetter:
+class ThesisEngine:
     """Matches documents in fragments against element twigs, in plain Python."""
 
-    def __init__(self, options: LetterOptions | None = None) -> None:
-        self.options = options or LetterOptions()
+    def __init__(self, options: ThesisOptions | None = None) -> None:
+        self.options = options or ThesisOptions()
         self._queries: dict[Hashable, Query] = {}
         self._compiled: tuple[PrefixTree, NodeTable] | None = None
 
@@ -97,7 +99,7 @@ class ByTheLetter:
 
     def document(
         self, manifest: Manifest | None = None, clock: Callable[[], float] = lambda: 0.0
-    ) -> LetterMatching:
+    ) -> ThesisMatching:
         """Begin a document; with a manifest its headers are known from the beginning.
 
         ``clock`` returns seconds, for the work that is reported.
@@ -105,7 +107,7 @@ class ByTheLetter:
         if self._compiled is None:
             tree = PrefixTree(tuple(self._queries.values()))
             self._compiled = tree, NodeTable.of(tree)
-        return LetterMatching(tuple(self._queries), *self._compiled, self.options, manifest, clock)
+        return ThesisMatching(tuple(self._queries), *self._compiled, self.options, manifest, clock)
 
     def match(self, fragments: Iterable[Fragment], manifest: Manifest | None = None) -> tuple[Hashable, ...]:
         """The ids of the patterns that match a document, from all its fragments in any order."""
@@ -116,7 +118,7 @@ class ByTheLetter:
         return matching.ids
 
 
-class LetterMatching:
+class ThesisMatching:
     """One document while its fragments come: what is decided, and what it took."""
 
     def __init__(
@@ -124,7 +126,7 @@ class LetterMatching:
         ids: tuple[Hashable, ...],
         tree: PrefixTree,
         table: NodeTable,
-        options: LetterOptions,
+        options: ThesisOptions,
         manifest: Manifest | None,
         clock: Callable[[], float],
     ) -> None:
@@ -158,7 +160,7 @@ class LetterMatching:
         self._waiting: dict[int, Fragment] = {}
         self.answers: dict[Hashable, bool] = {}
         """What is decided so far, by id."""
-        self.work = LetterWork()
+        self.work = ThesisWork()
         if manifest is not None:
             start = clock()
             for header in manifest.headers:

@@ -10,7 +10,7 @@ branch node above it can be, not only at one: with ``//`` and recursion there ar
 
 from __future__ import annotations
 
-from twigcast.fragmenting.by_the_letter.node_table import NodeTable
+from experiments.engines.fragments.node_table import NodeTable
 from twigcast.fragmenting.scheduling.contexts import ContextElement
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.fragments import Eliminate, ThesisEngine, ThesisMatching, ThesisOptions
 from tests.fragmenting.strategies import any_document, any_fragments, twig
 from tests.fragmenting.thesis import QUERY, WITHOUT_MATCH, fragments
 from twigcast.document import read
 from twigcast.errors import PatternError, SubscriptionError
 from twigcast.fragmenting import Cuts, Fragment, HeaderKind, Manifest, Spans, fragment
-from twigcast.fragmenting.by_the_letter import ByTheLetter, Eliminate, LetterMatching, LetterOptions
 from twigcast.fragmenting.scheduling import POLICIES, PolicyName, Query
 from twigcast.pattern import matches, parse
 
@@ -25,16 +25,16 @@ AS_THEY_COME = 1
 
 def engine(
     *texts: str, policy: PolicyName = "S", window: float = inf, eliminate: Eliminate = ""
-) -> ByTheLetter:
-    made = ByTheLetter(LetterOptions(policy, window, eliminate))
+) -> ThesisEngine:
+    made = ThesisEngine(ThesisOptions(policy, window, eliminate))
     for text in texts:
         made.add(text, parse(text))
     return made
 
 
 def followed(
-    made: ByTheLetter, parts: list[Fragment], *numbers: int, manifest: bool = True
-) -> LetterMatching:
+    made: ThesisEngine, parts: list[Fragment], *numbers: int, manifest: bool = True
+) -> ThesisMatching:
     """Add the fragments with these numbers; with a manifest of all."""
     matching = made.document(Manifest.of(parts) if manifest else None)
     for number in numbers:
@@ -50,7 +50,7 @@ def pieces(body: bytes, *nodes: int) -> list[Fragment]:
     return list(fragment(body, cut=Cuts(nodes)))
 
 
-def left(matching: LetterMatching, number: int) -> set[str]:
+def left(matching: ThesisMatching, number: int) -> set[str]:
     """The last steps of the query nodes that a fragment is still to be evaluated for."""
     return {Query.of(parse(str(id))).text(node) for id, node in matching.relevant(number)}
 
@@ -183,13 +183,13 @@ def test_trap_10_what_has_not_come_is_not_absent() -> None:
 def test_trap_11_redundancy_is_for_existence_only(text: str) -> None:
     """A second b matters to a count; such patterns are refused here."""
     with pytest.raises(PatternError, match="one twig of elements"):
-        ByTheLetter().add(1, parse(text))
+        ThesisEngine().add(1, parse(text))
 
 
 def test_trap_13_a_path_from_the_document_is_written_with_a_dot() -> None:
     """``[//x]`` in the thesis's queries means below the node; in XPath it begins at the document."""
     with pytest.raises(PatternError):
-        ByTheLetter().add(1, parse("/a[//i]/m"))
+        ThesisEngine().add(1, parse("/a[//i]/m"))
     assert engine("/a[.//i]/m").match(fragments()) == ("/a[.//i]/m",)
 
 
@@ -245,10 +245,10 @@ def check_one_document(random: Random) -> None:
     expected = {id: matches(pattern, document) for id, pattern in patterns.items()}
     parts = any_fragments(random, body)
     manifest = random.choice([None, Manifest.of(parts)])
-    options = LetterOptions(
+    options = ThesisOptions(
         random.choice(sorted(POLICIES)), random.choice([1, 2, 3, inf]), random.choice(ELIMINATIONS)
     )
-    made = ByTheLetter(options)
+    made = ThesisEngine(options)
     for id, pattern in patterns.items():
         made.add(id, pattern)
     matching = made.document(manifest)

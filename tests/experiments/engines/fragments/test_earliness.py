@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.engines.fragments.earliness import Earliness, earliness
 from twigcast import Index
 from twigcast.errors import DocumentError
-from twigcast.fragmenting import Earliness, Manifest, Spans, earliness, fragment
+from twigcast.fragmenting import Manifest, Spans, fragment
 
 BODY = b"<a>" + b"<b/>" * 25 + b"<c>x</c>" + b"<b/>" * 24 + b"</a>"
 

@@ -18,9 +18,9 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
+from experiments.engines.fragments.joins import Joins
+from experiments.engines.fragments.node_table import NodeTable
 from twigcast.document import Transcriber, is_multibyte
-from twigcast.fragmenting.by_the_letter.joins import Joins
-from twigcast.fragmenting.by_the_letter.node_table import NodeTable
 from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
 from twigcast.fragmenting.scheduling.contexts import ContextElement, Contexts
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree, bits

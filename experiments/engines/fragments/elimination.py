@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from twigcast.fragmenting.by_the_letter.joins import Joins, candidates
-from twigcast.fragmenting.by_the_letter.node_table import NodeTable
+from experiments.engines.fragments.entry_points import EntryPoint
+from experiments.engines.fragments.joins import Joins, candidates
+from experiments.engines.fragments.node_table import NodeTable
 from twigcast.fragmenting.fragments import fragment_number
 from twigcast.fragmenting.scheduling.contexts import ContextElement
-from twigcast.fragmenting.scheduling.relevance import EntryPoint
 
 
 class Elimination:
