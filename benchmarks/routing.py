@@ -17,8 +17,9 @@ from random import Random
 from benchmarks.matching import cpu_seconds
 from benchmarks.results import Outcome, Progress
 from benchmarks.workloads import feed, subscriptions
+from experiments.engines.routing.conformance import describes
 from twigcast import Index
-from twigcast.analysis import describes, schema_automaton
+from twigcast.analysis import schema_automaton
 from twigcast.pattern import parse
 from twigcast.routing import FLOODING, Deliver, Envelope, Router, Send, Strategy, Subscribe
 

@@ -24,9 +24,7 @@ KERNELS = {
 DATA = {
     "twigcast/py.typed",
     "twigcast/rewriting/matching/thesaurus.txt",
-    "twigcast/workload/deployment.dtd",
     "twigcast/workload/news.dtd",
-    "twigcast/workload/university.dtd",
 }
 NOT_COPIED = shutil.ignore_patterns(".*", "build", "dist", "out", "*.egg-info", "__pycache__")
 QUICK = {"TWIGCAST_CXXFLAGS": "-O0"}  # a kernel that is compiled in a third of the time

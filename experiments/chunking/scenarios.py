@@ -15,17 +15,15 @@ from itertools import count
 from random import Random
 from typing import Literal, TypeAlias
 
+from experiments.engines.chunking.schemas import deployment, mixed_university, university
 from experiments.findings import scaled
 from twigcast.schema import ElementGraph
 from twigcast.workload import (
     DocumentOptions,
     SubscriptionOptions,
-    deployment,
     generate_documents,
     generate_subscriptions,
-    mixed_university,
     presets,
-    university,
 )
 
 Order: TypeAlias = Literal["mixed", "in sequence"]

@@ -22,8 +22,9 @@ from typing import Any, TypeVar
 from lxml import etree
 
 from experiments.chunking.scenarios import Scenario
+from experiments.engines.chunking.printed_prefixes import printed_prefixes
 from experiments.findings import Table
-from twigcast.chunking import ChunkFiles, ChunkQuery, Scheme, choose, chunk, plan, printed, run
+from twigcast.chunking import ChunkFiles, ChunkQuery, Scheme, choose, chunk, plan, run
 from twigcast.document import PART_BYTES, element_ranges
 from twigcast.filtering import Index
 
@@ -148,7 +149,7 @@ def planned(scenario: Scenario, texts: Sequence[str], chunks: int, algorithm: st
     """The scheme for queries that lxml runs: by the paper's algorithm with whole subtrees, or by ours."""
     queries = [ChunkQuery(number, text, engine="lxml") for number, text in enumerate(texts)]
     if algorithm == "printed":
-        return plan(queries, scenario.graph, chunks=chunks, algorithm=printed, whole=True)
+        return plan(queries, scenario.graph, chunks=chunks, algorithm=printed_prefixes, whole=True)
     return plan(queries, scenario.graph, chunks=chunks, algorithm=choose)
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from experiments.engines.mapping.dialects import Dialect, make_dialects, normal_document
 from twigcast.document import read
-from twigcast.rewriting import Dialect, make_dialects, normal_document, write_document
+from twigcast.rewriting import write_document
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.workload import (
     DocumentOptions,

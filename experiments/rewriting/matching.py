@@ -6,17 +6,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.engines.mapping.dialects import Dialect, make_dialects
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.rewriting.publishers import Domain, Publisher, catalogues, invoices
 from twigcast.document import Document
 from twigcast.filtering import Index
 from twigcast.rewriting import (
     Agreement,
-    Dialect,
     SchemaTree,
     Thesaurus,
     derive,
-    make_dialects,
     match_schemas,
     pair_agreement,
     pooled_profiles,

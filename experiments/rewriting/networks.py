@@ -16,11 +16,11 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from experiments.engines.mapping.reversing import ReverseRewriter
 from experiments.findings import Cell, Chart, Table, printed_numbers
 from experiments.rewriting.feeds import FeedDocument, catalogue, subscriptions
 from twigcast.errors import ExtraError
 from twigcast.pattern import parse
-from twigcast.rewriting import ReverseRewriter
 from twigcast.routing import FLOODING, MAPPING, Approach, Envelope, Network, NetworkMediation
 
 if TYPE_CHECKING:

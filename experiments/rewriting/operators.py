@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from experiments.engines.mapping.dialects import PROPORTIONS, Dialect, make_dialects
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.rewriting.publishers import catalogues, invoices
-from twigcast.rewriting import (
-    PROPORTIONS,
-    Dialect,
-    InsertAll,
-    InsertEach,
-    Mapping,
-    SchemaTree,
-    UpgradeAll,
-    derive,
-    make_dialects,
-)
+from twigcast.rewriting import InsertAll, InsertEach, Mapping, SchemaTree, UpgradeAll, derive
 
 DIALECTS = 40
 KINDS = (*PROPORTIONS, "Hide")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from experiments.engines.mapping.translating import QueryTranslator
 from experiments.findings import Bar, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.rewriting.feeds import OF_DIALECTS, FeedDocument, dialects, small_feed, subscriptions
 from twigcast.filtering import Index
 from twigcast.pattern import parse
-from twigcast.rewriting import QueryTranslator
 
 SOURCES = (1, 7, 40)
 PATTERNS = 1000

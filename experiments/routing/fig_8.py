@@ -12,14 +12,16 @@ from dataclasses import replace
 from itertools import islice
 from statistics import mean
 
+from experiments.engines.routing.expression_automaton import advertisement_of
+from experiments.engines.routing.label_paths import count_label_paths, label_paths
+from experiments.engines.routing.path_expression import Label, Series
 from experiments.findings import Cell, Chart, Experiment, Findings, Points, Table, Watch, scaled
 from experiments.routing.schemas import PSD_SUBSCRIPTIONS, RECONSTRUCTED, nitf, psd
 from experiments.routing.sets import SET_A
 from twigcast.analysis import overlaps
-from twigcast.analysis.path_expression import Label, Series
 from twigcast.pattern import NameTest, Pattern, parse
 from twigcast.routing import Advertisement, SubscriptionTree, advertisement
-from twigcast.schema import ElementGraph, count_label_paths, label_paths
+from twigcast.schema import ElementGraph
 from twigcast.workload import SubscriptionOptions, generate_subscriptions
 
 XPES = 5000
@@ -103,7 +105,9 @@ def _listed(graph: ElementGraph, most: int | None) -> list[Advertisement]:
     apart = 1 if most is None else max(1, count_label_paths(graph, DEPTH) // most)
     paths = islice(label_paths(graph, DEPTH), 0, None, apart)
     return [
-        advertisement(str(number), [Series(tuple(Label(NameTest(*graph.expanded(name))) for name in path))])
+        advertisement_of(
+            str(number), [Series(tuple(Label(NameTest(*graph.expanded(name))) for name in path))]
+        )
         for number, path in enumerate(islice(paths, most))
     ]
 

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.routing.expression_automaton import expression_automaton
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.analysis.schemas import conforming, graph, simple_graph
 from tests.pattern.strategies import NAMESPACES, Expression, general_pattern, pattern
-from twigcast.analysis import admissible_paths, overlaps, parse_path_expression, schema_automaton
+from twigcast.analysis import overlaps, schema_automaton
 from twigcast.document import elements, read
 from twigcast.errors import PatternError
 from twigcast.pattern import Axis, NameTest, Path, Pattern, Step, matches, parse, select
@@ -22,7 +24,7 @@ def any_pattern(random: Random) -> Expression:
 
 
 def meets(expression: str, subscription: str) -> bool:
-    return overlaps(schema_automaton([parse_path_expression(expression)]), parse(subscription))
+    return overlaps(expression_automaton([parse_path_expression(expression)]), parse(subscription))
 
 
 @pytest.mark.parametrize(
@@ -120,60 +122,6 @@ def test_never_no_where_a_document_matches(random: Random) -> None:
         except PatternError:
             continue
         assert overlaps(schema_automaton(schema), pattern) or not matches(pattern, document)
-
-
-@pytest.mark.slow
-@given(st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
-def test_admissible_paths_are_those_of_what_documents_select(random: Random) -> None:
-    """Elements that a linear path selects in documents have admissible paths, and no path is listed twice."""
-    schema = graph(random)
-    pattern = linear(random, most=3)
-    admissible = list(admissible_paths(schema, pattern, 6))
-    assert len(admissible) == len(set(admissible))
-    walks = [walk for depth in range(1, 7) for walk in walks_of(schema, depth)][:3000]
-    for walk in walks:
-        chosen = ends([schema.expanded(name) for name in walk], pattern.alternatives[0].steps)
-        assert (walk in admissible) is chosen
-
-
-def test_admissible_paths_of_a_twig() -> None:
-    """A predicate that cannot hold excludes a path."""
-    schema = simple_graph({"a": "b c", "b": "d", "c": "d e"})
-    assert list(admissible_paths(schema, parse("//*[e]/d"), 5)) == [("a", "c", "d")]
-    assert list(admissible_paths(schema, parse("/a | //d"), 2)) == [("a",)]
-
-
-def test_admissible_paths_of_recursion_end_at_the_depth() -> None:
-    """The paths of a recursive schema are listed up to the depth."""
-    schema = simple_graph({"a": "a b"})
-    assert list(admissible_paths(schema, parse("//b"), 4)) == [
-        ("a", "a", "a", "b"),
-        ("a", "a", "b"),
-        ("a", "b"),
-    ]
-
-
-@given(st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
-def test_what_any_pattern_selects_is_admissible(random: Random) -> None:
-    """The label paths of the elements selected in a document are among the admissible ones."""
-    schema = graph(random)
-    document = read(conforming(random, schema, depth=4))
-    try:
-        pattern = parse(any_pattern(random).ours, NAMESPACES)
-    except PatternError:
-        return
-    admissible = {
-        tuple(schema.expanded(name) for name in path) for path in admissible_paths(schema, pattern, 4)
-    }
-    for node in select(pattern, document):
-        around = node if hasattr(node, "attributes") else getattr(node, "parent", None)
-        labels: list[tuple[str, str]] = []
-        while around is not None and hasattr(around, "attributes"):
-            labels.insert(0, (around.namespace, around.local))
-            around = around.parent
-        assert tuple(labels) in admissible
 
 
 def linear(random: Random, most: int) -> Pattern:

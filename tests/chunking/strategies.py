@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+from experiments.engines.chunking.printed_prefixes import printed_prefixes
 from tests.pattern.strategies import NAMESPACES, document
-from twigcast.chunking import choose, printed
+from twigcast.chunking import choose
 from twigcast.chunking.answers import kind_of
 from twigcast.chunking.outline import Names, Outline
 from twigcast.chunking.planning import assemble, place_query, query_tree
@@ -207,7 +208,7 @@ def any_scheme(random: Random, queries: list[ChunkQuery], outline: Outline) -> S
     if random.random() < 0.6:
         return random_scheme(random, queries, outline, whole=whole)
     placed = [place_query(query, outline) for query in queries]
-    prefixes = random.choice([choose, printed])(query_tree(placed), random.choice([1, 2, 8]))
+    prefixes = random.choice([choose, printed_prefixes])(query_tree(placed), random.choice([1, 2, 8]))
     return assemble(placed, prefixes, outline, whole=whole)
 
 

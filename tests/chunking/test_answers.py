@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from experiments.engines.chunking.printed_prefixes import printed_prefixes
 from tests.chunking.strategies import (
     answered,
     any_document,
@@ -18,7 +19,7 @@ from tests.chunking.strategies import (
     queries_of,
     random_scheme,
 )
-from twigcast.chunking import ChunkQuery, in_order, plan, printed, profile, run
+from twigcast.chunking import ChunkQuery, in_order, plan, profile, run
 from twigcast.chunking import planning as planning_module
 from twigcast.chunking.answers import PartRunner
 from twigcast.chunking.outline import Outline
@@ -51,7 +52,7 @@ def test_answers_are_those_of_the_whole_document_for_long(seed: int) -> None:
     assert differences(Random(2000 + seed), 200, foreign=True)[0] == 0
 
 
-@pytest.mark.parametrize("algorithm", [None, printed])
+@pytest.mark.parametrize("algorithm", [None, printed_prefixes])
 def test_planned_schemes_have_the_same_answers(algorithm: object) -> None:
     """Also the prefixes that the two algorithms choose."""
     random = Random(7)
@@ -59,7 +60,7 @@ def test_planned_schemes_have_the_same_answers(algorithm: object) -> None:
         body = any_document(random)
         document = read(body)
         queries = queries_of(random, document, 8)
-        options = {} if algorithm is None else {"algorithm": printed}
+        options = {} if algorithm is None else {"algorithm": printed_prefixes}
         scheme = plan(queries, profile=profile([body]), chunks=random.choice([1, 2, 8]), **options)
         found = answered(body, scheme, random.choice([1, 100]))
         assert found == sum((expected(query, document) for query in queries), Counter())

@@ -6,7 +6,8 @@ from random import Random
 
 import pytest
 
-from twigcast.chunking import ChunkQuery, QueryTree, choose, plan, printed, profile
+from experiments.engines.chunking.printed_prefixes import printed_prefixes
+from twigcast.chunking import ChunkQuery, QueryTree, choose, plan, profile
 from twigcast.chunking.outline import Names
 from twigcast.errors import ChunkingError
 from twigcast.schema import read_dtd
@@ -41,7 +42,7 @@ def test_weights_of_figure_5() -> None:
     assert [weights[path(text)] for text in ("/a", "/a/b", "/a/b/c", "/a/b/d")] == [3, 3, 2, 1]
 
 
-@pytest.mark.parametrize("algorithm", [choose, printed])
+@pytest.mark.parametrize("algorithm", [choose, printed_prefixes])
 def test_figure_7(algorithm: object) -> None:
     """Two chunks are c and d, and not the two heaviest nodes, a and b."""
     chosen = algorithm(FIGURE_5, 2)  # type: ignore[operator]
@@ -56,7 +57,7 @@ def test_steps_of_figure_7() -> None:
     assert FIGURE_5.residuals([path("/a/b/c"), path("/a/b/d")])[path("/a")] == 0
 
 
-@pytest.mark.parametrize("algorithm", [choose, printed])
+@pytest.mark.parametrize("algorithm", [choose, printed_prefixes])
 @pytest.mark.parametrize(
     ("most", "shares"),
     [
@@ -90,7 +91,7 @@ def test_table_a3(algorithm: object, most: int, shares: dict[str, int]) -> None:
     assert {text: residuals[path(text)] for text in texts(chosen)} == shares
 
 
-@pytest.mark.parametrize("algorithm", [choose, printed])
+@pytest.mark.parametrize("algorithm", [choose, printed_prefixes])
 @pytest.mark.parametrize(("last", "is_replaced"), [(15, False), (14, True)])
 def test_table_a3_with_six_chunks(algorithm: object, last: int, is_replaced: bool) -> None:
     """With 15 and 15 the ancestor stays for both kinds; if they differ, the last kind takes its place."""
@@ -106,16 +107,16 @@ def test_table_a3_with_six_chunks(algorithm: object, last: int, is_replaced: boo
 
 def test_trap_1_the_candidate_keeps_its_own_weight() -> None:
     """Otherwise ``/a/b/c`` falls to 0 and is removed by ``/a/b/d``."""
-    assert len(printed(FIGURE_5, 2)) == 2
+    assert len(printed_prefixes(FIGURE_5, 2)) == 2
 
 
-@pytest.mark.parametrize("algorithm", [choose, printed])
+@pytest.mark.parametrize("algorithm", [choose, printed_prefixes])
 def test_trap_2_it_ends_when_nothing_is_left(algorithm: object) -> None:
     """One query and two chunks."""
     assert texts(algorithm(QueryTree([(path("/a/b"), 1)]), 2)) == {"/a/b"}  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("algorithm", [choose, printed])
+@pytest.mark.parametrize("algorithm", [choose, printed_prefixes])
 def test_trap_3_the_walk_goes_down_more_than_one_level(algorithm: object) -> None:
     """The prefix is as long as it can be."""
     assert texts(algorithm(QueryTree([(path("/a/b/c/d"), 1)]), 1)) == {"/a/b/c/d"}  # type: ignore[operator]
@@ -125,7 +126,7 @@ def test_trap_4_nothing_is_subtracted_twice() -> None:
     """g has 3 of its own beside p, c and q: the printed algorithm loses it to the rest."""
     own = {"/r/g": 3, "/r/g/p": 1, "/r/g/p/c": 3, "/r/g/q": 3}
     tree = QueryTree([(path(text), weight) for text, weight in own.items()])
-    assert lost(tree, choose(tree, 3)) < lost(tree, printed(tree, 3))
+    assert lost(tree, choose(tree, 3)) < lost(tree, printed_prefixes(tree, 3))
 
 
 def test_trap_5_a_query_weighs_one_in_all() -> None:
@@ -160,7 +161,7 @@ def test_no_weight_is_lost_and_it_ends() -> None:
         residuals = tree.residuals(chosen)
         assert len(chosen) == len(set(chosen)) <= most
         assert sum(residuals[node] for node in chosen) + lost(tree, chosen) == pytest.approx(tree.total)
-        assert all(len(node) > 1 for node in chosen + printed(tree, most))
+        assert all(len(node) > 1 for node in chosen + printed_prefixes(tree, most))
 
 
 def test_without_a_double_subtraction_both_algorithms_agree() -> None:
@@ -171,7 +172,7 @@ def test_without_a_double_subtraction_both_algorithms_agree() -> None:
         leaves = random.sample(branches, random.randint(1, 8))
         tree = QueryTree([(path(text), weight) for weight, text in enumerate(leaves, 1)])
         most = random.randint(1, 8)
-        assert texts(choose(tree, most)) == texts(printed(tree, most))
+        assert texts(choose(tree, most)) == texts(printed_prefixes(tree, most))
 
 
 def test_it_leaves_less_to_the_rest_than_the_printed_one() -> None:
@@ -181,7 +182,7 @@ def test_it_leaves_less_to_the_rest_than_the_printed_one() -> None:
     for _ in range(200):
         tree = random_tree(random)
         ours += lost(tree, choose(tree, 3))
-        paper += lost(tree, printed(tree, 3))
+        paper += lost(tree, printed_prefixes(tree, 3))
     assert ours < paper
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("simpy")
+
+from experiments.engines.mapping.publishers import provide
 
 SMALL = """
 [network]
@@ -99,11 +103,22 @@ def test_what_cannot_be_run_is_said(run: Any, arguments: list[str], complaint: s
 def test_mediation_has_a_table_of_its_own(run: Any, write: Any) -> None:
     """Documents for each user, recall, and the bytes that an approach adds."""
     pytest.importorskip("rapidfuzz", reason="the extra schemas is not installed")
+    provide()
     mediated = SMALL + "[strategies]\nnames = ['no-Adv-no-Cov']\n[mediation]\ndialects = 2\napproach = 'SDR'"
     done = run("simulate", write("dialects.toml", mediated))
     assert done.exit_code == 0
     assert "documents/user" in done.stdout
     assert "1.000" in done.stdout
+
+
+def test_dialects_are_made_in_a_checkout_only(write: Any) -> None:
+    """The program of the experiments runs a scenario with dialects; ``twigcast`` says so."""
+    path = write("dialects.toml", SMALL + "[mediation]\ndialects = 2")
+    done = subprocess.run(
+        [sys.executable, "-m", "twigcast", "simulate", path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "python -m experiments.engines simulate" in " ".join(done.stderr.split())
 
 
 def test_annotations_have_a_table_of_their_own(run: Any, write: Any) -> None:

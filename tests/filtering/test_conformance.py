@@ -13,19 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twigcast.filtering.kernel._kernel import Segment, SegmentMatcher, build
 
-from tests.routing.overlay import any_document, graph, subscription, valid_document
-from twigcast import Index, Tuning
-from twigcast.analysis import (
+from experiments.engines.routing.conformance import describes
+from experiments.engines.routing.expression_automaton import expression_automaton
+from experiments.engines.routing.path_expression import (
     Either,
     Label,
     PathExpression,
     Repeat,
-    SchemaAutomaton,
     Series,
-    describes,
     parse_path_expression,
-    schema_automaton,
 )
+from tests.routing.overlay import any_document, graph, subscription, valid_document
+from twigcast import Index, Tuning
+from twigcast.analysis import SchemaAutomaton, schema_automaton
 from twigcast.document import read
 from twigcast.errors import SchemaError, SubscriptionError
 from twigcast.filtering.compiling import Compiler
@@ -36,7 +36,7 @@ TINY = Tuning(cache_bytes=1)
 
 
 def announced(*expressions: str) -> SchemaAutomaton:
-    return schema_automaton(map(parse_path_expression, expressions))
+    return expression_automaton(map(parse_path_expression, expressions))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_kernel_agrees_with_describes(tuning: Tuning, random: Random) -> Non
     graphs = [graph(random) for _ in range(2)]
     entries: dict[str, Pattern | SchemaAutomaton] = {
         **{f"graph {number}": schema_automaton(each) for number, each in enumerate(graphs)},
-        **{f"schema {number}": schema_automaton(_expressions(random)) for number in range(3)},
+        **{f"schema {number}": expression_automaton(_expressions(random)) for number in range(3)},
         **{f"pattern {number}": subscription(random) for number in range(random.randint(0, 4))},
     }
     index = Index(tuning=tuning)
@@ -124,7 +124,7 @@ def test_the_kernel_agrees_with_describes(tuning: Tuning, random: Random) -> Non
         index.save(Path(folder) / "index")
         opened = Index.open(Path(folder) / "index", tuning=tuning)
         _compare(opened, entries, bodies)
-        entries["new"] = schema_automaton(_expressions(random))
+        entries["new"] = expression_automaton(_expressions(random))
         opened.add("new", entries["new"])
         opened.save(Path(folder) / "again")
         _compare(Index.open(Path(folder) / "again"), entries, bodies)

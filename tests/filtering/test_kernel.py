@@ -8,7 +8,8 @@ from array import array
 import pytest
 from twigcast.filtering.kernel._kernel import BareParser, Segment, SegmentMatcher, build
 
-from twigcast.analysis import parse_path_expression, schema_automaton
+from experiments.engines.routing.expression_automaton import expression_automaton
+from experiments.engines.routing.path_expression import parse_path_expression
 from twigcast.filtering.compiling import Compiler
 from twigcast.pattern import parse
 
@@ -31,7 +32,7 @@ def sample() -> tuple[Compiler, list[bytes]]:
         "/",
     ]
     programs = [compiler.compile(parse(text)).words for text in texts]
-    schema = schema_automaton([parse_path_expression("/r(/a/b)+/*")])
+    schema = expression_automaton([parse_path_expression("/r(/a/b)+/*")])
     return compiler, [*programs, compiler.compile(schema).words]
 
 

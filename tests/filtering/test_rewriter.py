@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twigcast.filtering.kernel._kernel import Plan
 
+from experiments.engines.routing.expression_automaton import expression_automaton
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.strategies import Case, random_case, random_pattern
 from twigcast import DocumentLimits, Index, PatternError, Tuning
-from twigcast.analysis import parse_path_expression, schema_automaton
 from twigcast.document import read
 from twigcast.errors import DocumentError, MappingError
 from twigcast.filtering.mediation.rewriting import Rewriting
@@ -232,7 +233,7 @@ def test_a_document_with_namespaces_is_read_again_with_its_plan() -> None:
 
 def test_a_schema_in_the_index_describes_the_image() -> None:
     """A conformance automaton sees the events that the patterns see."""
-    schema = schema_automaton([parse_path_expression("/books/paper/title")])
+    schema = expression_automaton([parse_path_expression("/books/paper/title")])
     index = Index([("schema", schema)])
     body = b"<books><article><title/></article></books>"
     assert index.match(body).ids == []

@@ -10,21 +10,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
+from experiments.engines.mapping.streaming import events
 from tests.rewriting.images import name, shown, tree_of
 from tests.rewriting.strategies import Case, cases, random_case
 from twigcast.document import read
 from twigcast.errors import MappingError
-from twigcast.rewriting import (
-    Insert,
-    Mapping,
-    QName,
-    Rename,
-    SchemaTree,
-    ToElement,
-    Upgrade,
-    UpgradeAll,
-    events,
-)
+from twigcast.rewriting import Insert, Mapping, QName, Rename, SchemaTree, ToElement, Upgrade, UpgradeAll
 from twigcast.schema import read_dtd
 
 CMU = Mapping(

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.mapping.streaming import events, rewrite_events
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.strategies import random_case, random_pattern
 from tests.rewriting.test_xslt import run, unwrapped
@@ -21,7 +22,6 @@ from twigcast.document import read
 from twigcast.errors import PatternError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, matches, parse
-from twigcast.rewriting import events, rewrite_events
 
 
 def agree(random: Random) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.engines.mapping.streaming import StartEvent, events
 from tests.rewriting.images import image_of, name, shown, tree_of
 from twigcast.document import Document, DocumentLimits, read
 from twigcast.errors import DocumentError
@@ -22,11 +23,9 @@ from twigcast.rewriting import (
     Mapping,
     QName,
     Rename,
-    StartEvent,
     ToElement,
     Upgrade,
     UpgradeAll,
-    events,
 )
 
 ARTICLE = "r(article*(title, author*))"

@@ -8,25 +8,14 @@ import pytest
 from hypothesis import given, settings
 from lxml import etree
 
+from experiments.engines.mapping.streaming import Event, StartEvent, events
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.images import name, tree_of
 from tests.rewriting.strategies import Case, cases, random_case, random_pattern
 from twigcast.document import Document, read
 from twigcast.errors import MappingError, PatternError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import (
-    Event,
-    Exchange,
-    Mapping,
-    Operator,
-    QName,
-    Rename,
-    StartEvent,
-    ToElement,
-    Upgrade,
-    events,
-    to_xslt,
-)
+from twigcast.rewriting import Exchange, Mapping, Operator, QName, Rename, ToElement, Upgrade, to_xslt
 
 
 def run(mapping: Mapping, body: bytes, wrapper: str = "forest") -> bytes:

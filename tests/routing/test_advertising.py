@@ -8,8 +8,10 @@ import pickle
 import pytest
 from hypothesis import given, settings
 
+from experiments.engines.routing.expression_automaton import advertisement_of
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.analysis.schemas import graphs, simple_graph
-from twigcast.analysis import overlaps, parse_path_expression
+from twigcast.analysis import overlaps
 from twigcast.errors import SchemaError
 from twigcast.pattern import ANY, NameTest, parse
 from twigcast.routing import advertisement
@@ -26,7 +28,7 @@ def test_a_graph_has_a_position_for_each_element_below_its_root() -> None:
 
 def test_roots_are_the_names_documents_start_with() -> None:
     """Different expressions may begin with different names."""
-    found = advertisement("x", [parse_path_expression("/a/b"), parse_path_expression("(/c)+")])
+    found = advertisement_of("x", [parse_path_expression("/a/b"), parse_path_expression("(/c)+")])
     assert found.roots == (NameTest("", "a"), NameTest("", "c"))
 
 
@@ -42,19 +44,19 @@ def test_an_advertisement_of_nothing_is_refused() -> None:
     """An advertisement needs at least one expression that is not empty."""
     for expressions in ([], [parse_path_expression("")]):
         with pytest.raises(SchemaError, match="at least one path expression"):
-            advertisement("x", expressions)
+            advertisement_of("x", expressions)
 
 
 def test_branches_may_lie_on_different_expressions() -> None:
     """A twig overlaps if its branches, below one element, overlap different expressions."""
     paths = [parse_path_expression("/a/b/c"), parse_path_expression("/a/b/d")]
-    assert overlaps(advertisement("x", paths).automaton, parse("/a/b[c]/d"))
-    assert not any(overlaps(advertisement("x", [path]).automaton, parse("/a/b[c]/d")) for path in paths)
+    assert overlaps(advertisement_of("x", paths).automaton, parse("/a/b[c]/d"))
+    assert not any(overlaps(advertisement_of("x", [path]).automaton, parse("/a/b[c]/d")) for path in paths)
 
 
 def test_expressions_keep_their_elements_apart() -> None:
     """Elements of the same name in different contexts have their own children."""
-    found = advertisement("x", [parse_path_expression("/a/c/b"), parse_path_expression("/a/d/c/e")])
+    found = advertisement_of("x", [parse_path_expression("/a/c/b"), parse_path_expression("/a/d/c/e")])
     assert overlaps(found.automaton, parse("/a/c/b"))
     assert not overlaps(found.automaton, parse("//c[b]/e"))
     assert not overlaps(found.automaton, parse("/a/c/e"))

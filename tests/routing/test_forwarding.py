@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.routing.conformance import describes
 from tests.routing.overlay import any_document, graph, subscription, valid_document
-from twigcast.analysis import describes, schema_selectivity
+from twigcast.analysis import schema_selectivity
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, parse
 from twigcast.routing import (

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.routing.expression_automaton import advertisement_of, expression_automaton
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.routing.overlay import any_document, subscription
-from twigcast.analysis import parse_path_expression, schema_automaton
 from twigcast.document import read
 from twigcast.errors import DocumentError
 from twigcast.pattern import matches, parse
-from twigcast.routing import advertisement
 from twigcast.routing.pool import Pool
 
 
@@ -50,10 +50,10 @@ def test_a_number_is_given_again_when_nobody_holds_it() -> None:
 def test_a_schema_is_held_as_a_pattern_is() -> None:
     """A schema automaton matches the documents that it describes."""
     pool = Pool()
-    schema = schema_automaton([parse_path_expression("/a/b")])
+    schema = expression_automaton([parse_path_expression("/a/b")])
     number = pool.hold(schema)
     pool.hold(parse("/c"))
-    assert pool.hold(schema_automaton([parse_path_expression("/a/b")])) == number
+    assert pool.hold(expression_automaton([parse_path_expression("/a/b")])) == number
     assert pool.match(b"<a><b/></a>").tolist() == [number]
     assert pool.match(b"<a><c/></a>").tolist() == []
 
@@ -78,8 +78,8 @@ def test_overlap_is_that_of_the_advertisement_of_today() -> None:
     """A cached overlap is not used for a new advertisement with an old id."""
     pool = Pool()
     number = pool.hold(parse("/a/b"))
-    assert pool.overlaps(advertisement("x", [parse_path_expression("/a/b")]), number)
-    assert not pool.overlaps(advertisement("x", [parse_path_expression("/a/c")]), number)
+    assert pool.overlaps(advertisement_of("x", [parse_path_expression("/a/b")]), number)
+    assert not pool.overlaps(advertisement_of("x", [parse_path_expression("/a/c")]), number)
 
 
 @settings(max_examples=30, deadline=None)

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.routing.expression_automaton import advertisement_of
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.routing.overlay import Overlay, Story, expected, story
-from twigcast.analysis import parse_path_expression
 from twigcast.document import read
 from twigcast.errors import DocumentError, RoutingError
 from twigcast.pattern import Axis, NameTest, Path, Pattern, Step, parse
-from twigcast.routing import Advertisement, Router, advertisement
+from twigcast.routing import Advertisement, Router
 from twigcast.routing.messages import (
     Advertise,
     Deliver,
@@ -66,7 +67,7 @@ def tell(story: Story, strategy: Strategy, random: Random) -> None:
 
 
 def announced(*expressions: str, id: str = "x") -> Advertisement:
-    return advertisement(id, map(parse_path_expression, expressions))
+    return advertisement_of(id, map(parse_path_expression, expressions))
 
 
 def test_a_subscription_goes_to_the_other_neighbours() -> None:

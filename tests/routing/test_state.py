@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from twigcast.analysis import parse_path_expression
+from experiments.engines.routing.expression_automaton import advertisement_of
+from experiments.engines.routing.path_expression import parse_path_expression
 from twigcast.errors import RoutingError
 from twigcast.pattern import parse
-from twigcast.routing import Router, advertisement
+from twigcast.routing import Router
 from twigcast.routing.messages import Envelope, Subscribe
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
@@ -17,7 +18,7 @@ from twigcast.routing.strategy import Strategy
 
 def filled() -> Router:
     router = Router("r", ["n", "m"], ["c"], strategy=Strategy(publication="paths"))
-    router.advertise(advertisement("x", [parse_path_expression("/a/b/c")]), "n")
+    router.advertise(advertisement_of("x", [parse_path_expression("/a/b/c")]), "n")
     router.subscribe("s", parse("/a[b]//c"), "c")
     router.subscribe("t", parse("/a/b"), "m")
     return router

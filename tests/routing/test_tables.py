@@ -8,9 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from twigcast.analysis import parse_path_expression
+from experiments.engines.routing.expression_automaton import advertisement_of
+from experiments.engines.routing.path_expression import parse_path_expression
 from twigcast.pattern import parse
-from twigcast.routing import NOWHERE, advertisement
+from twigcast.routing import NOWHERE
 from twigcast.routing.pool import Pool
 from twigcast.routing.tables import SELF, AdvertisementTable, PublicationTable
 
@@ -118,8 +119,8 @@ def test_a_subscription_leads_to_overlapping_advertisements() -> None:
     pool = Pool()
     number = pool.hold(parse("/a/b"))
     table = AdvertisementTable(["n", "m"], pool)
-    table["n"]["x"] = advertisement("x", [parse_path_expression("/a/c")])
-    table["n"]["y"] = advertisement("y", [parse_path_expression("/a/b/c")])
+    table["n"]["x"] = advertisement_of("x", [parse_path_expression("/a/c")])
+    table["n"]["y"] = advertisement_of("y", [parse_path_expression("/a/b/c")])
     assert table.leads(number, table["n"])
     assert not table.leads(number, table["m"])
     assert table.origin("y") == "n"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.engines.mapping.publishers import provide
 from twigcast.errors import RoutingError, SchemaError
 from twigcast.routing import STRATEGIES, Strategy
 from twigcast.simulator import (
@@ -190,6 +191,7 @@ def test_a_misspelt_key_is_shown_the_right_one(tmp_path: Path) -> None:
 
 def test_a_file_asks_for_dialects(tmp_path: Path) -> None:
     """One approach may be given by itself."""
+    provide()
     path = write(tmp_path, "[mediation]\ndialects = 4\napproach = ['SDR', 'QRA']")
     assert load_scenario(path).mediation == DialectOptions(4, ("SDR", "QRA"))
     path = write(tmp_path, "[mediation]\napproach = 'SDR'")
@@ -198,5 +200,6 @@ def test_a_file_asks_for_dialects(tmp_path: Path) -> None:
 
 def test_an_unknown_approach_is_refused(tmp_path: Path) -> None:
     """The error names the key."""
+    provide()
     with pytest.raises(RoutingError, match="mediation"):
         load_scenario(write(tmp_path, "[mediation]\napproach = 'XYZ'"))

@@ -21,13 +21,11 @@ is exactly one such test, because the tests are closed under intersection.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from twigcast.analysis.path_expression import Either, Label, PathExpression, Repeat, Series
 from twigcast.errors import SchemaError
 from twigcast.pattern import ANY, Axis, NameTest
 from twigcast.schema import ElementGraph
@@ -83,15 +81,6 @@ class SchemaAutomaton:
             raise SchemaError("a schema automaton has a follower that is not one of its positions")
         follow = tuple(sum(1 << number for number in set(numbers)) for numbers in fields["follow"])
         return cls(tests, follow)
-
-    def to_text(self) -> str:
-        """Return the automaton as one line of JSON."""
-        return json.dumps(self.to_json(), separators=(",", ":"))
-
-    @classmethod
-    def from_text(cls, text: str) -> SchemaAutomaton:
-        """Read the output of ``to_text``; raises ``SchemaError`` if the automaton is not deterministic."""
-        return cls.from_json(json.loads(text))
 
     def __hash__(self) -> int:
         return hash((len(self.tests), self.follow))
@@ -211,9 +200,15 @@ def members(positions: int) -> Iterator[int]:
         positions ^= lowest
 
 
-def schema_automaton(schema: ElementGraph | Iterable[PathExpression]) -> SchemaAutomaton:
-    """Make the automaton of a schema, which is given as an element graph or as path expressions."""
-    return _of_graph(schema) if isinstance(schema, ElementGraph) else _of_expressions(schema)
+def schema_automaton(graph: ElementGraph) -> SchemaAutomaton:
+    """Make the automaton of a schema: one position for each element that can be reached from the root."""
+    names = [graph.root, *sorted(graph.descendants[graph.root] - {graph.root})]
+    numbers = {name: number for number, name in enumerate(names, 1)}
+    tests = [ANY, *(NameTest(*graph.expanded(name)) for name in names)]
+    follow = [1 << 1]
+    for name in names:
+        follow.append(sum(1 << numbers[child.name] for child in graph.children(name)))
+    return deterministic(tests, follow)
 
 
 def deterministic(tests: Sequence[NameTest], follow: Sequence[int]) -> SchemaAutomaton:
@@ -265,68 +260,3 @@ def _closed(tests: set[NameTest]) -> list[NameTest]:
             if both is not None:
                 closed.add(both)
     return sorted(closed, key=lambda test: (test.namespace or "", test.local or "", test.namespace is None))
-
-
-def _of_graph(graph: ElementGraph) -> SchemaAutomaton:
-    """Make an automaton with one position for each element that can be reached from the root."""
-    names = [graph.root, *sorted(graph.descendants[graph.root] - {graph.root})]
-    numbers = {name: number for number, name in enumerate(names, 1)}
-    tests = [ANY, *(NameTest(*graph.expanded(name)) for name in names)]
-    follow = [1 << 1]
-    for name in names:
-        follow.append(sum(1 << numbers[child.name] for child in graph.children(name)))
-    return deterministic(tests, follow)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """The positions at which a part of an expression can begin and end, and whether the part can be empty."""
-
-    first: int
-    last: int
-    empty: bool
-
-
-def _of_expressions(expressions: Iterable[PathExpression]) -> SchemaAutomaton:
-    """Make one position for each label of each expression (Glushkov's construction), then determinise."""
-    tests = [ANY]
-    follow = [0]
-
-    def connect(sources: int, targets: int) -> None:
-        for number in members(sources):
-            follow[number] |= targets
-
-    def positions_of(expression: PathExpression) -> _Ends:
-        match expression:
-            case Label(test):
-                tests.append(test)
-                follow.append(0)
-                return _Ends(1 << len(tests) - 1, 1 << len(tests) - 1, False)
-            case Series(parts):
-                whole = _Ends(0, 0, True)
-                for part in parts:
-                    ends = positions_of(part)
-                    connect(whole.last, ends.first)
-                    whole = _Ends(
-                        whole.first | (ends.first if whole.empty else 0),
-                        ends.last | (whole.last if ends.empty else 0),
-                        whole.empty and ends.empty,
-                    )
-                return whole
-            case Either(options):
-                found = [positions_of(option) for option in options]
-                first = last = 0
-                for ends in found:
-                    first |= ends.first
-                    last |= ends.last
-                return _Ends(first, last, any(ends.empty for ends in found))
-            case Repeat(body):
-                ends = positions_of(body)
-                connect(ends.last, ends.first)
-                return ends
-
-    for expression in expressions:
-        connect(DOCUMENT, positions_of(expression).first)
-    if not follow[0]:
-        raise SchemaError("a schema needs at least one path expression that is not empty")
-    return deterministic(tests, follow)

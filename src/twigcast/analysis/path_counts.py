@@ -36,14 +36,6 @@ class Measure(Enum):
     WALKS = "its share of random walks from the root, each going on to any child or, where it can, ending"
 
 
-def degree(merger: Pattern, parts: Iterable[Pattern], graph: ElementGraph, depth: int = DEPTH) -> float:
-    """Return the imperfect degree of a merger: the share of its label paths that none of its parts selects.
-
-    It is 0.0 if the merger selects nothing in the schema.
-    """
-    return PathCounter(graph, depth).degree(merger, parts)
-
-
 class PathCounter:
     """Counts the label paths of one schema, up to one depth, on which patterns select an element.
 

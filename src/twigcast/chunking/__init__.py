@@ -14,7 +14,7 @@ from twigcast.chunking.folder import ChunkedDocument, ChunkFiles, chunk
 from twigcast.chunking.outline import Outline, Pair
 from twigcast.chunking.picture import draw, printed_bytes
 from twigcast.chunking.planning import plan
-from twigcast.chunking.prefixes import CHUNKS, choose, printed
+from twigcast.chunking.prefixes import CHUNKS, choose
 from twigcast.chunking.profile import SAMPLE_BYTES, PathFigures, Profile, profile, sampled
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
@@ -48,7 +48,6 @@ __all__ = [
     "in_order",
     "piece_depth",
     "plan",
-    "printed",
     "printed_bytes",
     "profile",
     "run",

@@ -2,9 +2,7 @@
 
 ``choose`` takes the node with the largest residual: the weight at or below it that no chosen node below it
 has already.  It walks down while one child has it all, so that prefixes are long, and drops a chosen ancestor
-that is now lighter.  ``printed`` is the algorithm of the paper, with the repairs without which it does not
-end or gives other prefixes than the paper's own example; it subtracts a weight from the ancestors each time,
-also what an earlier choice has taken already.
+that is now lighter.  The algorithm of the paper is in ``experiments/engines/chunking``.
 
     a 3 ─ b 3 ─ c 2, d 1     two chunks: b, then c (b has 1 left and is removed), then d
 """
@@ -56,32 +54,4 @@ def choose(tree: QueryTree, most: int = CHUNKS) -> list[Names]:
                 and residuals[each] < residuals[node] - _NOTHING
             )
         ]
-    return chosen
-
-
-def printed(tree: QueryTree, most: int = CHUNKS) -> list[Names]:
-    """The prefixes of the paper's algorithm, repaired where it does not end or contradicts its example."""
-    weights = tree.weights()
-    chosen: list[Names] = []
-    while len(chosen) < most:
-        node: Names | None = None
-        for each in tree.nodes:
-            if each in chosen or len(each) < 2 or weights[each] <= _NOTHING:
-                continue
-            if node is None or weights[each] > weights[node] + _NOTHING:
-                node = each
-        if node is None:
-            break
-        walking = True
-        while walking:
-            walking = False
-            for child in tree.children(node):
-                if abs(weights[child] - weights[node]) < _NOTHING and child not in chosen:
-                    node, walking = child, True
-                    break
-        for depth in range(1, len(node)):
-            above = node[:depth]
-            weights[above] = max(0.0, weights[above] - weights[node])
-        chosen = [each for each in chosen if weights[each] >= weights[node] - _NOTHING]
-        chosen.append(node)
     return chosen

@@ -7,7 +7,6 @@ The names in the order in which they are used:
     image = rewrite(read(body), mapping)                            a Document in the global schema
     image.sources(node)                                             the publisher's own nodes behind a node
     to_xslt(mapping)                                                a stylesheet that does the same
-    rewrite_events(events(read(body)), mapping, len(body))          the image as a stream of events
     derive(tree, target, pairs)                                     the operators of a matching
     Mappings.load("mappings")["cmu"]                                mappings from files that a person reviews
 """
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.documents import ELEMENT_COST, Image
 from twigcast.rewriting.image_automaton import image_automaton
+from twigcast.rewriting.image_text import write_document
 from twigcast.rewriting.labels import (
     PathStep,
     QName,
@@ -51,34 +51,11 @@ from twigcast.rewriting.operators import (
     was_attribute_of,
 )
 from twigcast.rewriting.places import NamedPlace, named_places
-from twigcast.rewriting.printed_rules import printed_rules
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
-from twigcast.rewriting.streaming import (
-    CommentEvent,
-    EndEvent,
-    Event,
-    EventAttribute,
-    EventRewriter,
-    InstructionEvent,
-    StartEvent,
-    TextEvent,
-    events,
-    rewrite_events,
-)
 from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.rewriting.approaches import (
-        FrameEngine,
-        FrameEvent,
-        QueryTranslator,
-        ReverseRewriter,
-        Translation,
-        translate,
-        write_document,
-    )
-    from twigcast.rewriting.dialects import PROPORTIONS, Dialect, make_dialects, normal_document
     from twigcast.rewriting.mapping_files import (
         CheckedMapping,
         Growth,
@@ -115,27 +92,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ELEMENT_COST",
-    "PROPORTIONS",
     "Agreement",
     "AppliedOperator",
     "CheckedMapping",
-    "CommentEvent",
-    "Dialect",
     "Downgrade",
-    "EndEvent",
-    "Event",
-    "EventAttribute",
-    "EventRewriter",
     "Exchange",
-    "FrameEngine",
-    "FrameEvent",
     "Growth",
     "Hide",
     "Image",
     "Insert",
     "InsertAll",
     "InsertEach",
-    "InstructionEvent",
     "Mapping",
     "MappingFile",
     "MappingFinding",
@@ -149,16 +116,11 @@ __all__ = [
     "PathStep",
     "ProposedPair",
     "QName",
-    "QueryTranslator",
     "Rename",
-    "ReverseRewriter",
     "SchemaNode",
     "SchemaTree",
-    "StartEvent",
-    "TextEvent",
     "Thesaurus",
     "ToElement",
-    "Translation",
     "Upgrade",
     "UpgradeAll",
     "ValueProfile",
@@ -169,19 +131,16 @@ __all__ = [
     "check_together",
     "delivery_agreement",
     "derive",
-    "events",
     "grow_schema",
     "grown_dtd",
     "image_automaton",
     "is_made",
     "made_keys",
-    "make_dialects",
     "mapping_paths",
     "mapping_rows",
     "mapping_svg",
     "match_schemas",
     "named_places",
-    "normal_document",
     "outside_schema",
     "pair_agreement",
     "parent_key",
@@ -190,16 +149,13 @@ __all__ = [
     "parse_path",
     "pooled_names",
     "pooled_profiles",
-    "printed_rules",
     "profile_documents",
     "read_mapping",
     "read_mapping_file",
     "rewrite",
-    "rewrite_events",
     "shown_operator",
     "shown_path",
     "to_xslt",
-    "translate",
     "update_mapping_file",
     "was_attribute_of",
     "write_document",
@@ -209,16 +165,6 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "twigcast.rewriting.approaches": (
-            "FrameEngine",
-            "FrameEvent",
-            "QueryTranslator",
-            "ReverseRewriter",
-            "Translation",
-            "translate",
-            "write_document",
-        ),
-        "twigcast.rewriting.dialects": ("PROPORTIONS", "Dialect", "make_dialects", "normal_document"),
         "twigcast.rewriting.mapping_files": (
             "CheckedMapping",
             "Growth",

@@ -41,8 +41,6 @@ from twigcast.routing.network import Network
 from twigcast.routing.overlay import Delivery, Overlay, join
 from twigcast.routing.path_publication import LeafPath, branches, leaf_paths, reassemble
 from twigcast.routing.piggyback import (
-    PAPER_PROTOCOLS,
-    PIGGYBACK,
     AnnotationKind,
     AnnotationPlan,
     Annotations,
@@ -68,8 +66,6 @@ __all__ = [
     "FLOODING",
     "MAPPING",
     "NOWHERE",
-    "PAPER_PROTOCOLS",
-    "PIGGYBACK",
     "RULES",
     "STRATEGIES",
     "Advertise",

@@ -1,18 +1,17 @@
 """Advertisements: the schema of the documents that a publisher announces to the network.
 
-    advertisement("reuters", read_dtd("nitf.dtd"))                        from a schema
-    advertisement("sensors", [parse_path_expression("/site(/room)+/t")])  from path expressions
+    advertisement("reuters", read_dtd("nitf.dtd"))
 
-One advertisement holds all path expressions of a schema: the branches of a twig may match different ones.
+One advertisement holds all label paths of a schema: the branches of a twig may match different ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from twigcast.analysis import PathExpression, SchemaAutomaton, schema_automaton
+from twigcast.analysis import SchemaAutomaton, schema_automaton
 from twigcast.pattern import NameTest
 from twigcast.schema import ElementGraph
 
@@ -43,6 +42,6 @@ class Advertisement:
         return cls(str(fields["id"]), SchemaAutomaton.from_json(fields))
 
 
-def advertisement(id: str, schema: ElementGraph | Iterable[PathExpression]) -> Advertisement:
-    """Make the advertisement of a schema, which is given as an element graph or as path expressions."""
+def advertisement(id: str, schema: ElementGraph) -> Advertisement:
+    """Make the advertisement of a schema."""
     return Advertisement(id, schema_automaton(schema))

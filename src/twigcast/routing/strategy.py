@@ -38,7 +38,7 @@ class Strategy:
     publication: Publication = "documents"
     """Whether documents travel whole, as the paths that are subscribed to, or in fragments."""
     piggyback: str | None = None
-    """What routers tell each other about documents, by name (``PIGGYBACK``); None switches it off."""
+    """What routers tell each other about documents, by name (``protocol``); None switches it off."""
     annotation_bytes: int = 128
     """The bytes of annotations that a router may ask for, for each document.
 

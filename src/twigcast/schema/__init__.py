@@ -7,7 +7,6 @@ A schema is a graph of elements:
     graph.children("nitf")         head once, body once
     graph.recursive                elements that can contain themselves
     write_dtd(graph)               the text of a DTD
-    count_label_paths(graph, 10)   how many paths of names documents have, to a depth
 """
 
 from twigcast.schema.dtd import read_dtd
@@ -27,7 +26,7 @@ from twigcast.schema.graph import (
     element_graph,
     particle_height,
 )
-from twigcast.schema.label_paths import count_label_paths, label_children, label_path_counts, label_paths
+from twigcast.schema.label_paths import label_children, label_path_counts
 from twigcast.schema.limits import SchemaLimits
 from twigcast.schema.writing import write_dtd
 from twigcast.schema.xsd import read_xsd
@@ -45,11 +44,9 @@ __all__ = [
     "Presence",
     "SchemaLimits",
     "Sequence",
-    "count_label_paths",
     "element_graph",
     "label_children",
     "label_path_counts",
-    "label_paths",
     "particle_height",
     "read_dtd",
     "read_schema",

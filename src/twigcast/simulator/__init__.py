@@ -9,10 +9,10 @@ A simulation takes a network, a load and a strategy:
 
 from twigcast.routing import Network
 from twigcast.simulator.cost import COST_MODELS, EVEN, PAPER, CostModel, LinkModel
+from twigcast.simulator.dialects import DialectOptions
 from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.load import Load
 from twigcast.simulator.plotting import plot
-from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.report import Delay, FragmentFigures, NetworkWork, Report, WorkFigures
 from twigcast.simulator.scenario import (
     SCENARIOS,
@@ -46,7 +46,6 @@ __all__ = [
     "Subscribers",
     "WorkFigures",
     "balanced_tree",
-    "in_dialects",
     "line",
     "load_scenario",
     "named_scenario",

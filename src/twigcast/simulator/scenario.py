@@ -14,7 +14,6 @@ from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern, parse
 from twigcast.routing import (
     STRATEGIES,
-    Approach,
     Envelope,
     Network,
     NetworkMediation,
@@ -23,9 +22,9 @@ from twigcast.routing import (
 )
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.simulator.cost import PAPER, CostModel, LinkModel
+from twigcast.simulator.dialects import DialectOptions, provided_dialects
 from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.load import Load
-from twigcast.simulator.publishers_of_dialects import DialectOptions, in_dialects
 from twigcast.simulator.simulation import Simulation
 from twigcast.simulator.topologies import balanced_tree, line, star
 from twigcast.workload import (
@@ -113,17 +112,18 @@ class Scenario:
         selectivity = None
         if any(strategy.aggregation is not None for strategy in self.strategies.values()):
             selectivity = sample_selectivity(map(read, sample))
-        chosen: tuple[Approach | None, ...] = (None,)
+        networks: dict[str | None, NetworkMediation | None] = {None: None}
         if self.mediation is not None:
-            load = in_dialects(load, schema, self.mediation, self.seed)
-            chosen = self.mediation.approach
+            provided = provided_dialects()
+            load = provided.write(load, schema, self.mediation.dialects, self.seed)
+            networks = {name: provided.networks[name] for name in self.mediation.approach}
         return [
             Simulation(
                 network,
                 load,
                 strategy,
                 name=name if approach is None else f"{name}, {approach}",
-                mediation=None if approach is None else NetworkMediation(approach),
+                mediation=mediation,
                 cost=self.cost,
                 link=self.link,
                 interval=self.interval,
@@ -136,7 +136,7 @@ class Scenario:
                 fragments=self.fragments,
             )
             for name, strategy in self.strategies.items()
-            for approach in chosen
+            for approach, mediation in networks.items()
         ]
 
     @property

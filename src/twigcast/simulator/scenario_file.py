@@ -35,8 +35,8 @@
     loss = 0.01
     delay = 0.002
 
-    [mediation]                           publishers write dialects of the schema, which routers rewrite
-    dialects = 40
+    [mediation]                           publishers write dialects of the schema, which routers rewrite;
+    dialects = 40                         in experiments only: python -m experiments.engines simulate FILE
     approach = ["NDDR_data", "SDR"]       also NDDR_router, IDDR, QRA; each with each strategy
 
     [cost]                                the fields of CostModel
@@ -56,10 +56,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, create
 
 from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wrong
 from twigcast.errors import RoutingError
-from twigcast.routing import STRATEGIES, Approach, Network, Strategy, protocol
+from twigcast.routing import STRATEGIES, Network, Strategy, protocol
 from twigcast.simulator.cost import COST_MODELS, CostModel, LinkModel
+from twigcast.simulator.dialects import DialectOptions, provided_dialects
 from twigcast.simulator.fragment_traffic import FragmentOptions
-from twigcast.simulator.publishers_of_dialects import DialectOptions
 from twigcast.simulator.scenario import Publishers, Scenario, Subscribers
 from twigcast.simulator.topologies import balanced_tree, line, random_tree, star
 
@@ -128,7 +128,7 @@ class DialectsSection(ConfigSection):
     """How many dialects the publishers write, and the approaches to compare."""
 
     dialects: PositiveInt = 40
-    approach: Approach | list[Approach] = "NDDR_router"
+    approach: str | list[str] = "NDDR_router"
 
 
 def _section(*defaults: Any, **more: Any) -> type[ConfigSection]:
@@ -190,6 +190,11 @@ def _mediation(section: DialectsSection | None) -> DialectOptions | None:
         return None
     chosen = section.approach
     approaches = (chosen,) if isinstance(chosen, str) else tuple(chosen)
+    known = provided_dialects().networks
+    for name in approaches:
+        if name not in known:
+            message = f"mediation.approach: expected one of {', '.join(known)}, not {name!r}"
+            raise RoutingError(message, code="scenario", name="mediation.approach")
     return DialectOptions(section.dialects, approaches)
 
 

@@ -56,10 +56,10 @@ from twigcast.simulator.cost import (
     header_size,
     image_size,
 )
+from twigcast.simulator.dialects import announcements
 from twigcast.simulator.fragment_traffic import FragmentOptions, FragmentTraffic
 from twigcast.simulator.load import Load
 from twigcast.simulator.processing import ProcessedBatch, RouterProcess, Sending
-from twigcast.simulator.publishers_of_dialects import announcements
 from twigcast.simulator.report import Delay, NetworkWork, Report, WorkFigures
 from twigcast.simulator.transmission import Links
 from twigcast.simulator.truth import ANSWERS, Truth

@@ -11,20 +11,15 @@ from twigcast.workload import presets
 from twigcast.workload.documents import DocumentOptions, generate_documents
 from twigcast.workload.inferring import infer
 from twigcast.workload.news import news, news_dtd
-from twigcast.workload.scenarios import MEMBERS, deployment, mixed_university, university
 from twigcast.workload.subscriptions import SubscriptionOptions, generate_subscriptions
 
 __all__ = [
-    "MEMBERS",
     "DocumentOptions",
     "SubscriptionOptions",
-    "deployment",
     "generate_documents",
     "generate_subscriptions",
     "infer",
-    "mixed_university",
     "news",
     "news_dtd",
     "presets",
-    "university",
 ]

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.routing.expression_automaton import expression_automaton
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.pattern.strategies import NAMESPACES, document, general_pattern, pattern
 from tests.rewriting.strategies import random_case
 from twigcast import DocumentLimits, Index, Tuning
-from twigcast.analysis import parse_path_expression, schema_automaton
 from twigcast.document import AttributeDetail, NameTable, Structure, elements, read
 from twigcast.errors import DocumentError, PatternError, StructureError
 from twigcast.pattern import Pattern, matches, parse
@@ -295,7 +296,7 @@ def test_the_existence_of_attributes_is_decided_if_their_names_are_there(text: s
 def test_schemas_are_decided() -> None:
     """Conformance depends on label paths only, which a structure keeps."""
     index = Index([("value", "//b[@x='1']")])
-    index.add("schema", schema_automaton([parse_path_expression("/a/b/c")]))
+    index.add("schema", expression_automaton([parse_path_expression("/a/b/c")]))
     for body, expected in ((b"<a><b><c/></b><b/></a>", ["schema"]), (b"<a><b/><c/></a>", [])):
         assert index.match_structure(index.structure(body)).ids == expected
 

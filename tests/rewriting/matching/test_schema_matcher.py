@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.mapping.dialects import make_dialects
 from tests.rewriting.random_graphs import random_graph
 from twigcast.document import read
 from twigcast.rewriting import (
@@ -17,7 +18,6 @@ from twigcast.rewriting import (
     SchemaTree,
     Thesaurus,
     derive,
-    make_dialects,
     match_schemas,
     pooled_profiles,
     profile_documents,

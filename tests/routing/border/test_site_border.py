@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from tests.routing.overlay import any_document, subscription
 from twigcast.document import DocumentLimits, read
 from twigcast.errors import RoutingError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.routing import (
-    PIGGYBACK,
     AnnotationKind,
     Envelope,
     SiteAnnotator,

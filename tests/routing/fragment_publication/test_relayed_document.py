@@ -6,11 +6,12 @@ from random import Random
 
 import pytest
 
+from experiments.engines.routing.expression_automaton import advertisement_of
+from experiments.engines.routing.path_expression import parse_path_expression
 from tests.oracles.reduced_headers import reduced
-from twigcast.analysis import parse_path_expression
 from twigcast.fragmenting import Fragment, Spans, fragment
 from twigcast.pattern import parse
-from twigcast.routing import FLOODING, Router, Strategy, advertisement
+from twigcast.routing import FLOODING, Router, Strategy
 from twigcast.routing.messages import (
     Deliver,
     DeliverFragment,
@@ -127,12 +128,12 @@ def test_a_clients_document_outside_its_advertisement_is_flooded() -> None:
     made = router(Strategy(publication="fragments"), m1="/a/b")
     assert sent(made, PublishFragment(parts()[0]), "c") == [("n", 1), ("m", 1), ("o", 1)]
     made = router(Strategy(publication="fragments"), m1="/a/b")
-    made.advertise(advertisement("y", [parse_path_expression("/a/b")]), "c")
+    made.advertise(advertisement_of("y", [parse_path_expression("/a/b")]), "c")
     *before, last = (sent(made, PublishFragment(each), "c") for each in parts())
     assert before == [[], [("m", 1), ("m", 2)], [("m", 3)], [("m", 4)]]
     assert last == [*[("n", each) for each in range(1, 6)], ("m", 5), *[("o", each) for each in range(1, 6)]]
     made.advertise(
-        advertisement("z", [parse_path_expression(f"/a/{each}") for each in ("b", "c/d", "e")]), "c"
+        advertisement_of("z", [parse_path_expression(f"/a/{each}") for each in ("b", "c/d", "e")]), "c"
     )
     assert [sent(made, PublishFragment(each), "c") for each in parts()][-1] == [("m", 5)]
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.mapping.approaches import NETWORKS
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.strategies import (
     random_mapping,
@@ -22,12 +23,10 @@ from twigcast.errors import DocumentError, MappingError, PatternError, RoutingEr
 from twigcast.pattern import matches, parse
 from twigcast.rewriting import Mapping, QName, Rename, SchemaTree
 from twigcast.routing import (
-    APPROACHES,
     MAPPING,
     RULES,
     Advertise,
     Announce,
-    Approach,
     Envelope,
     NetworkMediation,
     Pool,
@@ -45,9 +44,9 @@ TWO = replace(ONE, operators=(*ONE.operators, Rename("cmu/Course", QName("", "le
 BODY = b"<cmu><Course>XML</Course></cmu>"
 
 
-def network(approach: Approach, *mappings: Mapping) -> MediatedNetwork:
+def network(approach: str, *mappings: Mapping) -> MediatedNetwork:
     """A network in which ada, at the publisher's router, and eve, two links away, want courses."""
-    made = MediatedNetwork(NetworkMediation(approach))
+    made = MediatedNetwork(NETWORKS[approach])
     for mapping in mappings:
         made.send("cmu", Announce(mapping))
     made.send("cmu", Advertise(image_advertisement("cmu", ONE)))
@@ -56,8 +55,8 @@ def network(approach: Approach, *mappings: Mapping) -> MediatedNetwork:
     return made
 
 
-@pytest.mark.parametrize("approach", APPROACHES)
-def test_a_subscriber_receives_the_publishers_bytes(approach: Approach) -> None:
+@pytest.mark.parametrize("approach", NETWORKS)
+def test_a_subscriber_receives_the_publishers_bytes(approach: str) -> None:
     """The image is matched; the document is delivered byte for byte, with the name of its mapping."""
     delivered = network(approach, ONE).send("cmu", Publish(Envelope("d1", BODY)))
     assert {(client, ids) for client, _, ids in delivered} == {("ada", ("ada-1",)), ("eve", ("eve-1",))}
@@ -84,7 +83,7 @@ def test_without_mediation_nothing_matches() -> None:
         ("QRA", False, False),
     ],
 )
-def test_what_travels_with_a_document(approach: Approach, rules: bool, image: bool) -> None:
+def test_what_travels_with_a_document(approach: str, rules: bool, image: bool) -> None:
     """The rules in a header or the image beside the document, as the approach says."""
     made = network(approach, ONE)
     made.send("cmu", Publish(Envelope("d1", BODY)))
@@ -194,15 +193,13 @@ def test_a_new_neighbour_learns_all_mappings() -> None:
     assert Announce(ONE) in [send.message for send in made.routers["r3"].connect("r4")]
 
 
-@given(st.randoms(use_true_random=False), st.sampled_from(APPROACHES))
+@given(st.randoms(use_true_random=False), st.sampled_from(sorted(NETWORKS)))
 @settings(deadline=None, max_examples=60)
-def test_every_strategy_and_approach_delivers_what_matches_the_image(
-    random: Random, approach: Approach
-) -> None:
+def test_every_strategy_and_approach_delivers_what_matches_the_image(random: Random, approach: str) -> None:
     """Deliveries are those of the evaluator on the images, and the bytes are the publisher's."""
     strategies = [each for each in Strategy.all_combinations() if each.publication == "documents"]
     graph = random_schema(random).graph
-    made = MediatedNetwork(NetworkMediation(approach), random.choice(strategies), graph)
+    made = MediatedNetwork(NETWORKS[approach], random.choice(strategies), graph)
     mappings = {}
     for publisher in ("cmu", "brown"):
         tree = random_schema(random)

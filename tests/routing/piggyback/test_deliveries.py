@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from tests.routing.overlay import Overlay, Story, expected, story
 from twigcast.analysis import sample_selectivity
 from twigcast.document import read
@@ -20,7 +21,7 @@ from twigcast.pattern import Pattern, matches, parse
 from twigcast.routing import Network, Router, Strategy
 from twigcast.routing.messages import Deliver, Envelope, Message, Publish, Subscribe, Unsubscribe, is_flooded
 from twigcast.routing.overlay import join
-from twigcast.routing.piggyback import PIGGYBACK, Work
+from twigcast.routing.piggyback import Work
 from twigcast.routing.pool import Pool
 
 SETTINGS = settings(

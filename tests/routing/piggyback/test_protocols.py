@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.engines.piggyback.protocols import PAPER_PROTOCOLS, PIGGYBACK
 from twigcast.errors import RoutingError
 from twigcast.routing import Strategy
-from twigcast.routing.piggyback import PAPER_PROTOCOLS, PIGGYBACK, Protocol, Timing, protocol
+from twigcast.routing.piggyback import Protocol, Timing, protocol
 
 
 @pytest.mark.parametrize("name", PIGGYBACK)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from tests.routing.piggyback.link import FIGURES, Line, annotated
 from tests.routing.piggyback.running_example import chain
 from tests.routing.piggyback.test_deliveries import decisions, parsed_decisions
@@ -16,7 +17,7 @@ from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
 from twigcast.routing import Router, Strategy, advertisement
 from twigcast.routing.messages import Envelope, Publish, RequestAnnotations, Subscribe, Unsubscribe, flooded
-from twigcast.routing.piggyback import PIGGYBACK, AnnotationKind, AnnotationPlan, Annotations
+from twigcast.routing.piggyback import AnnotationKind, AnnotationPlan, Annotations
 from twigcast.routing.piggyback.payloads import decode_bits, encode_bindings
 from twigcast.schema import Child, Choice, ContentKind, ElementDeclaration, ElementGraph, element_graph
 

@@ -5,8 +5,7 @@
 ``NetworkMediation`` says which approach the network uses; a ``Mediator`` keeps the mappings of a schema.
 """
 
-from twigcast.routing.mediation.approach import APPROACHES, Approach, NetworkMediation
-from twigcast.routing.mediation.image_matching import pool_for
+from twigcast.routing.mediation.approach import APPROACHES, Approach, NetworkMediation, pool_for
 from twigcast.routing.mediation.image_schema import image_advertisement
 from twigcast.routing.mediation.known_mappings import KnownMappings
 from twigcast.routing.mediation.mediator import Mediator, Proposal

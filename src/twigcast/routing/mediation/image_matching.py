@@ -1,7 +1,6 @@
-"""Other ways to match the documents of one mapping: translated patterns (QRA), and frames (IDDR).
+"""Matchers that a network may use in place of the index, for the documents of one mapping.
 
-A pool makes one matcher for each mapping, and makes it anew after its patterns have changed: this is what a
-network with many publishers pays for these approaches.
+A pool makes one matcher for each mapping, and makes it anew after its patterns have changed.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from collections.abc import Callable
 from collections.abc import Mapping as ByNumber
 from typing import Protocol, TypeAlias
 
-from twigcast.analysis import SchemaAutomaton, describes_document
-from twigcast.document import read
-from twigcast.filtering import Index
-from twigcast.pattern import Pattern, matches
-from twigcast.rewriting import FrameEngine, Mapping, QueryTranslator, image_automaton
-from twigcast.routing.mediation.approach import Approach, NetworkMediation
-from twigcast.routing.pool import Pool
+from twigcast.analysis import SchemaAutomaton
+from twigcast.pattern import Pattern
+from twigcast.rewriting import Mapping
 
 Entries: TypeAlias = ByNumber[int, Pattern | SchemaAutomaton]
+"""Patterns and schemas by number."""
 
 
 class ImageMatcher(Protocol):
@@ -32,76 +28,5 @@ class ImageMatcher(Protocol):
         ...
 
 
-class TranslatedPatterns:
-    """An index of patterns in the publisher's schema; what is not exact is confirmed on the image.
-
-    Only documents that the publisher's schema describes are decided here: others have elements that the
-    translation does not look for.
-    """
-
-    def __init__(self, mapping: Mapping, entries: Entries) -> None:
-        self._mapping = mapping
-        self._entries = entries
-        self._inexact: set[int] = set()
-        translator = QueryTranslator(mapping)
-        self.index = Index()
-        self.index.add("source", image_automaton(mapping.source))
-        for number, entry in entries.items():
-            if isinstance(entry, SchemaAutomaton):
-                self._inexact.add(number)
-                continue
-            pattern, exact = translator.translate(entry)
-            if not exact:
-                self._inexact.add(number)
-            if pattern is not None:
-                self.index.add(number, pattern)
-
-    def numbers(self, body: bytes) -> list[int] | None:
-        found = self.index.match(body)
-        if found.error is not None:
-            raise found.error
-        numbers = [each for each in found.ids if isinstance(each, int)]
-        if len(numbers) == len(found.ids) or found.undecided:  # the source schema is not among them
-            return None
-        sure = [number for number in numbers if number not in self._inexact]
-        schemas = [each for each in self._inexact if isinstance(self._entries[each], SchemaAutomaton)]
-        unsure = [number for number in numbers if number in self._inexact] + schemas
-        if not unsure:
-            return sure
-        return sure + _confirmed(self._mapping, body, {each: self._entries[each] for each in unsure})
-
-
-class Frames:
-    """A frame engine over the patterns; schemas are compared with the image."""
-
-    def __init__(self, mapping: Mapping, entries: Entries) -> None:
-        self._mapping = mapping
-        self._schemas = {n: each for n, each in entries.items() if isinstance(each, SchemaAutomaton)}
-        patterns = {n: each for n, each in entries.items() if isinstance(each, Pattern)}
-        self._numbers = list(patterns)
-        self._engine = FrameEngine(list(patterns.values()), mapping)
-
-    def numbers(self, body: bytes) -> list[int] | None:
-        found = [self._numbers[position] for position in self._engine.match(body)]
-        return found + _confirmed(self._mapping, body, self._schemas) if self._schemas else found
-
-
-def _confirmed(mapping: Mapping, body: bytes, entries: Entries) -> list[int]:
-    image = mapping.apply(read(body))
-    return [
-        number
-        for number, entry in entries.items()
-        if (matches(entry, image) if isinstance(entry, Pattern) else describes_document(entry, image))
-    ]
-
-
-def pool_for(mediation: NetworkMediation | None, answers: int = 0) -> Pool:
-    """A pool of patterns that matches documents as the approach of a network says."""
-    return Pool(answers, None if mediation is None else MATCHERS.get(mediation.approach))
-
-
-MATCHERS: dict[Approach, Callable[[Mapping, Entries], ImageMatcher]] = {
-    "QRA": TranslatedPatterns,
-    "IDDR": Frames,
-}
-"""The approaches for which an index is not enough."""
+MatcherMaker: TypeAlias = Callable[[Mapping, Entries], ImageMatcher]
+"""Makes the matcher for the documents of a mapping."""

@@ -8,14 +8,12 @@ from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, 
 from twigcast.routing.piggyback.explanation import RoutingExplanation, Statement
 from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
 from twigcast.routing.piggyback.plan import AnnotationPlan, Wish
-from twigcast.routing.piggyback.protocols import PAPER_PROTOCOLS, PIGGYBACK, Protocol, Timing, protocol
+from twigcast.routing.piggyback.protocols import Protocol, Timing, protocol
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import Claim, ClaimReader, ClaimTable, Known
 from twigcast.routing.piggyback.work import DocumentWork, FragmentWork, Work
 
 __all__ = [
-    "PAPER_PROTOCOLS",
-    "PIGGYBACK",
     "AnnotationKind",
     "AnnotationPlan",
     "Annotations",

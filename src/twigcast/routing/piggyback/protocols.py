@@ -19,10 +19,8 @@ A strategy changes the cost, never a delivery.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from itertools import product
 
 from twigcast.errors import RoutingError
 
@@ -83,21 +81,6 @@ def protocol(name: str) -> Protocol:
         "".join(sorted(negative, key=NEGATIVE.index)),
     )
 
-
-def _of_the_papers() -> Iterator[str]:
-    kinds = ("", "s", "d", "sd")
-    for positive in kinds:
-        yield Protocol(Timing.EAGER, positive).name
-    for positive, negative in product(kinds, kinds):
-        yield Protocol(Timing.LAZY, positive, negative).name
-    yield Timing.ADAPTIVE.value
-
-
-PAPER_PROTOCOLS = tuple(_of_the_papers())
-"""The 21 names of the papers."""
-
-PIGGYBACK = (*PAPER_PROTOCOLS, "L+t", "L+a", "L+t-r", "L+sdta-sdr")
-"""The names of the papers, and combinations with our own kinds; ``protocol`` accepts every other one, too."""
 
 _NAME = re.compile(r"(ES|L)(?:\+([sdta]+))?(?:-([sdr]+))?")
 

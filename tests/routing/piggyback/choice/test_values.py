@@ -6,6 +6,18 @@ import math
 
 import pytest
 
+from experiments.engines.piggyback.values import (
+    ns_benefit,
+    ns_value,
+    paper_ps_bits,
+    pd_benefit,
+    pd_bits,
+    printed_nd_value,
+    printed_ns_value,
+    printed_pd_value,
+    printed_ps_benefit,
+    printed_ps_value,
+)
 from twigcast.routing.piggyback.choice.values import (
     ND_BITS,
     NS_BITS,
@@ -13,17 +25,7 @@ from twigcast.routing.piggyback.choice.values import (
     Rates,
     nd_benefit,
     nd_value,
-    ns_benefit,
-    ns_value,
-    paper_ps_bits,
-    pd_benefit,
-    pd_bits,
     pd_value,
-    printed_nd_value,
-    printed_ns_value,
-    printed_pd_value,
-    printed_ps_benefit,
-    printed_ps_value,
     ps_benefit,
     ps_value,
 )

@@ -1,4 +1,4 @@
-"""What an annotation is worth and how much space it takes, as the papers print it and as corrected.
+"""What an annotation is worth and how much space it takes.
 
 An annotation is of one of four kinds (thesis, section 4.4):
 
@@ -7,12 +7,11 @@ An annotation is of one of four kinds (thesis, section 4.4):
     NS   negative subscription   a told pattern does not match
     ND   negative data           a path of names does not occur
 
-A *benefit* ranks annotations of one kind; a *value* is meant to compare all kinds.  The functions whose names
-begin with ``printed_`` or ``paper_`` are the formulas of the thesis, kept for comparison.  The others are
-corrected: their values are expected seconds saved for one document, less the seconds for reading the
-annotation.  They can be negative: such an annotation costs more than it saves.
+A *benefit* ranks annotations of one kind; a *value* compares all kinds: it is the expected seconds saved for
+one document, less the seconds for reading the annotation.  It can be negative: such an annotation costs more
+than it saves.  The formulas of the thesis, which these correct, are in ``experiments/engines/piggyback``.
 
-Corrected values still do not add up where two annotations refute the same row; choosing the questions of a
+Values still do not add up where two annotations refute the same row; choosing the questions of a
 plan by marginal gain (``marginal_greedy``) does not have this fault.
 """
 
@@ -25,7 +24,7 @@ from dataclasses import dataclass
 PAPER_PD_BITS = 8
 """The printed size of a PD annotation: 4 bits for the path and 4 bits for the position.
 
-Four bits distinguish 16 paths and 16 positions; ``pd_bits`` is the size that works.
+Four bits distinguish 16 paths and 16 positions; two variable-length integers are the size that works.
 """
 
 NS_BITS = 1
@@ -56,36 +55,13 @@ class Rates:
 # Benefits: the order among annotations of one kind
 
 
-def printed_ps_benefit(rows: int, binding_sizes: Sequence[float]) -> float:
-    """``|S'| / Σ size(i)`` over *all* wildcards i of the told pattern, as printed (T 4.4.1).
-
-    ``rows`` is |S'|, the number of rows of which the told pattern is a simple aggregation.  Raises
-    ``ZeroDivisionError`` for a told pattern without wildcards.
-    """
-    return rows / sum(binding_sizes)
-
-
 def ps_benefit(rows: int, needed_binding_sizes: Sequence[float]) -> float:
     """``|S'| / Σ size(i)`` over the wildcards i that some row needs bound.
 
     A told pattern that is itself a row needs no binding: that it matches proves the row and takes no space,
     so its benefit is infinite.  Without rows the benefit is 0.
     """
-    return _ratio(rows, sum(needed_binding_sizes))
-
-
-def pd_benefit(rows: int, position: int) -> float:
-    """``freq(p) / pos(p)`` (T 4.4.2), with ``position`` the number of the end tag, counted from 1.
-
-    At position 0, which stands for a path that does not occur, the benefit is infinite, unless no row
-    contains the path.  When a plan is made no position is known: ``nd_benefit`` ranks the paths then.
-    """
-    return _ratio(rows, position)
-
-
-def ns_benefit(rows: int) -> float:
-    """``|T_agg(s)|``: the number of rows that the told pattern covers (T 4.4.3)."""
-    return float(rows)
+    return ratio(rows, sum(needed_binding_sizes))
 
 
 def nd_benefit(rows: int, length: int) -> float:
@@ -94,19 +70,6 @@ def nd_benefit(rows: int, length: int) -> float:
 
 
 # Values: meant to compare annotations of all kinds
-
-
-def printed_ps_value(
-    match: float, fits: Sequence[float], downstream_fits: Sequence[float], rates: Rates
-) -> float:
-    """``(ρ·λ·Σ k_j + ρ·θ·Σ' k_j) / α`` (T 4.4.5), with Σ' over the rows of downstream routers only.
-
-    ``match`` is ρ, the probability that the told pattern matches; ``fits`` has for each row j the probability
-    k_j that the row fits the binding.  θ is counted once for each row, and a quotient of seconds by seconds
-    is a number that cannot be added to that of another kind in any meaningful unit.
-    """
-    saved = match * (rates.row_seconds * sum(fits) + rates.forward_seconds * sum(downstream_fits))
-    return saved / rates.read_ps_seconds
 
 
 def ps_value(
@@ -124,32 +87,12 @@ def ps_value(
     return match * (saved - rates.read_ps_seconds)
 
 
-def printed_pd_value(position_share: float, rows: int, rates: Rates) -> float:
-    """``(ℓ/L)·|N(p)|·λ / α`` (T 4.4.5): grows with the position ℓ, though an early end saves more."""
-    return position_share * rows * rates.row_seconds / rates.read_pd_seconds
-
-
 def pd_value(position_share: float, rows: int, rates: Rates) -> float:
     """``(1 − ℓ/L)·|N(p)|·λ − α``: the rows are not matched on the part of the document after ℓ.
 
     ``position_share`` is ℓ/L, the end tag of the last occurrence as a share of all end tags.
     """
     return (1 - position_share) * rows * rates.row_seconds - rates.read_pd_seconds
-
-
-def printed_ns_value(match: float, rows: int, rates: Rates) -> float:
-    """``(1 − ρ)·|N(s)|·λ / α`` (T 4.4.5), with ρ the probability that the told pattern matches."""
-    return (1 - match) * rows * rates.row_seconds / rates.read_ns_seconds
-
-
-def ns_value(match: float, rows: int, rates: Rates) -> float:
-    """``(1 − ρ)·|N(s)|·λ − α``: the bit is read for every document and refutes rows if it says no."""
-    return (1 - match) * rows * rates.row_seconds - rates.read_ns_seconds
-
-
-def printed_nd_value(match: float, rows: int, rates: Rates) -> float:
-    """``(1 − ρ)·|N(p)|·λ / α`` (T 4.4.5), with ρ the probability that the path occurs."""
-    return (1 - match) * rows * rates.row_seconds / rates.read_nd_seconds
 
 
 def nd_value(match: float, rows: int, rates: Rates) -> float:
@@ -160,30 +103,8 @@ def nd_value(match: float, rows: int, rates: Rates) -> float:
 # Sizes, in whole bits
 
 
-def paper_ps_bits(fits: Sequence[float], names_bound: Sequence[int], mean_name_bytes: float) -> int:
-    """``Σ k_s·n_s / Σ k_s`` × mean length of a name (T 4.4.5), rounded up to whole bits.
-
-    ``names_bound`` has for each row s the number n_s of names in the bindings that it needs.  If no row can
-    fit, nothing is ever attached, and the size is 0.
-    """
-    chance = sum(fits)
-    if not chance:
-        return 0
-    names = sum(fit * bound for fit, bound in zip(fits, names_bound, strict=True)) / chance
-    return math.ceil(8 * names * mean_name_bytes)
-
-
-def pd_bits(question: int, position: int) -> int:
-    """The size of a PD annotation that names a question and an end tag as two variable-length integers."""
-    return 8 * (_varint_bytes(question) + _varint_bytes(position))
-
-
-def _ratio(gain: int, cost: float) -> float:
+def ratio(gain: int, cost: float) -> float:
+    """A gain by its cost: infinite if there is none, and 0 if nothing is gained."""
     if not gain:
         return 0.0
     return gain / cost if cost else math.inf
-
-
-def _varint_bytes(value: int) -> int:
-    """The bytes of an integer with 7 bits in each byte."""
-    return max(1, -(-value.bit_length() // 7))

@@ -1,0 +1,1 @@
+"""The algorithm of the paper on chunking, and its schemas."""
