@@ -94,12 +94,6 @@ def validated(
         raise ConfigError("; ".join(sentences), problems[0][0]) from None
 
 
-def sections(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    """The sections of a file by their keys."""
-    found = {key: _section(model, key) for key in model.model_fields}
-    return {key: section for key, section in found.items() if section is not None}
-
-
 def wrong(key: str, message: str) -> PydanticCustomError:
     """An error for a validator of a whole section to raise; ``key`` names the key that must change."""
     return PydanticCustomError("wrong", "{message}", {"key": key, "message": message})

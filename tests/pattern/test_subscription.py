@@ -35,12 +35,6 @@ def test_what_is_outside_the_language_is_an_error_when_the_pattern_is_asked_for(
         _ = Subscription("ada", "//p[").pattern
 
 
-def test_the_plain_text_needs_no_prefixes() -> None:
-    """With prefixes bound the plain text is canonical, without them it is what was written."""
-    assert Subscription("ada", "//x:p", namespaces={"x": "u"}).plain_text == "//Q{u}p"
-    assert Subscription("ada", "//p[ b ]").plain_text == "//p[ b ]"
-
-
 def test_subscriptions_are_values() -> None:
     """They compare by what was written, whether or not it was parsed, and can be pickled."""
     one, other = Subscription("ada", "//p"), Subscription("ada", "//p")
@@ -48,7 +42,6 @@ def test_subscriptions_are_values() -> None:
     assert one == other
     assert hash(one) == hash(other)
     assert pickle.loads(pickle.dumps(one)) == one
-    assert Subscription.of_pattern("ada", parse("//p")) == one
     assert Subscription("ada", "//p", deliver="part") != one
 
 

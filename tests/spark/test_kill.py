@@ -33,11 +33,11 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
+from tests.oracles.delivery_ids import delivery_id
 from twigcast import Index
 from twigcast.pattern import Subscription
 from twigcast.spark.outputs.file_names import FILE_NAME, FileNameTemplate
 from twigcast.spark.runs.journal import Journal
-from twigcast.spark.stages.delivery_ids import delivery_id
 from twigcast.subscriptions.store import SubscriptionStore
 from twigcast.system import name_text
 

@@ -86,7 +86,7 @@ def test_a_version_that_was_pruned_cannot_be_had(table: SubscriptionStore, tmp_p
     """The error names the version."""
     table.subscribe("a", "//x")
     table.unsubscribe("a")
-    table.prune(before=2)
+    table.hold("reader", 2)
     with pytest.raises(SourceError, match="no version 1"):
         VersionBuilder(table, tmp_path / "versions").at("1")
 

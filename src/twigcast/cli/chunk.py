@@ -46,7 +46,6 @@ EXAMPLES = examples(
     "twigcast chunk big.xml.gz --queries q.txt --sample --run --engine lxml",
 )
 BLOCK = 1 << 20
-HEAD = 4096  # bytes in which an XML declaration ends
 
 
 class RunEngine(Enum):

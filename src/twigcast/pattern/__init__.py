@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, union
-from twigcast.pattern.evaluating import holds, matches, select, too_costly
+from twigcast.pattern.evaluating import matches, select, too_costly
 from twigcast.pattern.explaining import (
     AlternativeExplanation,
     Explanation,
@@ -165,7 +165,6 @@ __all__ = [
     "demands_a_node",
     "disjoined",
     "explain",
-    "holds",
     "is_prefix",
     "matches",
     "number",

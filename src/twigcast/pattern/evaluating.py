@@ -57,11 +57,6 @@ def select(pattern: Pattern, document: Document, steps: int | None = None) -> li
     return Evaluation(steps).follow_all(pattern.alternatives, document)
 
 
-def holds(predicate: Predicate, node: Document | Element) -> bool:
-    """Whether ``predicate`` is true of ``node``."""
-    return Evaluation().holds(predicate, node)
-
-
 class Evaluation:
     """Evaluates parts of one pattern on the nodes of one document, and counts the steps that this takes.
 

@@ -16,7 +16,6 @@ from typing import Literal, TypeAlias
 from twigcast.characters import describe_character, illegal_character
 from twigcast.errors import SubscriptionError
 from twigcast.pattern.limits import PatternLimits
-from twigcast.pattern.rendering import render
 from twigcast.pattern.syntax import parse, shortened, total_length
 from twigcast.pattern.tree import Pattern
 
@@ -62,11 +61,6 @@ class Subscription:
         """Whether the text has been parsed already."""
         return "pattern" in self.__dict__
 
-    @property
-    def plain_text(self) -> str:
-        """The text if no prefixes are bound, otherwise the canonical text, which needs no prefixes."""
-        return render(self.pattern) if self.namespaces else self.text
-
     @classmethod
     def unchecked(
         cls, id: Hashable, text: str, subscriber: str, deliver: Content, namespaces: Mapping[str, str]
@@ -76,15 +70,6 @@ class Subscription:
         made.__dict__.update(
             id=id, text=text, subscriber=subscriber, deliver=deliver, namespaces=namespaces or _NO_NAMESPACES
         )
-        return made
-
-    @classmethod
-    def of_pattern(
-        cls, id: Hashable, pattern: Pattern, subscriber: str = "", deliver: Content = "document"
-    ) -> Subscription:
-        """The subscription of a pattern that was parsed before; its text is the canonical text."""
-        made = cls(id, render(pattern), subscriber, deliver)
-        made.__dict__["pattern"] = pattern
         return made
 
 

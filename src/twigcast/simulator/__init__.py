@@ -9,7 +9,7 @@ A simulation takes a network, a load and a strategy:
 
 from twigcast.routing import Network
 from twigcast.simulator.cost import COST_MODELS, EVEN, PAPER, CostModel, LinkModel
-from twigcast.simulator.dialects import DialectOptions
+from twigcast.simulator.dialects import DialectOptions, PublisherDialects, provide_dialects
 from twigcast.simulator.fragment_traffic import FragmentOptions
 from twigcast.simulator.load import Load
 from twigcast.simulator.plotting import plot
@@ -39,6 +39,7 @@ __all__ = [
     "Load",
     "Network",
     "NetworkWork",
+    "PublisherDialects",
     "Publishers",
     "Report",
     "Scenario",
@@ -50,6 +51,7 @@ __all__ = [
     "load_scenario",
     "named_scenario",
     "plot",
+    "provide_dialects",
     "random_tree",
     "simulate",
     "star",

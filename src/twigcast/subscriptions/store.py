@@ -255,11 +255,6 @@ class SubscriptionStore:
             (held,) = connection.execute("SELECT min(version) FROM readers").fetchone()
             return _prune(connection, held)
 
-    def prune(self, before: int) -> int:
-        """Delete the versions before one, and the rows that only they have; return the number of rows."""
-        with self._changing() as (connection, _):
-            return _prune(connection, before)
-
     def __len__(self) -> int:
         with self._reading() as connection:
             (count,) = connection.execute("SELECT count(*) FROM subscriptions WHERE until IS NULL").fetchone()

@@ -24,7 +24,7 @@ from twigcast.spark.jvm.checkpoint_files import batch_files
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.filesystem import exists, is_file, is_local, remove
 from twigcast.spark.jvm.lock import lock
-from twigcast.spark.jvm.private_api import REGISTRY, MissingApi, using
+from twigcast.spark.jvm.private_api import MissingApi, PrivateApi, using
 from twigcast.spark.jvm.stream_log import LOGGERS
 
 
@@ -103,6 +103,7 @@ def probe_checkpoint_log(spark: SparkSession, folder: Path) -> bool:
     return batch_files(spark, str(checkpoint)) == {0: [str(folder / "good.xml")]}
 
 
+REGISTRY = [each for each in vars(private_api).values() if isinstance(each, PrivateApi)]
 PROBES: dict[str, Callable[[SparkSession, Path], bool]] = {
     "jvm-file-lock": probe_lock,
     "hadoop-filesystem": probe_filesystem,

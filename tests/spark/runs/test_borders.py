@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
+from tests.oracles.delivery_ids import delivery_id
 from twigcast import Index
 from twigcast.errors import RunError
 from twigcast.spark.pipeline import Pipeline
@@ -20,7 +21,6 @@ from twigcast.spark.runs import batch as batches
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.retry import retry
 from twigcast.spark.runs.stream import stream
-from twigcast.spark.stages.delivery_ids import delivery_id
 from twigcast.spark.stages.network import NetworkTables
 from twigcast.subscriptions import SubscriptionStore, VersionBuilder
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.oracles.metrics_tables import read_mapping_metrics
 from tests.spark.three_publishers import (
     EXPLOSIVE,
     LIMITS,
@@ -22,7 +23,7 @@ from tests.spark.three_publishers import (
 )
 from twigcast.errors import MappingError
 from twigcast.rewriting import Mappings
-from twigcast.spark.outputs import open_letters, read_mapping_metrics
+from twigcast.spark.outputs import open_letters
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run
@@ -95,7 +96,7 @@ def test_a_run_and_a_retry_after_a_mapping_was_added(spark: SparkSession, folder
     north, west = figures["north"], figures["west@"]
     counted = (north.documents, north.documents_with_strangers, north.strangers, north.matches)
     assert counted == (3, 1, 2, 4)  # also the broken one, whose root was read
-    assert north.stranger_share == 1 / 3
+    assert north.documents_with_strangers / north.documents == 1 / 3
     assert (west.strangers, west.matches) == (0, 1)
     assert west.cached_bytes > 0  # Exchange keeps the whole entry back
     assert sum(each.documents for each in batch.mappings) == batch.documents == 6

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.oracles.metrics_tables import read_hops
 from twigcast import spark as tc
 from twigcast.spark.outputs import open_letters
-from twigcast.spark.outputs.link_metrics import read_hops
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.job import run

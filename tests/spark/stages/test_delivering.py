@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.oracles.delivery_ids import delivery_id
 from twigcast import DocumentLimits, Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
 from twigcast.spark.stages import delivering
-from twigcast.spark.stages.delivery_ids import delivery_id
 from twigcast.subscriptions.versions import IndexVersion, Subscription
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.oracles.metrics_tables import read_hops
 from twigcast.errors import PipelineError
 from twigcast.spark import Pipeline, SubscriptionStore, run
-from twigcast.spark.outputs.link_metrics import read_hops
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
-from itertools import pairwise
 
 
 class SourceMap:
@@ -61,7 +60,3 @@ class SourceMap:
     def end(self, offset: int) -> int:
         """The offset in the document just after the byte before ``offset``."""
         return self.start(offset - 1) + 1 if offset else 0
-
-    def is_rising(self) -> bool:
-        """Whether offsets and sources rise, as those of a projection do."""
-        return all(a < b and c < d for (a, c), (b, d) in pairwise(self.pairs()))

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from math import inf
 
 from twigcast.errors import FragmentError
 from twigcast.filtering import Index
@@ -172,7 +171,3 @@ class FragmentIndex:
         while len(self._ended) > self.limits.ended:
             del self._ended[next(iter(self._ended))]
         return outcome
-
-
-WHOLE_DOCUMENT = inf
-"""The window of all fragments of a document."""

@@ -115,10 +115,6 @@ class Query:
         """The nodes without children and the conditional nodes: where a match is seen in a document."""
         return (node for node in self.nodes if not node.children or node.conditional)
 
-    def is_branch(self, number: int) -> bool:
-        """Whether a node has several children, whose matches are joined at one element."""
-        return len(self.nodes[number].children) > 1
-
 
 @dataclass(slots=True)
 class _Bud:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-try:
-    from py4j import protocol
+from twigcast.spark.jvm.private_api import PY4J_ERRORS, MissingApi, using
 
-    JvmError: type[Exception] = protocol.Py4JError
-except (ImportError, AttributeError):  # then errors of the JVM are not translated
+try:
+    with using(PY4J_ERRORS):
+        from py4j import protocol
+
+        JvmError: type[Exception] = protocol.Py4JError
+except MissingApi:  # then errors of the JVM are not translated
     JvmError = type("JvmError", (Exception,), {})

@@ -89,18 +89,6 @@ CHECKPOINT_LOG = PrivateApi(
     "Such a replay is refused; run the pipeline with another work folder instead.",
 )
 
-REGISTRY = (
-    JVM_FILE_LOCK,
-    HADOOP_FILESYSTEM,
-    FILE_INDEX,
-    MICRO_BATCH_PLAN,
-    STREAM_LOGGER,
-    WORKER_DAEMON,
-    WORKER_INTERPRETER,
-    SUBMITTED_SETTINGS,
-    PY4J_ERRORS,
-    CHECKPOINT_LOG,
-)
 
 hidden: set[str] = set()
 """Names of entries to treat as missing; tests add them."""

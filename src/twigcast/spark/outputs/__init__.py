@@ -12,12 +12,8 @@ from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.spark.outputs.dead_letters import open_letters, read_letters, settled_path, write_letters
-    from twigcast.spark.outputs.link_metrics import HopMetrics, read_hops, write_hops
-    from twigcast.spark.outputs.mapping_metrics import (
-        MappingMetrics,
-        read_mapping_metrics,
-        write_mapping_metrics,
-    )
+    from twigcast.spark.outputs.link_metrics import HopMetrics, write_hops
+    from twigcast.spark.outputs.mapping_metrics import MappingMetrics, write_mapping_metrics
     from twigcast.spark.outputs.metrics import BatchMetrics, read_metrics, write_metrics
     from twigcast.spark.outputs.sinks import write_deliveries
 
@@ -26,9 +22,7 @@ __all__ = [
     "HopMetrics",
     "MappingMetrics",
     "open_letters",
-    "read_hops",
     "read_letters",
-    "read_mapping_metrics",
     "read_metrics",
     "settled_path",
     "write_deliveries",
@@ -47,12 +41,8 @@ __getattr__ = lazy_names(
             "settled_path",
             "write_letters",
         ],
-        "twigcast.spark.outputs.link_metrics": ["HopMetrics", "read_hops", "write_hops"],
-        "twigcast.spark.outputs.mapping_metrics": [
-            "MappingMetrics",
-            "read_mapping_metrics",
-            "write_mapping_metrics",
-        ],
+        "twigcast.spark.outputs.link_metrics": ["HopMetrics", "write_hops"],
+        "twigcast.spark.outputs.mapping_metrics": ["MappingMetrics", "write_mapping_metrics"],
         "twigcast.spark.outputs.metrics": ["BatchMetrics", "read_metrics", "write_metrics"],
         "twigcast.spark.outputs.sinks": ["write_deliveries"],
     },

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.outputs.batch_folders import write_small_batch
@@ -85,8 +85,3 @@ def border_metrics(measured: Mapping[str, Any], target: str) -> HopMetrics:
 def write_hops(spark: SparkSession, hops: Sequence[HopMetrics], path: str, batch: int) -> None:
     """Write the link metrics of a batch, replacing those of an earlier attempt."""
     write_small_batch(spark, pa.Table.from_pylist([asdict(each) for each in hops], _SCHEMA), path, batch)
-
-
-def read_hops(spark: SparkSession, path: str) -> DataFrame:
-    """The link metrics of all batches: the columns of ``HopMetrics``, and ``batch``."""
-    return spark.read.parquet(path).select("batch", *(field.name for field in fields(HopMetrics)))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.outputs.batch_folders import write_small_batch
@@ -34,11 +34,6 @@ class MappingMetrics:
     def name(self) -> str:
         """The name of the mapping, without version and hash; empty if there is none."""
         return (self.mapping or "").partition("@")[0]
-
-    @property
-    def stranger_share(self) -> float:
-        """The share of the documents that contain strangers."""
-        return self.documents_with_strangers / self.documents if self.documents else 0.0
 
 
 _FIGURES = [each.name for each in fields(MappingMetrics) if each.name != "mapping"]
@@ -81,8 +76,3 @@ def write_mapping_metrics(
     """Write the mapping metrics of a batch, replacing those of an earlier attempt."""
     table = pa.Table.from_pylist([asdict(row) | {"mapping_set": mapping_set} for row in rows], _SCHEMA)
     write_small_batch(spark, table, path, batch)
-
-
-def read_mapping_metrics(spark: SparkSession, path: str) -> DataFrame:
-    """The mapping metrics of all batches: ``batch``, ``mapping_set``, the fields of ``MappingMetrics``."""
-    return spark.read.parquet(path).select("batch", *_SCHEMA.names)

@@ -16,11 +16,6 @@ import pyarrow as pa
 from twigcast.spark.columns import DIGEST
 
 
-def delivery_id(doc_id: str, body: bytes, subscriber: str, subscription: str, part: int | None) -> str:
-    """The id of a delivery: a hash of document id, content, subscriber, subscription and part."""
-    return identify(document_key(doc_id, body), subscriber_key(subscriber, subscription), part)
-
-
 def document_key(doc_id: str, body: bytes | None, digest: bytes | None = None) -> Any:
     """What the ids of all deliveries of a document begin with, as an unfinished hash.
 

@@ -14,7 +14,8 @@ from tests.analysis.subscriptions import small_document, twig_pattern
 from tests.routing.piggyback.running_example import DOCUMENT, PREFIXES, ROWS, TOLD, binding
 from twigcast.analysis import covers
 from twigcast.document import Document, Element, Shape, Structure, descendants, elements, read
-from twigcast.pattern import Axis, Exists, Path, Pattern, Predicate, Step, holds, matches, parse
+from twigcast.pattern import Axis, Exists, Path, Pattern, Predicate, Step, matches, parse
+from twigcast.pattern.evaluating import Evaluation
 from twigcast.routing.piggyback.questions import Binding, bound, embeddings, wildcards
 
 EXAMPLE = Structure.of(DOCUMENT)
@@ -189,7 +190,7 @@ def embedded(path: Path, node: Document | Element, first: int) -> Iterator[Bindi
 
 def embedded_steps(path: Path, node: Document | Element, first: int) -> Iterator[Binding]:
     if not path.steps:
-        if path.tail is None or holds(Exists((Path((), path.tail),)), node):
+        if path.tail is None or Evaluation().holds(Exists((Path((), path.tail),)), node):
             yield ()
         return
     step, rest = path.steps[0], Path(path.steps[1:], path.tail)
@@ -217,7 +218,7 @@ def embedded_predicates(
         return
     predicate, *others = predicates
     path = branch(predicate)
-    without: list[Binding] = [()] if path is None and holds(predicate, node) else []
+    without: list[Binding] = [()] if path is None and Evaluation().holds(predicate, node) else []
     for each in without if path is None else embedded(path, node, first):
         for after in embedded_predicates(tuple(others), node, first + size_of_predicate(predicate)):
             yield each + after
