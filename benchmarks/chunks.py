@@ -1,6 +1,6 @@
 """Measures chunks on Spark: one large document that workers cut and run, against a pool of processes.
 
-    pool     run(file, scheme, cores=2)                                two processes
+    pool     run_queries(file, scheme, cores=2)                                two processes
     Spark    tc.answers(tc.chunks(spark, file, scheme))                local[2], in a session of twigcast
 
 Both cut the same pieces into the same parts and run the same queries with lxml.  They take turns, and the
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document, auction_scheme
 from benchmarks.results import Bar, Benchmark, Outcome, Progress
 from benchmarks.sparking import CORES, on_spark, require_spark
-from twigcast.chunking import Answer, Scheme, run
+from twigcast.chunking import Answer, Scheme, run_queries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,7 +82,7 @@ def chunks(progress: Progress, size: Size = OFFICIAL) -> Outcome:
 def measure(spark: SparkSession, progress: Progress, file: Path, copies: int, size: Size) -> Outcome:
     """Take turns, the first of which only warms Spark up."""
     scheme = auction_scheme(QUERIES)
-    published = summed(run(auction_document(1), scheme))
+    published = summed(run_queries(auction_document(1), scheme))
     expected = {query: copies * count for query, (count, _, _) in published.items()}
     seconds: dict[str, list[float]] = {"pool": [], "spark": []}
     wrong: list[str] = []
@@ -112,7 +112,7 @@ def measure(spark: SparkSession, progress: Progress, file: Path, copies: int, si
 
 def in_pool(file: Path, scheme: Scheme, size: Size) -> Found:
     """The answers of two processes."""
-    answers = run(file, scheme, cores=CORES, part_bytes=size.part_bytes, piece_bytes=size.piece_bytes)
+    answers = run_queries(file, scheme, cores=CORES, part_bytes=size.part_bytes, piece_bytes=size.piece_bytes)
     found = summed(answers)
     if answers.error is not None or answers.failures:
         raise RuntimeError(f"{file} was not read to its end, or a query failed: {answers.failures}")

@@ -27,7 +27,7 @@ from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_documen
 from benchmarks.processes import apart, peak_anonymous_bytes
 from benchmarks.results import Bar, Benchmark, Outcome, Progress
 from benchmarks.workloads import data, subscriptions
-from twigcast.chunking import ChunkQuery, Scheme, plan, profile, run
+from twigcast.chunking import ChunkQuery, Scheme, plan, profile, run_queries
 from twigcast.document import PIECE_BYTES, DocumentLimits, Projector, cut_points
 from twigcast.document.projection.projector import BLOCK
 from twigcast.schema import read_dtd
@@ -207,7 +207,7 @@ def measure_huge(
         progress(f"chunks: {WORKERS} processes on {size / 1e6:,.0f} MB")
         peak, seconds, counts = apart(huge_run, file, piece_bytes)
         size = file.stat().st_size
-    once = Counter(answer.query for answer in run(auction_document(1), auction_scheme()))
+    once = Counter(answer.query for answer in run_queries(auction_document(1), auction_scheme()))
     wrong = [
         f"query {query}: {counts[query]:,} answers, not {copies:,} times {count:,}"
         for query, count in once.items()
@@ -226,7 +226,7 @@ def huge_run(file: Path, piece_bytes: int) -> tuple[int, float, Counter[object]]
     """The peak of a process, the seconds, and the number of answers of each query."""
 
     def counted() -> Counter[object]:
-        answers = run(file, auction_scheme(), cores=WORKERS, piece_bytes=piece_bytes)
+        answers = run_queries(file, auction_scheme(), cores=WORKERS, piece_bytes=piece_bytes)
         counts = Counter[object](answer.query for answer in answers)
         if answers.error is not None:
             raise answers.error

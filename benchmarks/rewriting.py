@@ -31,16 +31,15 @@ from twigcast.rewriting import (
     Downgrade,
     Exchange,
     Insert,
-    InsertAll,
     Mapping,
     Operator,
-    QName,
     Rename,
     SchemaTree,
     ToElement,
-    UpgradeAll,
     to_xslt,
 )
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 from twigcast.schema import ElementGraph, read_dtd
 from twigcast.workload import generate_subscriptions, presets
 

@@ -38,7 +38,7 @@ BLOCK = re.compile(r"^```(?:py|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 IMPORTED = re.compile(r"from (twigcast[\w.]*) import (?:\(([^)]*)\)|([^\n]*))")
-COMPILED_IMPORT = re.compile(r"^ *from (twigcast[\w.]*) import \(?([\w, \n]*)", re.MULTILINE)
+COMPILED_IMPORT = re.compile(r"^ *from (twigcast[\w.]*) import (?:\(([\w,\s]*)\)|([\w, ]*))", re.MULTILINE)
 PLAIN = {
     *("cache", "cached_property", "classmethod", "contextmanager", "dataclass", "lru_cache", "overload"),
     *("property", "runtime_checkable", "setter", "staticmethod", "total_ordering", "final"),
@@ -148,13 +148,7 @@ def entry_points() -> frozenset[Key]:
     found = {("twigcast.__main__", None), *named_in_docs()}
     named = [script.split(":") for script in project["scripts"].values()]
     named += [["twigcast", name] for name in page_names("twigcast")]
-    named += [
-        [page, name.strip()]
-        for path in compiled_sources()
-        for page, names in COMPILED_IMPORT.findall(path.read_text(encoding="utf-8"))
-        for name in names.split(",")
-        if page in modules()
-    ]
+    named += [[page, name] for _, page, name in compiled_imports() if page in modules()]
     found |= {key for page, name in named if (key := resolved(page, name)) is not None}
     return frozenset(found)
 
@@ -162,6 +156,25 @@ def entry_points() -> frozenset[Key]:
 def compiled_sources() -> list[Path]:
     """The Cython files of the package."""
     return sorted([*SOURCE.rglob("*.pyx"), *SOURCE.rglob("*.pxi")])
+
+
+def compiled_imports() -> Iterator[tuple[str, str, str]]:
+    """For each import of ours in a Cython file: the room of the file, the page and the name."""
+    for path in compiled_sources():
+        for page, *names in COMPILED_IMPORT.findall(path.read_text(encoding="utf-8")):
+            for name in "".join(names).split(","):
+                yield path.relative_to(SOURCE).parts[0], page, name.strip()
+
+
+def page_users() -> set[tuple[str, str]]:
+    """The pages with those of their names that another room imports."""
+    users = {
+        (page, name)
+        for module, found in modules().items()
+        for page, name in found.imports.values()
+        if module.split(".")[1:2] != page.split(".")[1:2]
+    }
+    return users | {(page, name) for room, page, name in compiled_imports() if page != f"twigcast.{room}"}
 
 
 def unreached() -> set[str]:

@@ -3,7 +3,7 @@
     whole      lxml parses the document and evaluates the queries
     cutting    chunk(document, scheme, folder); the parts are files
     worker     lxml parses part after part and evaluates the queries of its chunk
-    run        run(document, scheme): both in one process, answers with byte ranges as they are found
+    run        run_queries(document, scheme): both in one process, answers with byte ranges as they are found
     command    twigcast chunk --into, of which only the memory is of interest
     ten        the projector alone on a stream of ten times the size, which is never written
 
@@ -39,7 +39,7 @@ from benchmarks.auctions import (
 from benchmarks.processes import anonymous_bytes, apart, peak_bytes
 from benchmarks.workloads import data
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
-from twigcast.chunking import chunk, run
+from twigcast.chunking import chunk, run_queries
 from twigcast.document import PART_BYTES, DocumentLimits, Projector
 from twigcast.filtering import Index
 
@@ -204,7 +204,7 @@ def running(path: Path, part_bytes: int) -> Used:
     """Cut and evaluate in one pass; the time of the first answer is noted."""
     counts, first = [0] * len(FULL_XPATH), 0.0
     start, cpu = time.perf_counter(), time.process_time()
-    made = run(lambda: blocks(path), auction_scheme(), part_bytes=part_bytes)
+    made = run_queries(lambda: blocks(path), auction_scheme(), part_bytes=part_bytes)
     for answer in made:
         first = first or time.perf_counter() - start
         counts[int(str(answer.query))] += 1

@@ -24,7 +24,8 @@ from lxml import etree
 from experiments.chunking.scenarios import Scenario
 from experiments.engines.chunking.printed_prefixes import printed_prefixes
 from experiments.findings import Table
-from twigcast.chunking import ChunkFiles, ChunkQuery, Scheme, choose, chunk, plan, run
+from twigcast.chunking import ChunkQuery, Scheme, choose, chunk, plan, run_queries
+from twigcast.chunking.folder import ChunkFiles
 from twigcast.document import PART_BYTES, element_ranges
 from twigcast.filtering import Index
 
@@ -136,7 +137,7 @@ class Trials:
         some = _some(texts)
         scheme = planned(scenario, some, chunks, algorithm)
         found: dict[Any, list[int]] = {number: [] for number in range(len(some))}
-        cut = run(scenario.body, scheme, part_bytes=part_bytes)
+        cut = run_queries(scenario.body, scheme, part_bytes=part_bytes)
         for answer in cut:
             found[answer.query].append(answer.start)
         self.wrong += [f"{scenario.name}: {error}" for error in cut.failures.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.findings import Bar, Experiment, Findings, Watch
 from experiments.fragments.documents import MADE, dblp, xmark
 from experiments.fragments.trials import Method, Trials, by_query, chart
-from twigcast.fragmenting import PolicyName
+from twigcast.fragmenting.scheduling.policies import PolicyName
 
 POLICIES: tuple[PolicyName, ...] = ("R", "T", "M", "S", "C")
 

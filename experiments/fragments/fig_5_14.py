@@ -15,7 +15,8 @@ from statistics import fmean
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch
 from experiments.fragments.documents import MADE, Feed, xmark
 from experiments.fragments.trials import NF, Method, Trials
-from twigcast.fragmenting import Fragment, PolicyName
+from twigcast.fragmenting import Fragment
+from twigcast.fragmenting.scheduling.policies import PolicyName
 
 WINDOWS = (1, 5, 10, 20, inf)
 POLICIES: tuple[PolicyName, ...] = ("S", "C", "M")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from experiments.findings import Bar, Experiment, Findings, Watch
 from experiments.fragments.documents import MADE, dblp, xmark
 from experiments.fragments.trials import Method, Trials, by_query, chart
-from twigcast.fragmenting import HeaderKind, PolicyName
+from twigcast.fragmenting import HeaderKind
+from twigcast.fragmenting.scheduling.policies import PolicyName
 
 KINDS: dict[str, HeaderKind] = {"E": "edge", "P": "prefix", "PL": "prefix+level"}
 POLICIES: tuple[PolicyName, ...] = ("T", "R")

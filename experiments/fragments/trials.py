@@ -12,7 +12,8 @@ from experiments.engines.fragments import Eliminate, ThesisEngine, ThesisMatchin
 from experiments.findings import Cell, Chart, Table
 from experiments.fragments.documents import Feed
 from twigcast.filtering import Index
-from twigcast.fragmenting import Fragment, PolicyName
+from twigcast.fragmenting import Fragment
+from twigcast.fragmenting.scheduling.policies import PolicyName
 from twigcast.pattern import parse
 
 ROUNDS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from twigcast.routing import DocumentWork
-from twigcast.simulator import CostModel
+from twigcast.simulator.cost import CostModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,10 @@ from twigcast.workload import DocumentOptions, SubscriptionOptions, generate_doc
 from twigcast.workload.presets import NITF_LARGE, NITF_MEDIUM, NITF_SMALL, THESIS_4_2
 
 if TYPE_CHECKING:
-    from twigcast.simulator import CostModel, Load, Report, Simulation
+    from twigcast.simulator import Report
+    from twigcast.simulator.cost import CostModel
+    from twigcast.simulator.load import Load
+    from twigcast.simulator.simulation import Simulation
 
 PARTS = (0.25, 0.5, 0.75, 1.0)
 """The values of f."""
@@ -94,7 +97,7 @@ class Tree:
     def __init__(self, setting: Setting, watch: Watch) -> None:
         if find_spec("simpy") is None:
             raise ExtraError("simpy", extra="simulator")
-        from twigcast.simulator import balanced_tree
+        from twigcast.simulator.topologies import balanced_tree
 
         self.setting = setting
         self._graph = schema(setting.schema)
@@ -118,7 +121,8 @@ class Tree:
         annotation_bytes: int = Strategy().annotation_bytes,
     ) -> Report:
         """Simulate a piggyback strategy with a first match after a part of each document."""
-        from twigcast.simulator import LinkModel, Simulation
+        from twigcast.simulator.cost import LinkModel
+        from twigcast.simulator.simulation import Simulation
 
         strategy = Strategy(
             covering=False,
@@ -157,7 +161,7 @@ class Tree:
         return [len(router.told(router.neighbours[0])) for name, router in routers.items() if name != "b1"]
 
     def _load(self, part: float) -> Load:
-        from twigcast.simulator import Load
+        from twigcast.simulator.load import Load
 
         options = replace(self.setting.documents, seed=1, test_element=part)
         bodies = generate_documents(self._graph, self.setting.count + 1, options)
@@ -181,7 +185,7 @@ _KEPT: dict[Setting, Tree] = {}
 
 def model(name: str, scale: float) -> CostModel:
     """A cost model by name, in which rows weigh as much as they do at full scale."""
-    from twigcast.simulator import COST_MODELS
+    from twigcast.simulator.cost import COST_MODELS
 
     return replace(COST_MODELS[name], row=COST_MODELS[name].row / scale)
 

@@ -26,7 +26,8 @@ from twigcast.workload import DocumentOptions, generate_documents, generate_subs
 from twigcast.workload.presets import THESIS_4_2
 
 if TYPE_CHECKING:
-    from twigcast.simulator import Report, Simulation
+    from twigcast.simulator import Report
+    from twigcast.simulator.simulation import Simulation
 
 HEADER_FIRST = "L+t, header first"
 STRATEGIES = ("plain", LONG, "L+t", "L+a", HEADER_FIRST)
@@ -142,7 +143,7 @@ class _Runs:
         bodies: Sequence[bytes],
         sample: Sequence[bytes],
     ) -> None:
-        from twigcast.simulator import Load
+        from twigcast.simulator.load import Load
 
         documents = [bodies[0], *bodies]  # the first is a warm-up
         self._network = network
@@ -156,7 +157,8 @@ class _Runs:
 
     def report(self, name: str, bandwidth: float) -> Report:
         """Simulate a strategy with measured routers."""
-        from twigcast.simulator import LinkModel, Simulation
+        from twigcast.simulator.cost import LinkModel
+        from twigcast.simulator.simulation import Simulation
 
         piggyback = None if name == "plain" else name.partition(",")[0]
         simulation = Simulation(
@@ -202,7 +204,8 @@ def _generated(graph: ElementGraph, elements: int, count: int, seed: int) -> lis
 
 
 def _network(name: str) -> Network:
-    from twigcast.simulator import balanced_tree, line
+    from twigcast.simulator import line
+    from twigcast.simulator.topologies import balanced_tree
 
     return balanced_tree(2, 4) if name.startswith("tree") else line(int(name.rpartition(" ")[2]))
 

@@ -24,7 +24,8 @@ from twigcast.pattern import parse
 from twigcast.routing import FLOODING, MAPPING, Approach, Envelope, Network, NetworkMediation
 
 if TYPE_CHECKING:
-    from twigcast.simulator import CostModel, Report
+    from twigcast.simulator import Report
+    from twigcast.simulator.cost import CostModel
 
 MBPS = (10, 50, 100)
 SPEED = 50
@@ -148,7 +149,7 @@ def _rewriter(name: str, document: FeedDocument) -> ReverseRewriter:
 
 def _run(setting: Setting, feed: Sequence[FeedDocument], approach: Approach | None) -> Outcome:
     """Without an approach, only images travel."""
-    from twigcast.simulator import CostModel
+    from twigcast.simulator.cost import CostModel
 
     runs = [_simulated(setting, feed, approach, None) for _ in range(2)]  # the machine has other work, too
     transmission, free = _simulated(setting, feed, approach, CostModel(0.0, 0.0, 0.0))
@@ -163,7 +164,9 @@ def _simulated(
     setting: Setting, feed: Sequence[FeedDocument], approach: Approach | None, cost: CostModel | None
 ) -> tuple[float, Report]:
     """The mean delay in ms, and the report; all documents are sent once before any is measured."""
-    from twigcast.simulator import LinkModel, Load, Simulation
+    from twigcast.simulator.cost import LinkModel
+    from twigcast.simulator.load import Load
+    from twigcast.simulator.simulation import Simulation
 
     routers = setting.network.leaves if setting.at_leaves else setting.network.routers
     users = {f"user {router}": router for router in routers}

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from experiments.engines.mapping.dialects import PROPORTIONS, Dialect, make_dialects
 from experiments.findings import Bar, Cell, Chart, Experiment, Findings, Table, Watch, scaled
 from experiments.rewriting.publishers import catalogues, invoices
-from twigcast.rewriting import InsertAll, InsertEach, Mapping, SchemaTree, UpgradeAll, derive
+from twigcast.rewriting import InsertEach, Mapping, SchemaTree, derive
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 
 DIALECTS = 40
 KINDS = (*PROPORTIONS, "Hide")

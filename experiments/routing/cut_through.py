@@ -21,7 +21,9 @@ from twigcast.filtering import Index
 from twigcast.pattern import parse
 from twigcast.routing import FLOODING, Envelope
 from twigcast.schema import read_dtd
-from twigcast.simulator import FragmentOptions, Load, Report, line, simulate
+from twigcast.simulator import Report, line, simulate
+from twigcast.simulator.fragment_traffic import FragmentOptions
+from twigcast.simulator.load import Load
 from twigcast.workload import SubscriptionOptions, generate_subscriptions
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def run(scale: float, watch: Watch) -> Findings:
     """Simulate each subscription by itself, with each way to send the document."""
     if find_spec("simpy") is None:
         raise ExtraError("simpy", extra="simulator")
-    from twigcast.simulator import CostModel
+    from twigcast.simulator.cost import CostModel
 
     body = xmark(0.1 * scale).body
     chosen = matching(body, scaled(SUBSCRIPTIONS, scale))

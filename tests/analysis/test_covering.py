@@ -17,7 +17,7 @@ from tests.analysis.subscriptions import (
     twig_patterns,
 )
 from twigcast.analysis.covering import covers, known, summary, summary_covers
-from twigcast.analysis.generalization import common_pattern, shortened
+from twigcast.analysis.generalization import common_pattern, shorter_patterns
 from twigcast.analysis.merge_rules import MergeRules
 from twigcast.document import Document, read
 from twigcast.pattern import Pattern, matches, parse
@@ -46,7 +46,7 @@ def test_no_document_refutes_covering_of_general_expressions(seed: int) -> None:
     assert all(covers(pattern, parse(str(pattern))) for pattern in patterns)
     parts = list(product(patterns[:4], patterns[:4]))
     mergers = [(common_pattern(p, q), p, q) for p, q in parts]
-    shorter = [(each, p) for p in patterns for each in shortened(p)]
+    shorter = [(each, p) for p in patterns for each in shorter_patterns(p)]
     rules = MergeRules()
     above = [(rules.pattern(key), p) for p in patterns for key in rules.above(rules.key(p))]
     for document in [small_document(random) for _ in range(5)]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.subscriptions import NAMESPACES, small_document, twig_pattern
 from twigcast.analysis.covering import covers
-from twigcast.analysis.generalization import common_pattern, shortened
+from twigcast.analysis.generalization import common_pattern, shorter_patterns
 from twigcast.analysis.twig import step_count
 from twigcast.pattern import matches, parse
 
@@ -34,7 +34,7 @@ def test_what_is_common_covers_both(seed: int) -> None:
 def test_a_shorter_pattern_covers_the_longer(seed: int) -> None:
     """Each result has fewer steps, and lacks one branch or one condition."""
     pattern = twig_pattern(Random(seed))
-    for shorter in shortened(pattern):
+    for shorter in shorter_patterns(pattern):
         assert covers(shorter, pattern)
         if len(pattern.alternatives) == 1:
             assert step_count(shorter) < step_count(pattern)
@@ -66,7 +66,7 @@ def test_common_patterns(p: str, q: str, common: str) -> None:
 
 def test_shorter_patterns() -> None:
     """Any leaf except the last element can be dropped, and any condition with steps."""
-    assert {str(each) for each in shortened(parse("/a[b]/c/d"))} == {"/a/c/d", "/a[b]/c"}
-    assert {str(each) for each in shortened(parse("/a[not(b)][@k]"))} == {"/a[@k]"}
-    assert list(shortened(parse("/a"))) == []
-    assert list(shortened(parse("/a/b | /a/c"))) == [parse("/a/*")]
+    assert {str(each) for each in shorter_patterns(parse("/a[b]/c/d"))} == {"/a/c/d", "/a[b]/c"}
+    assert {str(each) for each in shorter_patterns(parse("/a[not(b)][@k]"))} == {"/a[@k]"}
+    assert list(shorter_patterns(parse("/a"))) == []
+    assert list(shorter_patterns(parse("/a/b | /a/c"))) == [parse("/a/*")]

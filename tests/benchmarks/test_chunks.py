@@ -10,7 +10,7 @@ import pytest
 from benchmarks import chunks
 from benchmarks.auctions import auction_document
 from benchmarks.chunks import Size, auction_scheme, measure, summed
-from twigcast.chunking import run
+from twigcast.chunking import run_queries
 
 TINY = Size(piece_bytes=200_000, part_bytes=100_000, rounds=1)
 
@@ -30,7 +30,7 @@ def test_other_answers_are_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """One answer less on Spark, or another number of copies, is noticed."""
     file = tmp_path / "auctions.xml"
     file.write_bytes(auction_document(1))
-    found = summed(run(file, auction_scheme()))
+    found = summed(run_queries(file, auction_scheme()))
     less = {query: (count - (query == "3"), *rest) for query, (count, *rest) in found.items()}
     monkeypatch.setattr(chunks, "on_workers", lambda *_: less)
     monkeypatch.setattr(chunks, "in_pool", lambda *_: found)

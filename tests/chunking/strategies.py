@@ -13,7 +13,7 @@ from twigcast.chunking.outline import Names, Outline
 from twigcast.chunking.planning import assemble, place_query, query_tree
 from twigcast.chunking.profile import profile
 from twigcast.chunking.query import ChunkQuery
-from twigcast.chunking.running import run
+from twigcast.chunking.running import run_queries
 from twigcast.chunking.scheme import Scheme
 from twigcast.document import Document, Element, descendants, elements, read, string_value
 from twigcast.errors import PatternError
@@ -191,7 +191,7 @@ def expected(query: ChunkQuery, read_document: Document) -> Counter[tuple[object
 def answered(body: bytes, scheme: Scheme, part_bytes: int) -> Counter[tuple[object, ...]]:
     """What a scheme finds: kinds and byte ranges; the content is that of the document, if it is asked for."""
     asked = {each.query.id for each in scheme.queries if each.query.answers == "content"}
-    cut = run(body, scheme, part_bytes=part_bytes)
+    cut = run_queries(body, scheme, part_bytes=part_bytes)
     found: Counter[tuple[object, ...]] = Counter()
     for answer in cut:
         content = body[answer.start : answer.end] if answer.query in asked else None

@@ -19,7 +19,7 @@ from tests.chunking.strategies import (
     queries_of,
     random_scheme,
 )
-from twigcast.chunking import ChunkQuery, in_order, plan, profile, run
+from twigcast.chunking import ChunkQuery, in_order, plan, profile, run_queries
 from twigcast.chunking import planning as planning_module
 from twigcast.chunking.answers import PartRunner
 from twigcast.chunking.outline import Outline
@@ -146,7 +146,7 @@ def test_trap(trap: str) -> None:
     found = answered(body, scheme, 1)
     assert found == expected(query, read(body))
     assert found
-    starts = [answer.start for answer in in_order(run(body, scheme, part_bytes=1), scheme)]
+    starts = [answer.start for answer in in_order(run_queries(body, scheme, part_bytes=1), scheme)]
     assert starts == sorted(starts)
 
 
@@ -166,10 +166,10 @@ def test_trap_13_what_the_schema_does_not_have_is_found_in_a_second_pass() -> No
     outline = Outline.of_profile(profile([b"<a><b><c/></b></a>"]))
     body = b"<a><b><c/></b><c/></a>"
     scheme = assemble([place_query(ChunkQuery("q", "//c"), outline)], [], outline)
-    cut = run(body, scheme)
+    cut = run_queries(body, scheme)
     assert sorted(answer.start for answer in cut) == [6, 14]
     assert cut.foreign == [(("", "a"), ("", "c"))]
-    stream = run(iter([body]), scheme)
+    stream = run_queries(iter([body]), scheme)
     assert [answer.start for answer in stream] == [6]
     assert stream.unsettled == ["q"]
 
@@ -192,7 +192,7 @@ def test_trap_18_a_prefix_with_one_instance_is_divided_below_it() -> None:
     assert ["/".join(local for _, local in path) for path in chunk.records] == [
         *("site/regions/africa/item", "site/regions/asia/item"),
     ]
-    cut = run(body, scheme, part_bytes=1)
+    cut = run_queries(body, scheme, part_bytes=1)
     assert len(list(cut)) == cut.parts == 4
 
 
@@ -232,7 +232,7 @@ def test_a_query_for_ranges_keeps_tags_only() -> None:
     scheme = plan([query], profile=profile([body]), chunks=1)
     (part,) = DocumentPass([body], scheme, 1 << 20, 1 << 20, DocumentLimits())
     assert part.body == b"<a><b><n>1</n></b><b><n>2</n></b></a>"
-    (answer,) = run(body, scheme)
+    (answer,) = run_queries(body, scheme)
     assert (body[answer.start : answer.end], answer.content) == (b"<b><n>2</n><c>long</c></b>", None)
 
 
@@ -246,7 +246,7 @@ def test_first_answers_come_before_the_end_of_the_document() -> None:
         yield b"<b>2</b>"
         raise AssertionError("the second answer was not taken")
 
-    answers = iter(run(blocks(), scheme, part_bytes=1))
+    answers = iter(run_queries(blocks(), scheme, part_bytes=1))
     assert next(answers).content == b"<b>1</b>"
     assert next(answers).content == b"<b>2</b>"
 
@@ -256,7 +256,7 @@ def test_answers_before_an_error_stand() -> None:
     body = b"<a><b>1</b><b>2</b><c/><b>"
     sample = profile([b"<a><b/><b/><c/></a>"])
     queries = [ChunkQuery("parts", "/a/b"), ChunkQuery("one", "/a/b[2]")]
-    cut = run(body, plan(queries, profile=sample), part_bytes=1)
+    cut = run_queries(body, plan(queries, profile=sample), part_bytes=1)
     found = [(answer.query, answer.content, answer.is_partial) for answer in cut]
     assert found == [("parts", b"<b>1</b>", False), ("parts", b"<b>2</b>", False), ("one", b"<b>2</b>", True)]
     assert cut.error is not None
@@ -267,7 +267,7 @@ def test_a_chunk_that_is_too_wide_is_refused_with_its_queries() -> None:
     """The others have their answers."""
     body = b"<a>" + b"<b>1</b>" * 50 + b"</a>"
     queries = [ChunkQuery(1, "/a/b[1]"), ChunkQuery(2, "/a/b[. > 1]")]
-    cut = run(body, plan(queries, profile=profile([body])), most_bytes=99)
+    cut = run_queries(body, plan(queries, profile=profile([body])), most_bytes=99)
     assert list(cut) == []
     assert [(query, error.code) for query, error in cut.failures.items()] == [(1, "too-wide")]
 

@@ -12,7 +12,7 @@ from lxml import etree
 
 from tests.chunking.strategies import any_document, any_scheme, outline_of, plain_document, query_text
 from tests.pattern.strategies import NAMESPACES
-from twigcast.chunking import ChunkQuery, plan, profile, run
+from twigcast.chunking import ChunkQuery, plan, profile, run_queries
 from twigcast.chunking.reach.full_xpath import reach_of
 from twigcast.document import descendants, read
 from twigcast.errors import ChunkingError
@@ -63,7 +63,7 @@ def test_what_is_no_xpath_is_refused_alone() -> None:
         profile=profile([PEOPLE]),
     )
     assert [(id, error.code) for id, error in scheme.refused] == [("bad", "query")]
-    assert len(list(run(PEOPLE, scheme))) == 9
+    assert len(list(run_queries(PEOPLE, scheme))) == 9
 
 
 @pytest.mark.parametrize("text", ["/a/Q{u}b", "/a/*:b", "/a/b[. = 'x' or]"])
@@ -78,7 +78,7 @@ def test_trap_25_a_relative_path_begins_at_the_document() -> None:
     """To lxml ``a/b`` is no ``//a/b``, so it is not analysed as one."""
     body = b"<r><x><a><b/></a></x></r>"
     queries = [ChunkQuery("lxml", "a/b", engine="lxml"), ChunkQuery("select", "a/b")]
-    assert [each.query for each in run(body, plan(queries, profile=profile([body])))] == ["select"]
+    assert [each.query for each in run_queries(body, plan(queries, profile=profile([body])))] == ["select"]
 
 
 def test_trap_24_identifiers_cross_every_chunk() -> None:
@@ -86,7 +86,7 @@ def test_trap_24_identifiers_cross_every_chunk() -> None:
     body = b"<!DOCTYPE a [<!ATTLIST b i ID #IMPLIED>]><a><b i='x' m='y'/><b i='y' m='x'/></a>"
     scheme = plan([ChunkQuery("q", "id(/a/b[2]/@m)", engine="lxml")], profile=profile([body]))
     assert scheme.whole == [("q", "id, which is no absolute path")]
-    (answer,) = run(body, scheme, part_bytes=1)
+    (answer,) = run_queries(body, scheme, part_bytes=1)
     assert answer.content == b"<b i='x' m='y'/>"
 
 
@@ -102,7 +102,7 @@ def test_variables_and_functions_run_on_parts() -> None:
     ]
     scheme = plan(queries, profile=profile([PEOPLE]))
     assert [chunk.kind for chunk in scheme.chunks] == ["divided"]
-    answers = list(run(PEOPLE, scheme, part_bytes=100))
+    answers = list(run_queries(PEOPLE, scheme, part_bytes=100))
     assert sorted(answer.content for answer in answers if answer.query == "ages") == list(range(9))
     [seven] = [answer for answer in answers if answer.query == "seven"]
     assert PEOPLE[seven.start : seven.end] == seven.content == b"<age>7</age>"
@@ -112,7 +112,7 @@ def test_trap_22_values_are_not_joined() -> None:
     """``count`` over the document is an answer; of parts it is refused."""
     over_all = ChunkQuery("all", "count(//person)", engine="lxml")
     in_parts = ChunkQuery("parts", "count(/site/people/person)", engine="lxml", within="/site/people/person")
-    cut = run(PEOPLE, plan([over_all, in_parts], profile=profile([PEOPLE])), part_bytes=100)
+    cut = run_queries(PEOPLE, plan([over_all, in_parts], profile=profile([PEOPLE])), part_bytes=100)
     assert [(answer.query, answer.content) for answer in cut] == [("all", 9.0)]
     assert cut.failures["parts"].code == "not-nodes"
 
@@ -127,7 +127,7 @@ def test_a_function_that_fails_does_not_stop_the_others() -> None:
         ChunkQuery("bad", function=fails, within="/site/people/person"),
         ChunkQuery("good", "/site/people/person/age"),
     ]
-    cut = run(PEOPLE, plan(queries, profile=profile([PEOPLE])))
+    cut = run_queries(PEOPLE, plan(queries, profile=profile([PEOPLE])))
     assert len(list(cut)) == 9
     assert cut.failures["bad"].code == "query-failed"
 
@@ -181,7 +181,7 @@ def test_lxml_finds_the_same_nodes_as_on_the_whole_document(seed: int) -> None:
         queries = lxml_queries(random, body, 5)
         outline = outline_of(plain_document(random, 3) if number % 3 == 0 else body)
         scheme = any_scheme(random, queries, outline)
-        cut = run(body, scheme, part_bytes=random.choice([1, 60, 1 << 20]))
+        cut = run_queries(body, scheme, part_bytes=random.choice([1, 60, 1 << 20]))
         found = Counter((each.query, each.kind, each.start, each.end, each.content) for each in cut)
         assert not cut.failures
         expected = sum((by_lxml(query, body) for query in queries), Counter())
@@ -194,7 +194,7 @@ def test_elements_of_entities_are_not_counted_where_they_are_declared() -> None:
     """The axis ``preceding`` of libxml2 leads from the root into the declarations of entities."""
     body = b"<!DOCTYPE a [<!ENTITY e '<x/>'>]><a><b/>&e;<c/></a>"
     query = ChunkQuery("q", "/a/c", engine="lxml")
-    (answer,) = run(body, plan([query], profile=profile([body])))
+    (answer,) = run_queries(body, plan([query], profile=profile([body])))
     assert answer.content == b"<c/>"
 
 
@@ -203,9 +203,9 @@ def test_a_query_may_turn_out_to_need_the_whole_document() -> None:
     query = ChunkQuery("q", "/b[@x = $one]/c", variables={"one": "1"})
     scheme = plan([query], profile=profile([b"<a><b><c/></b></a>"]))
     body = b"<b x='1'><c/></b>"
-    (answer,) = run(body, scheme)
+    (answer,) = run_queries(body, scheme)
     assert answer.content == b"<c/>"
-    stream = run(iter([body]), scheme)
+    stream = run_queries(iter([body]), scheme)
     assert list(stream) == []
     assert stream.unsettled == ["q"]
 
@@ -230,7 +230,7 @@ def test_a_query_that_names_its_needs_runs_on_one_document() -> None:
         yield from (rate * int(each.text) for each in tree.iter("b"))
 
     query = ChunkQuery("priced", function=priced, within="/a/b", needs=("/a/rate",))
-    found = list(run(body, plan([query], profile=profile([body])), part_bytes=1))
+    found = list(run_queries(body, plan([query], profile=profile([body])), part_bytes=1))
     assert [answer.content for answer in found] == [3, 6]
 
 
@@ -250,4 +250,4 @@ def test_the_author_of_an_expression_may_know_better_than_the_analysis(engine: A
     assert [chunk.kind for chunk in careful.chunks] == ["whole"]
     scheme = plan([ChunkQuery("q", text, engine=engine, within="/a/b")], profile=profile([body]))
     assert [chunk.kind for chunk in scheme.chunks] == ["divided"]
-    assert [each.content for each in run(body, scheme, part_bytes=1)] == [b"<d>1</d>"]
+    assert [each.content for each in run_queries(body, scheme, part_bytes=1)] == [b"<d>1</d>"]

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.chunking.strategies import plain_document, queries_of
-from twigcast.chunking import ChunkQuery, plan, profile, run
+from twigcast.chunking import ChunkQuery, plan, profile, run_queries
 from twigcast.chunking import answers as answers_module
 from twigcast.chunking.lxml_tree import is_read_alike, lxml_tree, selection
 from twigcast.document import read
@@ -17,7 +17,9 @@ from twigcast.pattern import parse
 def found(body: bytes, text: str, engine: str) -> list[tuple[object, ...]]:
     """The answers of one query in parts of one record each."""
     scheme = plan([ChunkQuery("q", text, engine=engine)], profile=profile([body]))
-    return [(each.kind, each.start, each.end, each.content) for each in run(body, scheme, part_bytes=1)]
+    return [
+        (each.kind, each.start, each.end, each.content) for each in run_queries(body, scheme, part_bytes=1)
+    ]
 
 
 BODY = b"""<d><r k='1' id = "a>b"><n>5</n></r><r id='c' k='2'><n>7</n><n/></r><r k='id=3'/></d>"""

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.chunking.strategies import any_document, outline_of, plain_document, queries_of, random_scheme
-from twigcast.chunking import ChunkQuery, parallel, plan, profile, run
+from twigcast.chunking import ChunkQuery, parallel, plan, profile, run_queries
 from twigcast.chunking.scheme import Scheme
 from twigcast.document import read
 from twigcast.errors import ChunkingError
@@ -50,7 +50,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 def both(path: Path, scheme: Scheme, part_bytes: int, piece_bytes: int) -> Iterator[tuple[Any, ...]]:
     """What is found in a single pass, and in pieces."""
     for options in ({}, {"cores": 2, "piece_bytes": piece_bytes}):
-        cut = run(path, scheme, part_bytes=part_bytes, **options)  # type: ignore[arg-type]
+        cut = run_queries(path, scheme, part_bytes=part_bytes, **options)  # type: ignore[arg-type]
         found = Counter(
             (each.query, each.kind, each.start, each.end, each.content, each.chunk, each.is_partial)
             for each in cut
@@ -101,7 +101,7 @@ def test_processes_have_the_same_answers_in_the_same_order(tmp_path: Path) -> No
     scheme = plan(queries(), profile=profile([DOCUMENT]))
     found = []
     for options in ({}, {"cores": 2, "piece_bytes": 1000}):
-        cut = run(path, scheme, part_bytes=300, **options)  # type: ignore[arg-type]
+        cut = run_queries(path, scheme, part_bytes=300, **options)  # type: ignore[arg-type]
         answers = list(cut)
         found.append({})
         for each in answers:
@@ -138,7 +138,7 @@ def test_a_chunk_that_is_too_wide_is_refused_with_its_size(tmp_path: Path) -> No
     path = tmp_path / "d.xml"
     path.write_bytes(DOCUMENT)
     scheme = plan(queries()[:3], profile=profile([DOCUMENT]))
-    cut = run(path, scheme, most_bytes=100, cores=2, piece_bytes=1000)
+    cut = run_queries(path, scheme, most_bytes=100, cores=2, piece_bytes=1000)
     assert {each.query for each in cut} == {"local"}
     assert {query: error.code for query, error in cut.failures.items()} == {
         "wide": "too-wide",
@@ -154,5 +154,5 @@ def test_a_function_that_has_no_name_cannot_be_sent(tmp_path: Path) -> None:
     query = ChunkQuery("rows", function=lambda tree: [1], within="/d/f/s")
     scheme = plan([query], profile=profile([DOCUMENT]))
     with pytest.raises(ChunkingError, match="cannot be sent") as caught:
-        list(run(path, scheme, cores=2, piece_bytes=1000))
+        list(run_queries(path, scheme, cores=2, piece_bytes=1000))
     assert caught.value.code == "query"

@@ -7,8 +7,9 @@ from random import Random
 import pytest
 
 from experiments.engines.chunking.printed_prefixes import printed_prefixes
-from twigcast.chunking import ChunkQuery, QueryTree, choose, plan, profile
+from twigcast.chunking import ChunkQuery, choose, plan, profile
 from twigcast.chunking.outline import Names
+from twigcast.chunking.query_tree import QueryTree
 from twigcast.errors import ChunkingError
 from twigcast.schema import read_dtd
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.document.projection.documents import generated
-from twigcast.chunking import PathFigures, Profile, profile
+from twigcast.chunking import Profile, profile
+from twigcast.chunking.profile import PathFigures
 from twigcast.document import DocumentLimits, LabelPath
 from twigcast.errors import DocumentError
 

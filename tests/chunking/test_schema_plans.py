@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from tests.chunking.strategies import any_scheme, expected, queries_of
-from twigcast.chunking import ChunkQuery, Outline, Pair, draw, plan, run
+from twigcast.chunking import ChunkQuery, Pair, draw, plan, run_queries
 from twigcast.chunking.answers import label_path
+from twigcast.chunking.outline import Outline
 from twigcast.chunking.scheme import Scheme, contains
 from twigcast.document import Document, Element, descendants, read
 from twigcast.pattern import select
@@ -91,7 +92,7 @@ def test_documents_that_keep_or_break_the_schema(seed: int, tmp_path: Path) -> N
         document = read(body)
         queries = queries_of(random, document, 5)
         scheme = any_scheme(random, queries, outline)
-        cut = run(body, scheme, part_bytes=random.choice([1, 60, 1 << 20]))
+        cut = run_queries(body, scheme, part_bytes=random.choice([1, 60, 1 << 20]))
         found = Counter((each.query, each.kind, each.start, each.end) for each in cut)
         assert found == sum((expected(query, document) for query in queries), Counter())
         foreign = {pair for pair in pairs_of(document) if not outline.has(*pair)}
@@ -112,4 +113,4 @@ def test_a_schema_with_prefixes_is_planned_and_drawn(tmp_path: Path) -> None:
     assert [chunk.name for chunk in scheme.chunks] == ["b", "c"]
     assert "└── c" in draw(scheme)
     body = b"<a><b/><q:c xmlns:q='u'/></a>"
-    assert sorted((each.query, each.start) for each in run(body, scheme)) == [(1, 3), (2, 7)]
+    assert sorted((each.query, each.start) for each in run_queries(body, scheme)) == [(1, 3), (2, 7)]

@@ -147,8 +147,8 @@ def test_pieces_on_cores_have_the_answers_of_the_single_pass(
     """In the same order for each query; --cores goes with --run only."""
     from twigcast.chunking import running
 
-    usual = running.run
-    monkeypatch.setattr("twigcast.chunking.run", lambda *a, **k: usual(*a, **k, piece_bytes=300))
+    usual = running.run_queries
+    monkeypatch.setattr("twigcast.chunking.run_queries", lambda *a, **k: usual(*a, **k, piece_bytes=300))
     command = arguments(files, "--sample", "--part-bytes", "200")
     single, pieces = run(*command, "--run"), run(*command, "--run", "--cores", "2")
     assert single.exit_code == pieces.exit_code == 0

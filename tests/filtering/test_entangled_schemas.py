@@ -7,7 +7,9 @@ import pytest
 from twigcast.document import read
 from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import InsertAll, Mapping, QName, Rename, SchemaTree, ToElement
+from twigcast.rewriting import Mapping, Rename, SchemaTree, ToElement
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll
 from twigcast.schema import (
     AttributeDeclaration,
     Child,

@@ -12,8 +12,9 @@ from tests.pattern.strategies import NAMESPACES, document, general
 from twigcast.document import descendants, read
 from twigcast.errors import PatternError
 from twigcast.filtering.necessary import necessary
-from twigcast.pattern import Expression, Test, parse, render_predicate
+from twigcast.pattern import Expression, Test, parse
 from twigcast.pattern.evaluating import Evaluation
+from twigcast.pattern.rendering import render_predicate
 
 
 @pytest.mark.parametrize(

@@ -25,16 +25,15 @@ from twigcast.rewriting import (
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     Mapping,
     Operator,
-    QName,
     Rename,
     SchemaTree,
     ToElement,
     Upgrade,
-    UpgradeAll,
 )
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 from twigcast.schema import read_dtd
 
 SETTINGS = settings(deadline=None, max_examples=60)

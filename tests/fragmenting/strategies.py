@@ -7,7 +7,8 @@ from random import Random
 
 from tests.pattern.strategies import NAMESPACES, document
 from twigcast.document import descendants, read
-from twigcast.fragmenting import HEADER_KINDS, CutRule, Cuts, Fragment, Spans, Subtrees, fragment
+from twigcast.fragmenting import CutRule, Cuts, Fragment, Spans, Subtrees, fragment
+from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.pattern import Pattern, parse
 
 

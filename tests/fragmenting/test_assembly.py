@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from twigcast.errors import FragmentError
-from twigcast.fragmenting import Fragment, Hole, Spans, Subtrees, assemble, fragment, holes_of, node_id
+from twigcast.fragmenting import Fragment, Spans, Subtrees, assemble, fragment
+from twigcast.fragmenting.assembly import holes_of
+from twigcast.fragmenting.fragments import Hole, node_id
 
 BODY = b"<a><b><c/></b><d/><e><f/></e></a>"
 

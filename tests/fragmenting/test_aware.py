@@ -13,7 +13,6 @@ from tests.pattern.strategies import NAMESPACES, document, pattern
 from tests.routing.overlay import any_document, subscription
 from twigcast import Index
 from twigcast.fragmenting import (
-    HEADER_KINDS,
     Aware,
     Cutter,
     Fragment,
@@ -24,6 +23,7 @@ from twigcast.fragmenting import (
     assemble,
     fragment,
 )
+from twigcast.fragmenting.fragments import HEADER_KINDS
 
 COLD = b"<c>" + b"<d>some text</d>" * 50 + b"</c>"
 HOT = b"<b><e/></b>" * 20

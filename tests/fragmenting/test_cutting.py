@@ -16,18 +16,18 @@ from tests.pattern.strategies import documents
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
 from twigcast.fragmenting import (
-    HEADER_KINDS,
     CutRule,
     Cuts,
     Cutter,
     Fragment,
     HeaderKind,
-    PathDictionary,
     Spans,
     Subtrees,
     assemble,
     fragment,
 )
+from twigcast.fragmenting.fragments import HEADER_KINDS
+from twigcast.fragmenting.headers import PathDictionary
 
 
 def label_paths(parts: list[Fragment]) -> list[frozenset[tuple[str, ...] | None]]:

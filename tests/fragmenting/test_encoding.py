@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.fragmenting.documents import all_cuts, hard_documents
 from twigcast.errors import FragmentError
 from twigcast.fragmenting import (
-    HEADER_KINDS,
     CutRule,
     HeaderKind,
     Manifest,
@@ -24,6 +23,7 @@ from twigcast.fragmenting import (
     encode_manifest,
     fragment,
 )
+from twigcast.fragmenting.fragments import HEADER_KINDS
 
 BODY = b'<?xml version="1.0" encoding="latin1"?><!DOCTYPE a><a xmlns:p="u"><p:b>x<c/></p:b><d/><e/></a>'
 

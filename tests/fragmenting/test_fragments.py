@@ -8,7 +8,6 @@ import re
 import pytest
 
 from twigcast.fragmenting import (
-    DOCUMENT_NODE,
     Cuts,
     Fragment,
     Spans,
@@ -16,9 +15,9 @@ from twigcast.fragmenting import (
     assemble,
     fragment,
     fragment_number,
-    node_id,
     number_in_fragment,
 )
+from twigcast.fragmenting.fragments import DOCUMENT_NODE, node_id
 
 # The document and the cuts behind Fig. 5.3 and 5.4; separators are the second e, m, s, the second c, u and n.
 THESIS = (

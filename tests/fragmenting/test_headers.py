@@ -6,7 +6,8 @@ import pytest
 
 from tests.oracles.reduced_headers import reduced
 from twigcast.errors import FragmentError
-from twigcast.fragmenting import Cuts, PathDictionary, Spans, Subtrees, fragment, opening_of
+from twigcast.fragmenting import Cuts, Spans, Subtrees, fragment, opening_of
+from twigcast.fragmenting.headers import PathDictionary
 
 BODY = (
     b'<r xmlns="u" xmlns:p="v"><p:a><b/></p:a>'

@@ -7,16 +7,8 @@ from hypothesis import given, settings
 
 from tests.fragmenting.documents import all_cuts, hard_documents
 from twigcast.errors import DocumentError
-from twigcast.fragmenting import (
-    CutRule,
-    assemble,
-    decode,
-    elements_at_holes,
-    encode,
-    fragment,
-    fragment_number,
-    outline,
-)
+from twigcast.fragmenting import CutRule, assemble, decode, encode, fragment, fragment_number, outline
+from twigcast.fragmenting.open_holes import elements_at_holes
 
 OUTLINE = b'<log xmlns:s="u"><s:site id="a"></s:site><s:site id="b"></s:site></log>'
 HOLES = [OUTLINE.index(b"</s:site>"), OUTLINE.rindex(b"</s:site>")]

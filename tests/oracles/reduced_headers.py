@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from twigcast.errors import FragmentError
-from twigcast.fragmenting import HEADER_KINDS, Fragment, HeaderKind
+from twigcast.fragmenting import Fragment, HeaderKind
+from twigcast.fragmenting.fragments import HEADER_KINDS
 
 
 def reduced(fragment: Fragment, kind: HeaderKind) -> Fragment:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from twigcast.document import Name
-from twigcast.fragmenting import Header, PathDictionary, Run, expanded_names
+from twigcast.fragmenting import Header
+from twigcast.fragmenting.fragments import Run
+from twigcast.fragmenting.headers import PathDictionary, expanded_names
 from twigcast.fragmenting.scheduling.queries import Query, QueryNode, TextUse
 from twigcast.fragmenting.scheduling.relevance import lists_elements, text_levels
 from twigcast.pattern import Axis

@@ -10,7 +10,8 @@ import pytest
 from tests.pattern.strategies import NAMESPACES, document, general_pattern, pattern
 from twigcast.document import Document, read
 from twigcast.errors import EvaluationError, PatternError
-from twigcast.pattern import PredicateExplanation, explain, matches, parse
+from twigcast.pattern import explain, matches, parse
+from twigcast.pattern.explaining.explanation import PredicateExplanation
 
 BODY = b"<nitf><body><p lang='de'>x<em/></p><p>y</p></body></nitf>"
 

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.pattern.strategies import NAMESPACES, Expression, pattern, patterns
 from twigcast.errors import PatternError
-from twigcast.pattern import Comparison, Path, parse, render, render_path, render_predicate
+from twigcast.pattern import Comparison, Path, parse, render, render_path
+from twigcast.pattern.rendering import render_predicate
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))

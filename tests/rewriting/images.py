@@ -10,7 +10,8 @@ import re
 from xml.sax.saxutils import escape, quoteattr
 
 from twigcast.document import Comment, Document, Element, Instruction, Text, read
-from twigcast.rewriting import Image, Mapping, Operator, QName, SchemaTree
+from twigcast.rewriting import Image, Mapping, Operator, SchemaTree
+from twigcast.rewriting.labels import QName
 from twigcast.schema import (
     AttributeDeclaration,
     Child,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
-from twigcast.rewriting import QName, SchemaNode, SchemaTree
+from twigcast.rewriting import SchemaTree
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.schema_tree import SchemaNode
 
 
 def random_tree(draw: random.Random, name: str, size: int) -> SchemaTree:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from twigcast.rewriting import Mapping, Operator, QName, SchemaTree
+from twigcast.rewriting import Mapping, Operator, SchemaTree
+from twigcast.rewriting.labels import QName
 from twigcast.schema import read_dtd
 
 

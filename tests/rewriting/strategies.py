@@ -23,19 +23,18 @@ from twigcast.rewriting import (
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     InsertEach,
     Mapping,
     Operator,
-    QName,
     Rename,
-    SchemaNode,
     SchemaTree,
     ToElement,
     Upgrade,
-    UpgradeAll,
     apply,
 )
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
+from twigcast.rewriting.schema_tree import SchemaNode
 from twigcast.schema import (
     AttributeDeclaration,
     Child,

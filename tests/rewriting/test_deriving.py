@@ -13,7 +13,8 @@ from tests.rewriting.random_matchings import ends_at_images, random_document, ra
 from twigcast.document import Attribute, Element, Node, read
 from twigcast.errors import MappingError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import Mapping, SchemaTree, apply_all, derive, shown_operator
+from twigcast.rewriting import Mapping, SchemaTree, derive, shown_operator
+from twigcast.rewriting.operators import apply_all
 from twigcast.schema import read_dtd
 
 

@@ -27,14 +27,14 @@ from twigcast.rewriting import (
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     Mapping,
     Operator,
-    QName,
     Rename,
     ToElement,
     Upgrade,
 )
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll
 
 
 def nodes(document: Document) -> list[Node]:

@@ -7,7 +7,8 @@ import pytest
 from tests.rewriting.test_deriving import tree
 from twigcast.analysis import overlaps
 from twigcast.pattern import parse
-from twigcast.rewriting import apply_all, derive, image_automaton
+from twigcast.rewriting import derive, image_automaton
+from twigcast.rewriting.operators import apply_all
 
 SOURCE = tree(
     "<!ELEMENT cmu (Course*)><!ELEMENT Course (Name?, Lecturer*, Tutor?, Part*)><!ELEMENT Part (Part*)>"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from twigcast.errors import MappingError
-from twigcast.rewriting import PathStep, QName, is_made, parent_key, parse_label, parse_path, shown_path
+from twigcast.rewriting import shown_path
+from twigcast.rewriting.labels import PathStep, QName, is_made, parent_key, parse_label, parse_path
 
 UBL = "urn:oasis:names/ubl"
 

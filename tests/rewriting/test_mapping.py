@@ -15,7 +15,9 @@ from tests.rewriting.images import name, shown, tree_of
 from tests.rewriting.strategies import Case, cases, random_case
 from twigcast.document import read
 from twigcast.errors import MappingError
-from twigcast.rewriting import Insert, Mapping, QName, Rename, SchemaTree, ToElement, Upgrade, UpgradeAll
+from twigcast.rewriting import Insert, Mapping, Rename, SchemaTree, ToElement, Upgrade
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import UpgradeAll
 from twigcast.schema import read_dtd
 
 CMU = Mapping(

@@ -16,19 +16,17 @@ from twigcast.rewriting import (
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     InsertEach,
     Mapping,
     Operator,
-    QName,
     Rename,
     SchemaTree,
     ToElement,
     Upgrade,
-    UpgradeAll,
     apply,
-    apply_all,
 )
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll, UpgradeAll, apply_all
 
 COURSE = "faculty(department(course*(@code, @room, title, time?, location?, instructor*(name), TAs*)))"
 IN = "faculty/department/course"

@@ -9,7 +9,9 @@ import pytest
 from tests.rewriting.images import name, tree_of
 from tests.rewriting.strategies import random_case
 from twigcast.document import Element, elements, read
-from twigcast.rewriting import NamedPlace, QName, SchemaNode, named_places
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.places import NamedPlace, named_places
+from twigcast.rewriting.schema_tree import SchemaNode
 
 
 def test_unnamed_places_are_told_apart_by_their_label_only() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.rewriting.images import name, tree_of
 from twigcast.errors import MappingError, SchemaError
-from twigcast.rewriting import QName, Rename, SchemaTree, Upgrade, apply
+from twigcast.rewriting import Rename, SchemaTree, Upgrade, apply
+from twigcast.rewriting.labels import QName
 from twigcast.schema import ElementDeclaration, element_graph, read_dtd
 
 

@@ -18,15 +18,14 @@ from twigcast.rewriting import (
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     InsertEach,
     Mapping,
-    QName,
     Rename,
     ToElement,
     Upgrade,
-    UpgradeAll,
 )
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 
 ARTICLE = "r(article*(title, author*))"
 EXCHANGE = Exchange("r/article", "r/article/author")

@@ -15,7 +15,8 @@ from tests.rewriting.strategies import Case, cases, random_case, random_pattern
 from twigcast.document import Document, read
 from twigcast.errors import MappingError, PatternError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import Exchange, Mapping, Operator, QName, Rename, ToElement, Upgrade, to_xslt
+from twigcast.rewriting import Exchange, Mapping, Operator, Rename, ToElement, Upgrade, to_xslt
+from twigcast.rewriting.labels import QName
 
 
 def run(mapping: Mapping, body: bytes, wrapper: str = "forest") -> bytes:

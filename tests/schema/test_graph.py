@@ -9,7 +9,6 @@ import pytest
 from twigcast.errors import SchemaError
 from twigcast.schema import (
     AttributeDeclaration,
-    Cardinality,
     Child,
     Choice,
     ContentKind,
@@ -19,6 +18,7 @@ from twigcast.schema import (
     Sequence,
     element_graph,
 )
+from twigcast.schema.graph import Cardinality
 
 
 def element(name: str, *parts: Child | Sequence | Choice) -> ElementDeclaration:

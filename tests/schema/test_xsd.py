@@ -16,8 +16,8 @@ from twigcast.schema import (
     ElementGraph,
     Presence,
     Sequence,
-    read_xsd,
 )
+from twigcast.schema.xsd import read_xsd
 
 pytest.importorskip("xmlschema")
 

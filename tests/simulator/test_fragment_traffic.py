@@ -9,16 +9,11 @@ import pytest
 
 from twigcast.pattern import parse
 from twigcast.routing import FLOODING, Envelope, Network, Strategy
-from twigcast.simulator import (
-    CostModel,
-    FragmentOptions,
-    LinkModel,
-    Load,
-    Report,
-    line,
-    random_tree,
-    simulate,
-)
+from twigcast.simulator import Report, line, simulate
+from twigcast.simulator.cost import CostModel, LinkModel
+from twigcast.simulator.fragment_traffic import FragmentOptions
+from twigcast.simulator.load import Load
+from twigcast.simulator.topologies import random_tree
 from twigcast.workload import (
     DocumentOptions,
     SubscriptionOptions,

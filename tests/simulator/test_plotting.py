@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from twigcast.routing import FLOODING
-from twigcast.simulator import Delay, Report
+from twigcast.simulator import Report
 from twigcast.simulator.plotting import plot
+from twigcast.simulator.report import Delay
 
 
 def test_a_picture_is_drawn_as_png_and_as_svg(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from twigcast.pattern import parse
 from twigcast.routing import Envelope, Publish, RequestAnnotations, Router, Strategy, Subscribe
-from twigcast.simulator import CostModel
+from twigcast.simulator.cost import CostModel
 from twigcast.simulator.processing import RouterProcess
 
 COST = CostModel(control=0.0, publication=100.0, row=0.0, read=0.0, write=0.0, earliest=0.5)

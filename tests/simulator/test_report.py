@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 
 from twigcast.routing import FLOODING
-from twigcast.simulator import Delay, NetworkWork, Report, WorkFigures
+from twigcast.simulator import Report
+from twigcast.simulator.report import Delay, NetworkWork, WorkFigures
 
 
 def report(**changed: int) -> Report:

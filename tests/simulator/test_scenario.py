@@ -8,7 +8,9 @@ import pytest
 
 from twigcast.errors import RoutingError
 from twigcast.routing import STRATEGIES
-from twigcast.simulator import PAPER, Report, Scenario, Simulation, line, named_scenario
+from twigcast.simulator import Report, Scenario, line, named_scenario
+from twigcast.simulator.cost import PAPER
+from twigcast.simulator.simulation import Simulation
 
 
 def test_the_networks_of_the_paper_are_there_by_name() -> None:

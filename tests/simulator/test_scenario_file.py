@@ -10,15 +10,10 @@ import pytest
 from experiments.engines.mapping.publishers import provide
 from twigcast.errors import RoutingError, SchemaError
 from twigcast.routing import STRATEGIES, Strategy
-from twigcast.simulator import (
-    EVEN,
-    PAPER,
-    SCENARIOS,
-    CostModel,
-    DialectOptions,
-    FragmentOptions,
-    load_scenario,
-)
+from twigcast.simulator import SCENARIOS, load_scenario
+from twigcast.simulator.cost import EVEN, PAPER, CostModel
+from twigcast.simulator.dialects import DialectOptions
+from twigcast.simulator.fragment_traffic import FragmentOptions
 
 DTD = "<!ELEMENT a (b|c)*><!ELEMENT b (c*)><!ELEMENT c (#PCDATA)>"
 

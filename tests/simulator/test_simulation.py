@@ -19,7 +19,10 @@ from twigcast.routing import (
     advertisement,
 )
 from twigcast.schema import read_dtd
-from twigcast.simulator import PAPER, CostModel, LinkModel, Load, Report, line, random_tree, simulate
+from twigcast.simulator import Report, line, simulate
+from twigcast.simulator.cost import PAPER, CostModel, LinkModel
+from twigcast.simulator.load import Load
+from twigcast.simulator.topologies import random_tree
 from twigcast.workload import SubscriptionOptions, generate_documents, generate_subscriptions, news
 
 SCHEMA = read_dtd(b"<!ELEMENT a (b|c)*><!ELEMENT b (#PCDATA)><!ELEMENT c EMPTY>")

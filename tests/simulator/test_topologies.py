@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from twigcast.errors import RoutingError
-from twigcast.simulator import balanced_tree, line, random_tree, star
+from twigcast.simulator import line
+from twigcast.simulator.topologies import balanced_tree, random_tree, star
 
 
 def test_a_line() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twigcast.simulator import LinkModel
+from twigcast.simulator.cost import LinkModel
 from twigcast.simulator.transmission import Links
 
 MODEL = LinkModel(latency=0.5, bandwidth=100.0)

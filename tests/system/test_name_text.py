@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twigcast.system import name_bytes, name_text, path_of
+from twigcast.system import name_text, path_of
+from twigcast.system.name_text import name_bytes
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from lxml import etree
 
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.pattern import parse
-from twigcast.schema import AttributeDeclaration, AttributeKind, Cardinality, ContentKind, Presence
+from twigcast.schema import AttributeDeclaration, AttributeKind, ContentKind, Presence
+from twigcast.schema.graph import Cardinality
 from twigcast.workload import generate_documents, generate_subscriptions, infer, presets
 
 

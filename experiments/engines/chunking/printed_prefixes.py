@@ -6,8 +6,9 @@ an earlier choice has taken already; so it leaves more to the rest than ``choose
 
 from __future__ import annotations
 
-from twigcast.chunking import CHUNKS, QueryTree
+from twigcast.chunking import CHUNKS
 from twigcast.chunking.outline import Names
+from twigcast.chunking.query_tree import QueryTree
 
 _NOTHING = 1e-9  # weights are sums of fractions
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from experiments.engines.mapping.approaches import NETWORKS
 from twigcast.routing import image_advertisement
 from twigcast.schema import ElementGraph
-from twigcast.simulator import Load, PublisherDialects, provide_dialects
+from twigcast.simulator import provide_dialects
+from twigcast.simulator.dialects import PublisherDialects
+from twigcast.simulator.load import Load
 
 if TYPE_CHECKING:
     from experiments.engines.mapping.dialects import Dialect

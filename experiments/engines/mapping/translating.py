@@ -53,8 +53,8 @@ from twigcast.pattern import (
     demands_a_node,
     parse,
     render_name,
-    render_predicate,
 )
+from twigcast.pattern.rendering import render_predicate
 from twigcast.rewriting.labels import QName
 from twigcast.rewriting.mapping import Mapping
 

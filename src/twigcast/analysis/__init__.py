@@ -8,7 +8,7 @@ generalise patterns and merge them.
 from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, members, schema_automaton
 from twigcast.analysis.covering import Summary, covers, summary, summary_covers
 from twigcast.analysis.covering_index import CoveringIndex
-from twigcast.analysis.generalization import common_pattern, shortened
+from twigcast.analysis.generalization import common_pattern, shorter_patterns
 from twigcast.analysis.merge_rules import Key, MergeRules, Order
 from twigcast.analysis.overlap import overlaps
 from twigcast.analysis.path_counts import DEPTH, Measure, PathCounter
@@ -37,7 +37,7 @@ __all__ = [
     "sample_selectivity",
     "schema_automaton",
     "schema_selectivity",
-    "shortened",
+    "shorter_patterns",
     "step_count",
     "summary",
     "summary_covers",

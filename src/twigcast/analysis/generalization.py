@@ -29,7 +29,7 @@ def common_pattern(p: Pattern, q: Pattern) -> Pattern:
     return pattern_of(reduce(_common_tree, trees))
 
 
-def shortened(pattern: Pattern) -> Iterator[Pattern]:
+def shorter_patterns(pattern: Pattern) -> Iterator[Pattern]:
     """Yield the pattern without one leaf or one condition with steps; for a union, its common pattern.
 
     Where none of these has fewer steps than the pattern, more is left out.

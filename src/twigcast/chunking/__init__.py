@@ -4,21 +4,20 @@ A plan says where to cut, and is used for any number of documents:
 
     scheme = plan(queries, read_dtd("auction.dtd"))    where to cut; or plan(queries, profile=profile(blocks))
     print(scheme)                                      a picture of it
-    for answer in run(document, scheme): ...           answers with byte ranges of the document
+    for answer in run_queries(document, scheme): ...           answers with byte ranges of the document
     cut = chunk(document, scheme, "chunks")            the chunks as files
 """
 
 from twigcast.chunking.answers import Answer, PartOfChunk, PartRunner, QueryFailure
 from twigcast.chunking.document_pass import DocumentPass, JoinedSlices, piece_depth, too_wide
-from twigcast.chunking.folder import ChunkedDocument, ChunkFiles, chunk
-from twigcast.chunking.outline import Outline, Pair
+from twigcast.chunking.folder import chunk
+from twigcast.chunking.outline import Pair
 from twigcast.chunking.picture import draw, printed_bytes
 from twigcast.chunking.planning import plan
 from twigcast.chunking.prefixes import CHUNKS, choose
-from twigcast.chunking.profile import SAMPLE_BYTES, PathFigures, Profile, profile, sampled
+from twigcast.chunking.profile import SAMPLE_BYTES, Profile, profile, sampled
 from twigcast.chunking.query import ChunkQuery
-from twigcast.chunking.query_tree import QueryTree
-from twigcast.chunking.running import MOST_BYTES, ChunkRun, in_order, run, settled
+from twigcast.chunking.running import MOST_BYTES, in_order, run_queries, settled
 from twigcast.chunking.scheme import Chunk, Scheme
 
 __all__ = [
@@ -27,20 +26,14 @@ __all__ = [
     "SAMPLE_BYTES",
     "Answer",
     "Chunk",
-    "ChunkFiles",
     "ChunkQuery",
-    "ChunkRun",
-    "ChunkedDocument",
     "DocumentPass",
     "JoinedSlices",
-    "Outline",
     "Pair",
     "PartOfChunk",
     "PartRunner",
-    "PathFigures",
     "Profile",
     "QueryFailure",
-    "QueryTree",
     "Scheme",
     "choose",
     "chunk",
@@ -50,7 +43,7 @@ __all__ = [
     "plan",
     "printed_bytes",
     "profile",
-    "run",
+    "run_queries",
     "sampled",
     "settled",
     "too_wide",

@@ -1,6 +1,6 @@
 """Cuts a document by a scheme and runs the queries on what is cut, in one pass.
 
-    for answer in run(document, scheme): …     answers of divided chunks come while the document is read
+    for answer in run_queries(document, scheme): …     answers of divided chunks come while it is read
 
 A part is run as soon as it is whole, and then forgotten: memory is that of the parts that are open.  Chunks
 that are one document are run at the end.  If the document has a pair of names that the outline does not
@@ -104,7 +104,7 @@ class ChunkRun:
 Pass: TypeAlias = Generator[Answer, None, tuple[DocumentError | None, list[Pair]]]
 
 
-def run(
+def run_queries(
     document: Source,
     scheme: Scheme,
     *,

@@ -182,12 +182,12 @@ def _write(document: _File, scheme: Scheme, into: Path, part_bytes: int) -> bool
 
 def _run(document: _File, scheme: Scheme, part_bytes: int, cores: int, *, json: bool) -> bool:
     """Print the answers as they are found; whether something was wrong."""
-    from twigcast.chunking import run
+    from twigcast.chunking import run_queries
 
     with _progress(document) as advance:
         in_pieces = cores > 1 and not document.is_compressed
         source = document.path if in_pieces else lambda: document.blocks(advance)
-        answers = run(source, scheme, part_bytes=part_bytes, cores=cores)
+        answers = run_queries(source, scheme, part_bytes=part_bytes, cores=cores)
         shown = 0
         for answer in answers:
             sys.stdout.write(_line(answer, document.codec, json=json) + "\n")

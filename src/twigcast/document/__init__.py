@@ -6,7 +6,6 @@ from twigcast.document.cut_points import CUT_DEPTH, PIECE_BYTES, DocumentPiece, 
 from twigcast.document.encodings import (
     code_points,
     codec_name,
-    declared_encoding,
     document_codec,
     is_multibyte,
     multibyte_codec,
@@ -17,17 +16,8 @@ from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
-from twigcast.document.projection import (
-    PART_BYTES,
-    Decisions,
-    Keep,
-    LabelPath,
-    Projected,
-    Projector,
-    Slice,
-    SourceMap,
-)
-from twigcast.document.prolog import Shift, joined, relocated
+from twigcast.document.projection import PART_BYTES, Keep, LabelPath, Projector, Slice, SourceMap
+from twigcast.document.prolog import joined, relocated
 from twigcast.document.prolog_reader import PrologReader, TagReader
 from twigcast.document.reading import attribute_range, read
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
@@ -57,7 +47,6 @@ __all__ = [
     "Attribute",
     "AttributeDetail",
     "Comment",
-    "Decisions",
     "Document",
     "DocumentLimits",
     "DocumentPiece",
@@ -73,13 +62,11 @@ __all__ = [
     "PartForm",
     "PathNumbers",
     "PathProfiler",
-    "Projected",
     "Projector",
     "PrologReader",
     "Record",
     "RecordSplitter",
     "Shape",
-    "Shift",
     "Slice",
     "SourceMap",
     "Structure",
@@ -91,7 +78,6 @@ __all__ = [
     "code_points",
     "codec_name",
     "cut_points",
-    "declared_encoding",
     "descendants",
     "document_codec",
     "document_error",

@@ -6,27 +6,21 @@
 from twigcast.filtering.index import Index, SubscriptionWarning
 from twigcast.filtering.kernel._kernel import expat_version
 from twigcast.filtering.matching import Partial, PartialMatcher, Piece, PieceHole
-from twigcast.filtering.mediation.rewriting import Rewriting
 from twigcast.filtering.results import (
     BatchMatch,
-    CostlySubscription,
     Match,
     RefusedSubscription,
     Selected,
     Stats,
     StructureBatch,
     StructureMatch,
-    Undecided,
 )
 from twigcast.filtering.segment_file import StoredSegment, read_segment
-from twigcast.filtering.stored_rows import ROW_SCHEMA
 from twigcast.filtering.subscription_ids import duplicate_id, unknown_id
 from twigcast.filtering.tuning import Tuning
 
 __all__ = [
-    "ROW_SCHEMA",
     "BatchMatch",
-    "CostlySubscription",
     "Index",
     "Match",
     "Partial",
@@ -34,7 +28,6 @@ __all__ = [
     "Piece",
     "PieceHole",
     "RefusedSubscription",
-    "Rewriting",
     "Selected",
     "Stats",
     "StoredSegment",
@@ -42,7 +35,6 @@ __all__ = [
     "StructureMatch",
     "SubscriptionWarning",
     "Tuning",
-    "Undecided",
     "duplicate_id",
     "expat_version",
     "read_segment",

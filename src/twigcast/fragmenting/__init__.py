@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twigcast.fragmenting.assembly import assemble, holes_of
+from twigcast.fragmenting.assembly import assemble
 from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.cutting import Cutter, fragment
 from twigcast.fragmenting.encoding import (
@@ -18,44 +18,21 @@ from twigcast.fragmenting.encoding import (
     encode_manifest,
 )
 from twigcast.fragmenting.fragments import (
-    DOCUMENT_NODE,
-    HEADER_KINDS,
     Fragment,
     Header,
     HeaderKind,
-    HeaderRow,
-    Hole,
-    LabelPaths,
-    OpenElement,
     Opening,
-    PathEntry,
-    Run,
-    SubtreeRoots,
     fragment_number,
-    namespaces_in_scope,
-    node_id,
     number_in_fragment,
 )
-from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of
+from twigcast.fragmenting.headers import Manifest, opening_of
 from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
-from twigcast.fragmenting.matching import (
-    Certain,
-    DocumentProgress,
-    FragmentIndex,
-    FragmentLimits,
-    News,
-    Outcome,
-    Status,
-    match_large,
-)
-from twigcast.fragmenting.open_holes import OpenHole, elements_at_holes, outline
-from twigcast.fragmenting.scheduling import POLICIES, PolicyName, by_novelty
+from twigcast.fragmenting.matching import Certain, FragmentIndex, FragmentLimits, News, Outcome, match_large
+from twigcast.fragmenting.open_holes import OpenHole, outline
+from twigcast.fragmenting.scheduling import by_novelty
 
 __all__ = [
-    "DOCUMENT_NODE",
-    "HEADER_KINDS",
     "MANIFEST_NAME",
-    "POLICIES",
     "SUFFIX",
     "Aware",
     "Certain",
@@ -63,29 +40,18 @@ __all__ = [
     "Cuts",
     "Cutter",
     "DocumentJoin",
-    "DocumentProgress",
     "EvaluatedFragments",
     "Fragment",
     "FragmentIndex",
     "FragmentLimits",
     "Header",
     "HeaderKind",
-    "HeaderRow",
-    "Hole",
-    "LabelPaths",
     "Manifest",
     "News",
-    "OpenElement",
     "OpenHole",
     "Opening",
     "Outcome",
-    "PathDictionary",
-    "PathEntry",
-    "PolicyName",
-    "Run",
     "Spans",
-    "Status",
-    "SubtreeRoots",
     "Subtrees",
     "assemble",
     "by_novelty",
@@ -93,19 +59,14 @@ __all__ = [
     "decode_cut_header",
     "decode_manifest",
     "decode_with_header",
-    "elements_at_holes",
     "encode",
     "encode_cut_header",
     "encode_header",
     "encode_manifest",
     "evaluate_fragment",
-    "expanded_names",
     "fragment",
     "fragment_number",
-    "holes_of",
     "match_large",
-    "namespaces_in_scope",
-    "node_id",
     "number_in_fragment",
     "opening_of",
     "outline",

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, union
 from twigcast.pattern.evaluating import matches, select, too_costly
-from twigcast.pattern.explaining import (
-    AlternativeExplanation,
-    Explanation,
-    PredicateExplanation,
-    StepExplanation,
-    explain,
-)
+from twigcast.pattern.explaining import Explanation, explain
 from twigcast.pattern.expression import (
     ANY_BELOW,
     CONTEXT,
@@ -38,14 +32,7 @@ from twigcast.pattern.expression import (
 )
 from twigcast.pattern.limits import PatternLimits
 from twigcast.pattern.numbers import compare, number
-from twigcast.pattern.rendering import (
-    render,
-    render_absolute,
-    render_expression,
-    render_name,
-    render_path,
-    render_predicate,
-)
+from twigcast.pattern.rendering import render, render_absolute, render_name, render_path
 from twigcast.pattern.subscription import (
     CONTENTS,
     RESERVED,
@@ -95,7 +82,7 @@ from twigcast.pattern.tree import (
     counted_names,
     demands_a_node,
 )
-from twigcast.pattern.xpath import FUNCTION_NAMESPACE, XPathText, compares, to_xpath
+from twigcast.pattern.xpath import FUNCTION_NAMESPACE, compares, to_xpath
 
 __all__ = [
     "ANY",
@@ -106,7 +93,6 @@ __all__ = [
     "LENGTH",
     "RESERVED",
     "TEXT",
-    "AlternativeExplanation",
     "And",
     "AttributeTail",
     "Axis",
@@ -136,13 +122,11 @@ __all__ = [
     "PatternLimits",
     "Position",
     "Predicate",
-    "PredicateExplanation",
     "Selecting",
     "Selection",
     "SiblingCount",
     "SiblingPosition",
     "Step",
-    "StepExplanation",
     "String",
     "StringTest",
     "Subscription",
@@ -150,7 +134,6 @@ __all__ = [
     "Test",
     "TextTail",
     "Union",
-    "XPathText",
     "check_content",
     "check_names",
     "check_size",
@@ -175,10 +158,8 @@ __all__ = [
     "printed_id",
     "render",
     "render_absolute",
-    "render_expression",
     "render_name",
     "render_path",
-    "render_predicate",
     "select",
     "shortened",
     "step_total",

@@ -16,53 +16,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from twigcast.rewriting.deriving import derive
-from twigcast.rewriting.documents import ELEMENT_COST, Image
+from twigcast.rewriting.documents import Image
 from twigcast.rewriting.image_automaton import image_automaton
 from twigcast.rewriting.image_text import write_document
-from twigcast.rewriting.labels import (
-    PathStep,
-    QName,
-    is_made,
-    parent_key,
-    parse_label,
-    parse_path,
-    shown_path,
-)
+from twigcast.rewriting.labels import shown_path
 from twigcast.rewriting.mapping import Mapping, rewrite
-from twigcast.rewriting.mapping_files import parse_operator, shown_operator
+from twigcast.rewriting.mapping_files import shown_operator
 from twigcast.rewriting.mappings import Mappings, mapping_paths
 from twigcast.rewriting.operators import (
-    AppliedOperator,
     Downgrade,
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     InsertEach,
     Operator,
     Rename,
     ToElement,
     Upgrade,
-    UpgradeAll,
     apply,
-    apply_all,
-    apply_in_order,
-    made_keys,
-    was_attribute_of,
 )
-from twigcast.rewriting.places import NamedPlace, named_places
-from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.schema_tree import SchemaTree
 from twigcast.rewriting.xslt import to_xslt
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
     from twigcast.rewriting.mapping_files import (
         CheckedMapping,
-        Growth,
         MappingFile,
         MappingFinding,
-        MappingRow,
-        MappingTest,
         ProposedPair,
         check_mapping,
         check_together,
@@ -71,7 +52,6 @@ if TYPE_CHECKING:
         mapping_rows,
         mapping_svg,
         outside_schema,
-        read_mapping,
         read_mapping_file,
         update_mapping_file,
         write_proposal,
@@ -79,7 +59,6 @@ if TYPE_CHECKING:
     from twigcast.rewriting.matching import (
         Agreement,
         Matching,
-        PairEvidence,
         Thesaurus,
         ValueProfile,
         delivery_agreement,
@@ -91,42 +70,28 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "ELEMENT_COST",
     "Agreement",
-    "AppliedOperator",
     "CheckedMapping",
     "Downgrade",
     "Exchange",
-    "Growth",
     "Hide",
     "Image",
     "Insert",
-    "InsertAll",
     "InsertEach",
     "Mapping",
     "MappingFile",
     "MappingFinding",
-    "MappingRow",
-    "MappingTest",
     "Mappings",
     "Matching",
-    "NamedPlace",
     "Operator",
-    "PairEvidence",
-    "PathStep",
     "ProposedPair",
-    "QName",
     "Rename",
-    "SchemaNode",
     "SchemaTree",
     "Thesaurus",
     "ToElement",
     "Upgrade",
-    "UpgradeAll",
     "ValueProfile",
     "apply",
-    "apply_all",
-    "apply_in_order",
     "check_mapping",
     "check_together",
     "delivery_agreement",
@@ -134,30 +99,21 @@ __all__ = [
     "grow_schema",
     "grown_dtd",
     "image_automaton",
-    "is_made",
-    "made_keys",
     "mapping_paths",
     "mapping_rows",
     "mapping_svg",
     "match_schemas",
-    "named_places",
     "outside_schema",
     "pair_agreement",
-    "parent_key",
-    "parse_label",
-    "parse_operator",
-    "parse_path",
     "pooled_names",
     "pooled_profiles",
     "profile_documents",
-    "read_mapping",
     "read_mapping_file",
     "rewrite",
     "shown_operator",
     "shown_path",
     "to_xslt",
     "update_mapping_file",
-    "was_attribute_of",
     "write_document",
     "write_proposal",
 ]
@@ -167,11 +123,8 @@ __getattr__ = lazy_names(
     {
         "twigcast.rewriting.mapping_files": (
             "CheckedMapping",
-            "Growth",
             "MappingFile",
             "MappingFinding",
-            "MappingRow",
-            "MappingTest",
             "ProposedPair",
             "check_mapping",
             "check_together",
@@ -180,7 +133,6 @@ __getattr__ = lazy_names(
             "mapping_rows",
             "mapping_svg",
             "outside_schema",
-            "read_mapping",
             "read_mapping_file",
             "update_mapping_file",
             "write_proposal",
@@ -188,7 +140,6 @@ __getattr__ = lazy_names(
         "twigcast.rewriting.matching": (
             "Agreement",
             "Matching",
-            "PairEvidence",
             "Thesaurus",
             "ValueProfile",
             "delivery_agreement",

@@ -14,7 +14,6 @@ from twigcast.schema.files import read_schema
 from twigcast.schema.graph import (
     AttributeDeclaration,
     AttributeKind,
-    Cardinality,
     Child,
     Choice,
     ContentKind,
@@ -34,7 +33,6 @@ from twigcast.schema.xsd import read_xsd
 __all__ = [
     "AttributeDeclaration",
     "AttributeKind",
-    "Cardinality",
     "Child",
     "Choice",
     "ContentKind",

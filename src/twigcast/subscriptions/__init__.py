@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING
 from twigcast.system import lazy_names
 
 if TYPE_CHECKING:
-    from twigcast.subscriptions.bindings import (
-        check_binding,
-        read_bindings,
-        used_bindings,
-        written_bindings,
-    )
+    from twigcast.subscriptions.bindings import check_binding, used_bindings, written_bindings
     from twigcast.subscriptions.files import Format, format_of, read_subscriptions
-    from twigcast.subscriptions.store import Changes, SubscriptionSource, SubscriptionStore
+    from twigcast.subscriptions.store import SubscriptionSource, SubscriptionStore
     from twigcast.subscriptions.version_builder import VersionBuilder
     from twigcast.subscriptions.versions import (
         IndexVersion,
@@ -28,14 +23,9 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "twigcast.subscriptions.bindings": (
-        "check_binding",
-        "read_bindings",
-        "used_bindings",
-        "written_bindings",
-    ),
+    "twigcast.subscriptions.bindings": ("check_binding", "used_bindings", "written_bindings"),
     "twigcast.subscriptions.files": ("Format", "format_of", "read_subscriptions"),
-    "twigcast.subscriptions.store": ("Changes", "SubscriptionSource", "SubscriptionStore"),
+    "twigcast.subscriptions.store": ("SubscriptionSource", "SubscriptionStore"),
     "twigcast.subscriptions.version_builder": ("VersionBuilder",),
     "twigcast.subscriptions.versions": (
         "IndexVersion",
@@ -46,7 +36,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "Changes",
     "Format",
     "IndexVersion",
     "SubscriptionSource",
@@ -55,7 +44,6 @@ __all__ = [
     "check_binding",
     "format_of",
     "opened_index",
-    "read_bindings",
     "read_subscriptions",
     "temporary_folder",
     "temporary_version",

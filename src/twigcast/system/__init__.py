@@ -15,7 +15,7 @@ from twigcast.system.files import atomic_file, sync_folder, write_atomically
 from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below, open_regular
 from twigcast.system.garbage import garbage_collection_paused
 from twigcast.system.lazy_names import lazy_names
-from twigcast.system.name_text import name_bytes, name_text, path_of
+from twigcast.system.name_text import name_text, path_of
 from twigcast.system.varints import append_varint, read_varint
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "is_document",
     "is_hidden",
     "lazy_names",
-    "name_bytes",
     "name_text",
     "open_regular",
     "path_of",

@@ -8,17 +8,8 @@ import pytest
 
 from twigcast import DocumentError, Index
 from twigcast.errors import MappingError
-from twigcast.rewriting import (
-    Downgrade,
-    Insert,
-    Mapping,
-    Mappings,
-    QName,
-    Rename,
-    SchemaTree,
-    ToElement,
-    Upgrade,
-)
+from twigcast.rewriting import Downgrade, Insert, Mapping, Mappings, Rename, SchemaTree, ToElement, Upgrade
+from twigcast.rewriting.labels import QName
 from twigcast.schema import read_dtd
 
 CMU = (

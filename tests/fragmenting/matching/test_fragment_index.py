@@ -17,7 +17,6 @@ from twigcast import DocumentLimits, Index
 from twigcast.document import read
 from twigcast.errors import FragmentError
 from twigcast.fragmenting import (
-    HEADER_KINDS,
     Certain,
     Fragment,
     FragmentIndex,
@@ -31,6 +30,7 @@ from twigcast.fragmenting import (
     encode,
     fragment,
 )
+from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.fragmenting.scheduling import POLICIES
 from twigcast.pattern import matches, parse
 

@@ -14,7 +14,8 @@ from tests.oracles.relevant_nodes import relevant_nodes
 from tests.pattern import strategies
 from twigcast.document import read
 from twigcast.errors import PatternError
-from twigcast.fragmenting import Cuts, Fragment, HeaderKind, PathDictionary, Spans, fragment
+from twigcast.fragmenting import Cuts, Fragment, HeaderKind, Spans, fragment
+from twigcast.fragmenting.headers import PathDictionary
 from twigcast.fragmenting.scheduling import PrefixTree, Query, Relevance
 from twigcast.pattern import Pattern, matches, parse
 

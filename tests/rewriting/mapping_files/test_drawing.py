@@ -7,7 +7,8 @@ from pathlib import Path
 from lxml import etree
 
 from tests.rewriting.mapping_files.publisher import publisher
-from twigcast.rewriting import MappingRow, mapping_rows, mapping_svg, read_mapping_file
+from twigcast.rewriting import mapping_rows, mapping_svg, read_mapping_file
+from twigcast.rewriting.mapping_files.drawing import MappingRow
 
 
 def rows(path: Path, *, everything: bool = False) -> list[MappingRow]:

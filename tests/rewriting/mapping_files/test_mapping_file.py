@@ -10,7 +10,8 @@ from tests.rewriting.mapping_files.publisher import DOCUMENT, MAPPING, SOURCE, p
 from twigcast.document import read
 from twigcast.errors import MappingError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import read_mapping, read_mapping_file, shown_operator
+from twigcast.rewriting import read_mapping_file, shown_operator
+from twigcast.rewriting.mapping_files.mapping_file import read_mapping
 from twigcast.schema import read_dtd
 
 

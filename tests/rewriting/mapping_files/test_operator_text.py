@@ -10,19 +10,10 @@ from hypothesis import strategies as st
 
 from tests.rewriting.random_matchings import random_matching
 from twigcast.errors import MappingError
-from twigcast.rewriting import (
-    Downgrade,
-    Hide,
-    Insert,
-    InsertAll,
-    Operator,
-    QName,
-    Rename,
-    UpgradeAll,
-    derive,
-    parse_operator,
-    shown_operator,
-)
+from twigcast.rewriting import Downgrade, Hide, Insert, Operator, Rename, derive, shown_operator
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.mapping_files.operator_text import parse_operator
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 
 
 @settings(deadline=None, max_examples=100)

@@ -6,7 +6,8 @@ import pytest
 
 from twigcast.document import read
 from twigcast.pattern import parse
-from twigcast.rewriting import Mapping, QName, Rename, SchemaTree, delivery_agreement, pair_agreement
+from twigcast.rewriting import Mapping, Rename, SchemaTree, delivery_agreement, pair_agreement
+from twigcast.rewriting.labels import QName
 from twigcast.rewriting.matching import Agreement
 from twigcast.workload import infer
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.routing.overlay import Delivery, Overlay, any_document, expected, story, subscription
 from twigcast.document import read
-from twigcast.fragmenting import HEADER_KINDS, CutRule, Cuts, Fragment, Spans, fragment
+from twigcast.fragmenting import CutRule, Cuts, Fragment, Spans, fragment
+from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.pattern import Pattern, parse
 from twigcast.routing import Network, Router, Strategy
 from twigcast.routing import Overlay as JoinedOverlay

@@ -21,7 +21,8 @@ from tests.routing.mediation.networks import MediatedNetwork
 from twigcast.document import read
 from twigcast.errors import DocumentError, MappingError, PatternError, RoutingError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import Mapping, QName, Rename, SchemaTree
+from twigcast.rewriting import Mapping, Rename, SchemaTree
+from twigcast.rewriting.labels import QName
 from twigcast.routing import (
     MAPPING,
     RULES,

@@ -15,7 +15,7 @@ from pyspark.sql import Row, SparkSession
 
 from tests.chunking.strategies import any_document, expected, outline_of, queries_of, random_scheme
 from twigcast import spark as tc
-from twigcast.chunking import ChunkQuery, Scheme, plan, profile, run
+from twigcast.chunking import ChunkQuery, Scheme, plan, profile, run_queries
 from twigcast.document import read
 from twigcast.errors import DocumentError, StageError
 
@@ -49,7 +49,7 @@ def found(rows: list[Row]) -> Counter[tuple[Any, ...]]:
 def on_one_machine(body: bytes, scheme: Scheme) -> Counter[tuple[Any, ...]]:
     """The answers of a single pass."""
     answers: Counter[tuple[Any, ...]] = Counter()
-    for each in run(body, scheme, part_bytes=500):
+    for each in run_queries(body, scheme, part_bytes=500):
         is_bytes = each.content is None or isinstance(each.content, bytes)
         content = each.content if is_bytes else str(each.content).encode()
         answers[str(each.query), each.kind, each.start, each.end, content, each.is_partial] += 1

@@ -12,7 +12,6 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
 from twigcast.fragmenting import (
-    HEADER_KINDS,
     CutRule,
     Fragment,
     HeaderKind,
@@ -22,6 +21,7 @@ from twigcast.fragmenting import (
     encode_header,
     fragment,
 )
+from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.pattern import Subscription
 
 ITEMS = "".join(f"<item n='{n}'><name>i{n % 7}</name>text<price>{n}</price></item>" for n in range(40))
@@ -164,5 +164,7 @@ def test_a_folder_of_fragments_is_read(spark: SparkSession, tmp_path: Path) -> N
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(encode(each))
     (tmp_path / "manifest.tcm").write_bytes(b"no fragment")
-    hits = tc.match_fragments(tc.read(spark, str(tmp_path), format="fragments"), Index([("a", "//item")]))
+    hits = tc.match_fragments(
+        tc.read_documents(spark, str(tmp_path), format="fragments"), Index([("a", "//item")])
+    )
     assert [(row.doc_id, row.matches) for row in hits.collect()] == [("shop", [0])]

@@ -22,7 +22,8 @@ import pytest
 import twigcast
 from twigcast.spark.sources.archive_limits import ArchiveLimits
 from twigcast.spark.sources.archives import Unpacking, members
-from twigcast.system import name_bytes, name_text
+from twigcast.system import name_text
+from twigcast.system.name_text import name_bytes
 
 Found = list[tuple[str, bytes | None, str | None]]
 

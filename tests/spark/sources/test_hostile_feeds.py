@@ -20,7 +20,8 @@ from twigcast.spark.runs.job import run
 from twigcast.spark.runs.retry import retry
 from twigcast.spark.runs.stream import stream
 from twigcast.subscriptions.store import SubscriptionStore
-from twigcast.system import name_bytes, path_of
+from twigcast.system import path_of
+from twigcast.system.name_text import name_bytes
 
 STRANGE = [
     b"caf\xe9.xml",

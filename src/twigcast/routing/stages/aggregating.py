@@ -30,7 +30,7 @@ from twigcast.analysis import (
     common_pattern,
     sample_selectivity,
     schema_selectivity,
-    shortened,
+    shorter_patterns,
     step_count,
     summary,
 )
@@ -233,7 +233,7 @@ class Aggregating:
 
     def _offer(self, group: _Group) -> None:
         """Offer to shorten the pattern of a group, and to join the group with its neighbours."""
-        for pattern in shortened(group.pattern):
+        for pattern in shorter_patterns(group.pattern):
             self._push(group, None, pattern, group.selectivity)
         for order, key in ((self._forward, group.forward), (self._backward, group.backward)):
             at = bisect_left(order, key)

@@ -35,7 +35,7 @@ from twigcast.spark.sources.whole_files import FilesSource
 from twigcast.system import Links
 
 
-def read(
+def read_documents(
     spark: SparkSession,
     source: str | None = None,
     *,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from tests.pattern.strategies import NAMESPACES
-from twigcast.rewriting import SchemaNode, SchemaTree
+from twigcast.rewriting import SchemaTree
+from twigcast.rewriting.schema_tree import SchemaNode
 
 _TEXTS = ("x", "5", " 5 ", "-1", "ab", "&lt;", "\n", "<![CDATA[x<5]]>", "<!--c-->", "<?pi x?>")
 _VALUES = ("x", "5", "5", "-1", " 5", "ab", "&lt;", "")

@@ -15,7 +15,8 @@ from twigcast.document import Document, Element, Text, read
 from twigcast.errors import SchemaError
 from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import Hide, InsertAll, Mapping, Mappings, SchemaTree, derive
+from twigcast.rewriting import Hide, Mapping, Mappings, SchemaTree, derive
+from twigcast.rewriting.operators import InsertAll
 from twigcast.schema import (
     Child,
     ContentKind,

@@ -21,7 +21,8 @@ from tests.rewriting.strategies import (
 from twigcast.document import read
 from twigcast.errors import DocumentError, PatternError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import Downgrade, Exchange, QName, Rename, Upgrade
+from twigcast.rewriting import Downgrade, Exchange, Rename, Upgrade
+from twigcast.rewriting.labels import QName
 
 BOXES = mapping_of(
     """<!ELEMENT a (b*)> <!ELEMENT b (c*, e*, d*)> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>

@@ -8,7 +8,8 @@ from experiments.engines.mapping.printed_rules import printed_rules
 from tests.rewriting.random_matchings import ends_at_images, random_matching
 from tests.rewriting.test_deriving import FIGURE, GLOBAL_UNIVERSITY, UNIVERSITY, tree
 from twigcast.errors import MappingError
-from twigcast.rewriting import apply_all, derive, shown_operator
+from twigcast.rewriting import derive, shown_operator
+from twigcast.rewriting.operators import apply_all
 
 
 def manages(seed: int) -> bool:

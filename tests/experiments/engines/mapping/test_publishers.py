@@ -9,7 +9,9 @@ import pytest
 from experiments.engines.mapping.approaches import NETWORKS
 from experiments.engines.mapping.publishers import provide
 from twigcast.routing import FLOODING, STRATEGIES
-from twigcast.simulator import DialectOptions, Publishers, Report, Scenario, Subscribers, line
+from twigcast.simulator import Report, Scenario, line
+from twigcast.simulator.dialects import DialectOptions
+from twigcast.simulator.scenario import Publishers, Subscribers
 from twigcast.workload import DocumentOptions, SubscriptionOptions
 
 pytest.importorskip("rapidfuzz", reason="the extra schemas is not installed")

@@ -7,20 +7,10 @@ import pytest
 from experiments.engines.mapping.reversing import ReverseRewriter
 from tests.rewriting.sources import mapping_of, names
 from twigcast.document import read
-from twigcast.rewriting import (
-    Downgrade,
-    Exchange,
-    Insert,
-    InsertAll,
-    InsertEach,
-    Operator,
-    QName,
-    Rename,
-    ToElement,
-    Upgrade,
-    UpgradeAll,
-)
+from twigcast.rewriting import Downgrade, Exchange, Insert, InsertEach, Operator, Rename, ToElement, Upgrade
 from twigcast.rewriting.image_text import write_document
+from twigcast.rewriting.labels import QName
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 
 DTD = """<!ELEMENT r (e*)> <!ELEMENT e (#PCDATA | s | t | f)*> <!ATTLIST e a CDATA #IMPLIED>
 <!ELEMENT s (#PCDATA)> <!ELEMENT t (#PCDATA)> <!ELEMENT f (#PCDATA)>"""

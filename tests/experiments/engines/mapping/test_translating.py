@@ -16,17 +16,8 @@ from tests.rewriting.strategies import random_mapping, random_pattern, random_sc
 from twigcast.document import read
 from twigcast.errors import DocumentError, PatternError
 from twigcast.pattern import matches, parse, render
-from twigcast.rewriting import (
-    Downgrade,
-    Exchange,
-    Insert,
-    InsertEach,
-    Mapping,
-    QName,
-    Rename,
-    ToElement,
-    Upgrade,
-)
+from twigcast.rewriting import Downgrade, Exchange, Insert, InsertEach, Mapping, Rename, ToElement, Upgrade
+from twigcast.rewriting.labels import QName
 
 CMU = """<!ELEMENT cmu (Course*)> <!ELEMENT Course (Lecturer*, Day_?, Time_?)>
 <!ATTLIST Course nr CDATA #IMPLIED>

@@ -13,7 +13,7 @@ from experiments.engines.mapping.streaming import (
 )
 from tests.rewriting.images import name
 from twigcast.document import read
-from twigcast.rewriting import QName
+from twigcast.rewriting.labels import QName
 
 
 def test_events_are_in_document_order() -> None:

@@ -10,14 +10,13 @@ from twigcast.rewriting import (
     Exchange,
     Hide,
     Insert,
-    InsertAll,
     InsertEach,
     Mapping,
     Operator,
     ToElement,
     Upgrade,
-    UpgradeAll,
 )
+from twigcast.rewriting.operators import InsertAll, UpgradeAll
 
 
 def steps(schema: str, body: str, *operators: Operator) -> list[str]:
