@@ -22,7 +22,7 @@ from twigcast.chunking.outline import Pair
 from twigcast.chunking.planning import assemble, place_query, query_tree
 from twigcast.chunking.prefixes import choose
 from twigcast.chunking.scheme import PlacedQuery, Scheme
-from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits
+from twigcast.document import NO_LIMIT, PART_BYTES, PIECE_BYTES, DocumentLimits
 from twigcast.errors import ChunkingError, DocumentError
 
 Source: TypeAlias = bytes | str | os.PathLike[str] | Callable[[], Blocks] | Blocks
@@ -121,7 +121,7 @@ def run_queries(
     many processes read and run; the answers and the order of those of each query and chunk are the same.
     Queries travel to these processes, so a function must be one that ``pickle`` can name.
     """
-    bounds = replace(limits or DocumentLimits(), bytes=1 << 62)
+    bounds = replace(limits or DocumentLimits(), bytes=NO_LIMIT)
     if cores > 1 and isinstance(document, str | os.PathLike):
         from twigcast.chunking.parallel import ParallelRun  # imports this module
 

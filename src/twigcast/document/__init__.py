@@ -14,7 +14,7 @@ from twigcast.document.encodings import (
 from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
-from twigcast.document.limits import DocumentLimits
+from twigcast.document.limits import NO_LIMIT, DocumentLimits
 from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
 from twigcast.document.projection import PART_BYTES, Keep, LabelPath, Projector, Slice, SourceMap
 from twigcast.document.prolog import joined, relocated
@@ -39,6 +39,7 @@ from twigcast.document.tree import (
 
 __all__ = [
     "CUT_DEPTH",
+    "NO_LIMIT",
     "PART_BYTES",
     "PART_FORMS",
     "PIECE_BYTES",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+NO_LIMIT = 1 << 62
+"""As a limit: more than any document has, and small enough for every counter."""
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:

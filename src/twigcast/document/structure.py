@@ -44,6 +44,7 @@ from twigcast.characters import illegal_character
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.tree import Document, elements
 from twigcast.errors import StructureError
+from twigcast.system import append_varint, read_varint
 
 Name: TypeAlias = tuple[str, str]
 """A namespace and a local name; the namespace is empty for a name in none."""
@@ -156,28 +157,28 @@ class Structure:
         table_size = len(number_of)
         shapes = bytearray()
         for index, shape in enumerate(self.shapes):
-            _write(shapes, number_of.setdefault(shape.name, len(number_of)))
+            append_varint(shapes, number_of.setdefault(shape.name, len(number_of)))
             if self.has_attributes:
-                _write(shapes, len(shape.attributes))
+                append_varint(shapes, len(shape.attributes))
                 for name in shape.attributes:
-                    _write(shapes, number_of.setdefault(name, len(number_of)))
-            _write(shapes, len(shape.children))
+                    append_varint(shapes, number_of.setdefault(name, len(number_of)))
+            append_varint(shapes, len(shape.children))
             after = index
             for child in reversed(shape.children):
-                _write(shapes, after - child - 1)
+                append_varint(shapes, after - child - 1)
                 after = child
         flags = (_WITH_ATTRIBUTES if self.has_attributes else 0) | (_WITH_TABLE if names else 0)
         out = bytearray([_VERSION, flags])
         if names:
             out += names.id
-        _write(out, self.elements)
-        _write(out, self.attributes)
-        _write(out, len(number_of) - table_size)
+        append_varint(out, self.elements)
+        append_varint(out, self.attributes)
+        append_varint(out, len(number_of) - table_size)
         for name in list(number_of)[table_size:]:
             text = _text(name).encode()
-            _write(out, len(text))
+            append_varint(out, len(text))
             out += text
-        _write(out, len(self.shapes))
+        append_varint(out, len(self.shapes))
         out += shapes
         return bytes(out + crc32(out).to_bytes(_CHECKSUM_BYTES, "little"))
 
@@ -296,19 +297,16 @@ class _Decoder:
         return name
 
     def _number(self) -> int:
-        number = shift = 0
-        while True:
-            if self.at >= len(self.data):
-                raise StructureError("the structure is truncated")
-            byte = self.data[self.at]
-            self.at += 1
-            number |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-            if shift >= 7 * _LONGEST_NUMBER:
-                raise StructureError("the structure has too large a number")
-        if byte == 0 and shift > 7:
+        start = self.at
+        try:
+            number, self.at = read_varint(self.data, start)
+        except ValueError:
+            is_cut_off = len(self.data) - start < _LONGEST_NUMBER
+            what = "is truncated" if is_cut_off else "has too large a number"
+            raise StructureError(f"the structure {what}") from None
+        if self.at - start > _LONGEST_NUMBER:
+            raise StructureError("the structure has too large a number")
+        if self.at - start > 1 and not self.data[self.at - 1]:
             raise StructureError("the structure has a number with a leading zero")
         return number
 
@@ -349,13 +347,6 @@ def _name(text: str) -> Name | None:
 def _text(name: Name) -> str:
     namespace, local = name
     return f"Q{{{namespace}}}{local}" if namespace else local
-
-
-def _write(out: bytearray, number: int) -> None:
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
 
 
 def _beyond(what: str, count: int, most: int) -> StructureError:

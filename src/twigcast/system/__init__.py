@@ -15,14 +15,16 @@ from twigcast.system.files import atomic_file, sync_folder, write_atomically
 from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below, open_regular
 from twigcast.system.garbage import garbage_collection_paused
 from twigcast.system.lazy_names import lazy_names
+from twigcast.system.local_uris import LOCAL_URI, without_scheme
 from twigcast.system.name_text import name_text, path_of
-from twigcast.system.varints import append_varint, read_varint
+from twigcast.system.varints import append_varint, read_varint, varint
 
 __all__ = [
     "BROKEN_GZIP",
     "DOCUMENT_ENDINGS",
     "DOCUMENT_GLOB",
     "GZIP_MARK",
+    "LOCAL_URI",
     "FoundFile",
     "Links",
     "Refusal",
@@ -41,5 +43,7 @@ __all__ = [
     "path_of",
     "read_varint",
     "sync_folder",
+    "varint",
+    "without_scheme",
     "write_atomically",
 ]

@@ -14,6 +14,13 @@ def append_varint(out: bytearray, number: int) -> None:
     out.append(number)
 
 
+def varint(number: int) -> bytes:
+    """A number that is at least 0."""
+    out = bytearray()
+    append_varint(out, number)
+    return bytes(out)
+
+
 def read_varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
     """Return the number at a position and the position behind it; raises ``ValueError`` if there is none."""
     try:

@@ -22,7 +22,7 @@ from twigcast.chunking import (
     Scheme,
     settled,
 )
-from twigcast.document import DocumentLimits, SourceMap
+from twigcast.document import NO_LIMIT, DocumentLimits, SourceMap
 from twigcast.errors import ChunkingError, StageError
 from twigcast.spark.chunking.chunk_columns import ANSWERS, ARROW_ANSWERS
 from twigcast.spark.chunking.chunk_files import Chunks, document_name
@@ -51,7 +51,7 @@ def answers(
     ``chunks`` may also be a table of parts that was written before; then ``scheme`` is the one they were cut
     by.  Raises ``StageError`` if it is missing, or if it is not that scheme.
     """
-    bounds = replace(limits or DocumentLimits(), bytes=1 << 62)
+    bounds = replace(limits or DocumentLimits(), bytes=NO_LIMIT)
     use = PartAnswers(bounds, function)
     if isinstance(chunks, Chunks):
         if chunks.order == "document":

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.chunking import MOST_BYTES, Chunk, Pair, PartOfChunk, Scheme
-from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits
+from twigcast.document import NO_LIMIT, PART_BYTES, PIECE_BYTES, DocumentLimits
 from twigcast.errors import ChunkingError, StageError
 from twigcast.spark.chunking.chunk_columns import ARROW_CHUNKS, CHUNKS
 from twigcast.spark.chunking.file_pieces import Cutting
@@ -101,7 +101,7 @@ def chunks(
     links: Any = given.pop("links", "skip")
     files = FileListing(source, given, {}, links)
     check_readable(spark, source)
-    bounds = replace(limits or DocumentLimits(), bytes=1 << 62)
+    bounds = replace(limits or DocumentLimits(), bytes=NO_LIMIT)
     lean = replace(scheme, profile=None)
     cutting = Cutting(lean, part_bytes, most_bytes, piece_bytes, bounds, links)
     return Chunks(files.places(spark, streaming=False), cutting, order)

@@ -32,7 +32,7 @@ from twigcast.chunking import (
     sampled,
     settled,
 )
-from twigcast.document import Document, DocumentLimits, Node, read
+from twigcast.document import NO_LIMIT, Document, DocumentLimits, Node, read
 from twigcast.errors import ChunkingError, EvaluationError
 from twigcast.filtering import Index
 from twigcast.pattern import render, select
@@ -107,7 +107,7 @@ def match_chunks(
 ) -> DataFrame:
     """The hits of the parts of files, in the columns of ``match``; a malformed document is an error."""
     (one,) = shipped(index, ship, files.dataframe.sparkSession.sparkContext)
-    bounds = replace(limits, bytes=1 << 62)
+    bounds = replace(limits, bytes=NO_LIMIT)
     cutting = Cutting(
         scheme,
         part_bytes,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from twigcast.chunking import MOST_BYTES, Scheme, piece_depth
-from twigcast.document import PART_BYTES, PIECE_BYTES, DocumentLimits, DocumentPiece, cut_points
+from twigcast.document import NO_LIMIT, PART_BYTES, PIECE_BYTES, DocumentLimits, DocumentPiece, cut_points
 from twigcast.spark.columns import ErrorRow, error_without_position
 from twigcast.spark.sources.archive_limits import ArchiveLimits, TooMuch
 from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file
@@ -22,7 +22,7 @@ _ARROW_PIECES = pa.schema(
     [("path", pa.string()), ("number", pa.int32()), ("piece", pa.binary()), ("refusal", pa.string())]
 )
 _BLOCK = 1 << 20
-_UNBOUNDED = DocumentLimits(bytes=1 << 62)
+_UNBOUNDED = DocumentLimits(bytes=NO_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from twigcast.document import DocumentLimits
+from twigcast.document import NO_LIMIT, DocumentLimits
 from twigcast.errors import DocumentError, FragmentError
 from twigcast.filtering import Index
 from twigcast.fragmenting import (
@@ -34,7 +34,7 @@ from twigcast.spark.stages.shipping import Shipped
 FRAGMENT_FAULTS = ("fragment-file", "fragment-corrupt", "fragment-late")
 """The codes of fragments that are dead letters by themselves: their documents go on without them."""
 
-UNBOUNDED = 1 << 62
+UNBOUNDED = NO_LIMIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ the offsets say which of them a batch has.  Spark keeps the offsets of the last 
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.jvm.private_api import CHECKPOINT_LOG, MissingApi, using
+from twigcast.system import without_scheme
 
 
 def batch_files(spark: SparkSession, checkpoint: str) -> dict[int, list[str]]:
@@ -50,7 +50,7 @@ def batch_files(spark: SparkSession, checkpoint: str) -> dict[int, list[str]]:
 
 def _plain(uri: str) -> str:
     """The path of a file, without the scheme ``file:`` that Spark puts before a local path."""
-    return re.sub("^file:/+", "/", unquote(uri))
+    return without_scheme(unquote(uri))
 
 
 def _values(spark: SparkSession, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:

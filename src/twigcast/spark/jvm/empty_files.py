@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twigcast.spark.jvm.private_api import FILE_INDEX, MICRO_BATCH_PLAN, MissingApi, using
+from twigcast.system import without_scheme
 
 FILES_PER_STRING = 10_000
 _STATUS = re.compile(r"path=(.*); isDirectory=false; length=(\d+); ", re.DOTALL)
@@ -80,7 +81,7 @@ def _listed_but_not_read(files: DataFrame) -> list[str]:
 
 def _normal(path: str) -> str:
     """A local path in one spelling: Spark writes ``file:/`` and ``file:///``."""
-    return re.sub("^file:/+", "/", path)
+    return without_scheme(path)
 
 
 def _of_plan(spark: SparkSession, plan: Any) -> list[str]:

@@ -16,6 +16,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from twigcast.spark.jvm.private_api import HADOOP_FILESYSTEM, MissingApi, using
+from twigcast.system import without_scheme
 
 
 def exists(spark: SparkSession, folder: str, child: str | None = None) -> bool:
@@ -72,7 +73,7 @@ def literal_path(path: str) -> str:
 
 def local_path(path: str) -> Path:
     """A local path without the scheme that Spark puts before it."""
-    return Path(re.sub("^file:/+", "/", path))
+    return Path(without_scheme(path))
 
 
 def _default_scheme(spark: SparkSession) -> str:

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from twigcast.chunking import CHUNKS, SAMPLE_BYTES
 from twigcast.config import ConfigSection, wrong
-from twigcast.document import PART_BYTES, DocumentLimits, PartForm
+from twigcast.document import NO_LIMIT, PART_BYTES, DocumentLimits, PartForm
 from twigcast.spark.jvm.session import MASTER_EXPECTED, is_master
 from twigcast.spark.pipeline.values import (
     AnyPath,
@@ -232,7 +232,7 @@ class LimitsSection(ConfigSection):
     bytes: ByteCount = DocumentLimits().bytes
     depth: KernelCount = DocumentLimits().depth
     attributes: KernelCount = DocumentLimits().attributes
-    amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
+    amplification: Annotated[float, Field(ge=1, le=NO_LIMIT, allow_inf_nan=False)] = (
         DocumentLimits().amplification
     )
     amplification_threshold: ByteCount = DocumentLimits().amplification_threshold
@@ -243,7 +243,7 @@ class LimitsSection(ConfigSection):
         DocumentLimits().matching_work
     )
     matching_work_threshold: ByteCount = DocumentLimits().matching_work_threshold
-    part_amplification: Annotated[float, Field(ge=1, le=1 << 62, allow_inf_nan=False)] = (
+    part_amplification: Annotated[float, Field(ge=1, le=NO_LIMIT, allow_inf_nan=False)] = (
         DocumentLimits().part_amplification
     )
     part_threshold: ByteCount = DocumentLimits().part_threshold

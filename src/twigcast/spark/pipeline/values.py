@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from twigcast.config import wrong
+from twigcast.document import NO_LIMIT
 from twigcast.subscriptions import check_binding
 
 
@@ -57,7 +58,7 @@ LocalPath = Annotated[Path, BeforeValidator(_local)]
 """A path that the driver opens itself."""
 
 Name = Annotated[str, Field(min_length=1)]
-ByteCount = Annotated[int, Field(gt=0, le=1 << 62)]
+ByteCount = Annotated[int, Field(gt=0, le=NO_LIMIT)]
 KernelCount = Annotated[int, Field(gt=0, le=1 << 31)]  # the kernel stores it in 32 bits
 Options = dict[str, Annotated[str, BeforeValidator(_as_text)]]
 

@@ -14,7 +14,7 @@ from typing import IO, Any, Protocol
 from urllib.parse import quote
 
 from twigcast.spark.columns import ErrorRow, error_without_position
-from twigcast.system import Links, open_regular, path_of
+from twigcast.system import Links, open_regular, path_of, without_scheme
 
 _CHUNK_BYTES = 1 << 16
 DECODER_BYTES = 256 << 20
@@ -43,7 +43,7 @@ def open_file(path: str, *, links: Links = "follow") -> IO[bytes]:
     """
     scheme = re.match(r"([a-z][a-z0-9+.-]+):/", path)
     if scheme is None or scheme[1] == "file":
-        local = path_of(path if scheme is None else re.sub("^file:/+", "/", path))
+        local = path_of(path if scheme is None else without_scheme(path))
         return os.fdopen(open_regular(local, links=links), "rb")
     from pyarrow import fs
 

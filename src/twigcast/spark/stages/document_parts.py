@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from twigcast.document import DocumentLimits, Node, PartCutter, PartForm, joined, read, relocated
+from twigcast.document import NO_LIMIT, DocumentLimits, Node, PartCutter, PartForm, joined, read, relocated
 from twigcast.errors import DocumentError, EvaluationError
 from twigcast.pattern import Pattern, parse, select
 from twigcast.spark.columns import (
@@ -24,7 +24,9 @@ from twigcast.spark.stages.mediating import MappingRules
 Origin: TypeAlias = dict[str, Any]
 
 # The limits were checked when the document was matched.
-_UNLIMITED = DocumentLimits(bytes=1 << 62, depth=1 << 62, attributes=1 << 62, amplification_threshold=1 << 62)
+_UNLIMITED = DocumentLimits(
+    bytes=NO_LIMIT, depth=NO_LIMIT, attributes=NO_LIMIT, amplification_threshold=NO_LIMIT
+)
 
 
 class DocumentParts:

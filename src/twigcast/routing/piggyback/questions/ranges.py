@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -41,6 +41,7 @@ from twigcast.pattern import (
     number,
     render_name,
 )
+from twigcast.system import read_varint, varint
 
 MOST_TEXTS = 8
 """The greatest number of distinct values that are sent as a set."""
@@ -317,6 +318,7 @@ _NO_NUMBERS = 11
 _DIGITS = 22  # powers of ten up to this one are exact in binary
 _MANTISSA = 1 << 53
 _BINARY = 255
+_LONGEST = 9  # bytes of an integer
 
 
 def _encoded(values: ValueRange) -> bytes:
@@ -325,13 +327,11 @@ def _encoded(values: ValueRange) -> bytes:
             return bytes([_UNKNOWN])
         case ValueSet(texts):
             parts = [text.encode() for text in texts]
-            return bytes([_SETS[len(parts)]]) + b"".join(_varint(len(part)) + part for part in parts)
+            return bytes([_SETS[len(parts)]]) + b"".join(varint(len(part)) + part for part in parts)
         case NumberBounds(least, greatest, not_numbers) if least <= greatest:
-            return (
-                bytes([_BOUNDS]) + _varint(not_numbers) + _encoded_number(least) + _encoded_number(greatest)
-            )
+            return bytes([_BOUNDS]) + varint(not_numbers) + _encoded_number(least) + _encoded_number(greatest)
         case NumberBounds(_, _, not_numbers):
-            return bytes([_NO_NUMBERS]) + _varint(not_numbers)
+            return bytes([_NO_NUMBERS]) + varint(not_numbers)
 
 
 def _decoded(reader: _Reader) -> ValueRange:
@@ -366,7 +366,7 @@ def _encoded_number(value: float) -> bytes:
         assert isinstance(exponent, int)
         mantissa = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
         if mantissa < _MANTISSA and -exponent <= _DIGITS:
-            return bytes([max(-exponent, 0)]) + _varint(mantissa << 1 | sign)
+            return bytes([max(-exponent, 0)]) + varint(mantissa << 1 | sign)
     return bytes([_BINARY]) + struct.pack("<d", value)
 
 
@@ -379,19 +379,6 @@ def _decoded_number(reader: _Reader) -> float:
     if scale > _DIGITS or mantissa >= _MANTISSA:
         raise ValueError("a number has too many digits")
     return float(-mantissa if sign else mantissa) / float(10**scale)  # both exact, so correctly rounded
-
-
-def _varint(value: int) -> bytes:
-    """An integer in groups of 7 bits, the lowest first; the high bit says that another group follows."""
-    groups = list(_groups(value))
-    return bytes([group | 0x80 for group in groups[:-1]] + groups[-1:])
-
-
-def _groups(value: int) -> Iterator[int]:
-    while value > 0x7F:
-        yield value & 0x7F
-        value >>= 7
-    yield value
 
 
 @dataclass(slots=True)
@@ -411,10 +398,13 @@ class _Reader:
         return self.take(1)[0]
 
     def varint(self) -> int:
-        value = 0
-        for shift in range(0, 63, 7):
-            group = self.byte()
-            value |= (group & 0x7F) << shift
-            if group < 0x80:
-                return value
-        raise ValueError("an integer is too long")
+        start = self.at
+        try:
+            value, self.at = read_varint(self.data, start)
+        except ValueError:
+            is_cut_off = len(self.data) - start < _LONGEST
+            what = "the ranges end too early" if is_cut_off else "an integer is too long"
+            raise ValueError(what) from None
+        if self.at - start > _LONGEST:
+            raise ValueError("an integer is too long")
+        return value

@@ -7,7 +7,6 @@ match them; 5,000 files took eight times as long.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +29,7 @@ from twigcast.spark.sources.listing.places import (
     listed_here,
     task_count,
 )
-from twigcast.system import DOCUMENT_GLOB, Links, name_text, path_of
+from twigcast.system import DOCUMENT_GLOB, Links, name_text, path_of, without_scheme
 
 FILE_COLUMNS = "path string, modificationTime timestamp, length long, content binary"
 """The columns of Spark's format ``binaryFile``."""
@@ -85,7 +84,7 @@ class FileListing:
             for batch, paths in batch_files(spark, checkpoint).items()
         }
         for batch, paths in EmptyFileLog(work / "empty-files.json").batches().items():
-            plain = (re.sub("^file:/+", "/", path) for path in paths)
+            plain = (without_scheme(path) for path in paths)
             found.setdefault(batch, []).extend(Place(name_text(path), 0) for path in plain)
         return found
 

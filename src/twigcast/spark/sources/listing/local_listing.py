@@ -25,6 +25,7 @@ from twigcast.system import (
     is_document,
     is_hidden,
     name_text,
+    without_scheme,
 )
 
 _log = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class LocalListing:
         given = {name.lower(): value for name, value in options.items()}
         if not set(given) <= _KNOWN or given.get("recursivefilelookup", "true").lower() != "true":
             return None
-        return cls(re.sub("^file:/+", "/", path), links, given.get("pathglobfilter"), documents)
+        return cls(without_scheme(path), links, given.get("pathglobfilter"), documents)
 
     def places(self) -> list[Place]:
         """All files, oldest first; raises ``SourceError`` if the path does not exist or cannot be listed."""

@@ -9,7 +9,6 @@ Files that twigcast lists are divided among tasks by their size, and travel to t
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from pyspark.sql import functions as F
 from twigcast.spark.columns import DOCUMENT_BATCH_ROWS
 from twigcast.spark.jvm.filesystem import exists, is_local
 from twigcast.spark.sources.documents import ArrowStage, WorkerReading
-from twigcast.system import path_of
+from twigcast.system import LOCAL_URI, path_of, without_scheme
 
 PLACE_COLUMNS = ("path", "length", "refusal")
 """A file's name as text (see ``system.name_text``), its length, and why it is not to be read, if so."""
@@ -76,7 +75,7 @@ def listed_by_spark(files: DataFrame) -> FilePlaces:
 
 def plain_path(path: Column) -> Column:
     """The path of a file, without the scheme ``file:`` that Spark puts before a local path."""
-    return F.regexp_replace(path, "^file:/+", "/")
+    return F.regexp_replace(path, LOCAL_URI, "/")
 
 
 def listed_here(spark: SparkSession, places: Sequence[Place]) -> FilePlaces:
@@ -102,7 +101,7 @@ def present(spark: SparkSession, places: Sequence[Place]) -> list[Place]:
 def current_length(place: Place) -> int | None:
     """The size of a local file now; none if it is gone, or no file."""
     try:
-        found = os.stat(path_of(re.sub("^file:/+", "/", place.path)))
+        found = os.stat(path_of(without_scheme(place.path)))
     except OSError:
         return None
     return found.st_size if stat.S_ISREG(found.st_mode) else None
