@@ -65,7 +65,7 @@ def measure(
     """The first pass, with empty caches in the workers, and the best of the later passes."""
     from twigcast import spark as tc
 
-    docs = tc.read_documents(spark, glob(paths), format="parquet").repartition(4 * CORES).persist()
+    docs = tc.read(spark, glob(paths), format="parquet").repartition(4 * CORES).persist()
     docs.count()
     times: list[float] = []
     wrong: list[str] = []

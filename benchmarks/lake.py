@@ -115,10 +115,8 @@ def measure(
     name, documents = run.name, run.documents
     progress(f"{name}: writing structures")
     place = folder() / name
-    tc.structures(tc.read_documents(spark, glob(paths), format="parquet")).write.mode("overwrite").parquet(
-        str(place)
-    )
-    archive = tc.read_documents(spark, str(place), format="parquet")
+    tc.structures(tc.read(spark, glob(paths), format="parquet")).write.mode("overwrite").parquet(str(place))
+    archive = tc.read(spark, str(place), format="parquet")
     column = "structure"
     ways: dict[str, Callable[[], DataFrame]] = {
         "structure": lambda: tc.match(archive, version, structure=column, bodies="failed"),

@@ -125,7 +125,7 @@ def measure(
         progress(f"pipeline-records: {now - began:.0f} s, {tasks}, {memory.now / 1e6:,.0f} MB of memory")
 
     with watched(say) as memory:
-        docs = tc.read_documents(spark, str(written.path), format="records", options={"record": record})
+        docs = tc.read(spark, str(written.path), format="records", options={"record": record})
         seen = Observation("records")
         hits = tc.match(docs, version).observe(seen, *tc.measures())
         delivered = tc.deliveries(hits, version).count()

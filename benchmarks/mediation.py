@@ -110,8 +110,8 @@ def measure(
     from twigcast import spark as tc
 
     mappings = catalogues()
-    feed = tc.read_documents(spark, glob(sources), format="parquet")
-    written = tc.read_documents(spark, glob(images), format="parquet")
+    feed = tc.read(spark, glob(sources), format="parquet")
+    written = tc.read(spark, glob(images), format="parquet")
     ways: dict[str, Callable[[], Any]] = {
         "mediated": lambda: tc.match(feed, version, mediation=mappings),
         "as is": lambda: tc.match(feed, version),

@@ -123,6 +123,6 @@ def measure(
     for number in range(size.warming + size.passes):
         progress(f"pass {number + 1} of {size.warming + size.passes}")
         began = time.perf_counter()
-        counts = by_pipeline(tc.read_documents(spark, path, format=format, options=options), version)
+        counts = by_pipeline(tc.read(spark, path, format=format, options=options), version)
         seconds.append(time.perf_counter() - began)
     return counts, size.documents / min(seconds[size.warming :])

@@ -93,7 +93,7 @@ def measure(
     from twigcast import spark as tc
 
     progress("pipeline-throughput: documents into memory")
-    docs = tc.read_documents(spark, glob(paths), format="parquet")
+    docs = tc.read(spark, glob(paths), format="parquet")
     arrays = list(bodies(paths))
     halves = in_halves(arrays, batch_rows(docs))
     index = version.open_index()

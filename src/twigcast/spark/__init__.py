@@ -3,7 +3,7 @@
     from twigcast import spark as tc
 
     spark = tc.session("feed")
-    docs = tc.read_documents(spark, "feed/")                     doc_id, body, …
+    docs = tc.read(spark, "feed/")                     doc_id, body, …
     hits = tc.match(docs, index)                       … with matches, index_version, error
     outs = tc.deliveries(hits, index)                  one row for each delivery
     lost = tc.dead_letters(hits)                       one row for each document that could not be read
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
     from twigcast.spark.runs.stream import stream
     from twigcast.spark.sources.documents import Documents
-    from twigcast.spark.sources.reading import read_documents
+    from twigcast.spark.sources.reading import read
     from twigcast.spark.sources.spark_subscriptions import subscription_index
     from twigcast.spark.stages.delivering import dead_letters, deliveries, refused_deliveries
     from twigcast.spark.stages.matching import match, measures
@@ -76,7 +76,7 @@ __all__ = [
     "match_fragments",
     "match_structures",
     "measures",
-    "read_documents",
+    "read",
     "refused_deliveries",
     "replay",
     "retry",
@@ -110,7 +110,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],
         "twigcast.spark.runs.stream": ["stream"],
         "twigcast.spark.sources.documents": ["Documents"],
-        "twigcast.spark.sources.reading": ["read_documents"],
+        "twigcast.spark.sources.reading": ["read"],
         "twigcast.spark.sources.spark_subscriptions": ["subscription_index"],
         "twigcast.spark.stages.delivering": ["dead_letters", "deliveries", "refused_deliveries"],
         "twigcast.spark.stages.matching": ["match", "measures"],

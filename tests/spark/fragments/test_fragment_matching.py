@@ -164,7 +164,5 @@ def test_a_folder_of_fragments_is_read(spark: SparkSession, tmp_path: Path) -> N
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(encode(each))
     (tmp_path / "manifest.tcm").write_bytes(b"no fragment")
-    hits = tc.match_fragments(
-        tc.read_documents(spark, str(tmp_path), format="fragments"), Index([("a", "//item")])
-    )
+    hits = tc.match_fragments(tc.read(spark, str(tmp_path), format="fragments"), Index([("a", "//item")]))
     assert [(row.doc_id, row.matches) for row in hits.collect()] == [("shop", [0])]

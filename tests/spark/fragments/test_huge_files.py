@@ -39,7 +39,7 @@ def test_answers_are_those_of_whole_documents(spark: SparkSession, tmp_path: Pat
     """Also with a long opening and in UTF-16; what cannot be read is an error with its code."""
     for name, body in {**FILES, **BAD}.items():
         (tmp_path / name).write_bytes(body)
-    docs = tc.read_documents(spark, str(tmp_path), format="huge", options={"fragmentBytes": "700"})
+    docs = tc.read(spark, str(tmp_path), format="huge", options={"fragmentBytes": "700"})
     hits = tc.match_fragments(docs, INDEX)
     rows = {Path(row.doc_id).name: row for row in hits.collect()}
     assert {name: rows[name].matches for name in FILES} == {
@@ -60,7 +60,7 @@ def test_answers_are_those_of_whole_documents(spark: SparkSession, tmp_path: Pat
 def test_a_file_beyond_the_limit_is_matched_but_not_put_together(spark: SparkSession, tmp_path: Path) -> None:
     """Subscriptions that need the whole file are refused, with a sentence that says what to do."""
     (tmp_path / "plain.xml").write_bytes(FILES["plain.xml"])
-    docs = tc.read_documents(spark, str(tmp_path), format="huge", options={"fragmentBytes": "700"})
+    docs = tc.read(spark, str(tmp_path), format="huge", options={"fragmentBytes": "700"})
     hits = tc.match_fragments(docs, INDEX, limits=DocumentLimits(bytes=1000))
     rows = hits.collect()
     assert [row.matches for row in rows if row.error is None] == [[0, 1]]

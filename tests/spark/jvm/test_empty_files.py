@@ -90,7 +90,7 @@ def test_each_is_a_dead_letter(
     """Each empty file is exactly one dead letter, in a batch and in a stream, whoever lists the files."""
     if lister == "spark":
         monkeypatch.setattr(FileListing, "local", lambda listing, spark: None)
-    assert letters(tc.read_documents(spark, str(feed), format=format, options=options), feed) == codes
+    assert letters(tc.read(spark, str(feed), format=format, options=options), feed) == codes
     source = source_of(str(feed), format=format, options=options)
     places = source.stream(spark, feed.parent)
     found: list[dict[str, str]] = []

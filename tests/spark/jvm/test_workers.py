@@ -25,7 +25,7 @@ index = Index([("ada", "//b"), ("bob", "/a")])
 for hidden in ({}, *({each} for each in sys.argv[3:])):
     private_api.hidden = hidden
     try:
-        docs = tc.read_documents(spark, sys.argv[2])
+        docs = tc.read(spark, sys.argv[2])
         hits = tc.match(docs, index)
         outs = tc.deliveries(hits, index)
         print(sorted((row.subscriber, row.doc_id[-5:]) for row in outs.collect()))

@@ -48,7 +48,7 @@ def test_sources_opened_by_workers_are_fused(
 ) -> None:
     """Rows, errors and other columns are the same, with one stage less."""
     place, options = sources[format]
-    documents = tc.read_documents(spark, str(place), format=format, options=options)
+    documents = tc.read(spark, str(place), format=format, options=options)
     fused = tc.match(documents, INDEX)
     apart = tc.match(documents.select("*"), INDEX)
     assert (stages(fused), stages(apart)) == (others + 1, others + 2)
@@ -61,7 +61,7 @@ def test_a_cached_table_is_not_read_again(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
 ) -> None:
     """A table that the user has cached is matched from the cache."""
-    documents = tc.read_documents(spark, str(sources["archives"][0]), format="archives")
+    documents = tc.read(spark, str(sources["archives"][0]), format="archives")
     documents.persist()
     assert documents.worker_reading() is None
     documents.unpersist()
@@ -72,7 +72,7 @@ def test_documents_are_used_like_a_dataframe(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
 ) -> None:
     """Methods of ``Documents`` return plain DataFrames, and a filter applies when these are matched."""
-    documents = tc.read_documents(spark, str(sources["archives"][0]), format="archives")
+    documents = tc.read(spark, str(sources["archives"][0]), format="archives")
     assert documents.columns == ["doc_id", "body", "error"]
     assert documents.count() == 5
     some = documents.where("doc_id LIKE '%0.xml'")
@@ -90,5 +90,5 @@ def test_documents_can_be_copied(
     spark: SparkSession, sources: dict[str, tuple[Path, dict[str, str]]]
 ) -> None:
     """A copy refers to the same table."""
-    documents = tc.read_documents(spark, str(sources["archives"][0]), format="archives")
+    documents = tc.read(spark, str(sources["archives"][0]), format="archives")
     assert copy.copy(documents).dataframe is documents.dataframe

@@ -52,7 +52,7 @@ def test_workers_read_what_spark_reads(
     write(tmp_path / "a table", "1 %é.parquet", columns, row_group_size=2)
     write(tmp_path / "a table", "2.parquet", columns)
     write(tmp_path / "a table", "none.parquet", {name: column[:0] for name, column in columns.items()})
-    table = tc.read_documents(spark, str(tmp_path / "a table"), format="parquet", **asked)
+    table = tc.read(spark, str(tmp_path / "a table"), format="parquet", **asked)
     assert table.worker_reading() is not None
     fused, apart = tc.match(table, INDEX), tc.match(table.select("*"), INDEX)
     assert rows(fused) == rows(apart)
@@ -70,22 +70,22 @@ def test_what_only_spark_knows_is_left_to_spark(spark: SparkSession, tmp_path: P
     }
     for name, (columns, asked) in left.items():
         write(tmp_path / name, "1.parquet", columns)
-        table = tc.read_documents(spark, str(tmp_path / name), format="parquet", **asked)
+        table = tc.read(spark, str(tmp_path / name), format="parquet", **asked)
         assert table.worker_reading() is None, name
         assert len(rows(tc.match(table, INDEX))) == 5
     write(tmp_path / "of path" / "publisher=p", "1.parquet", documents())
-    table = tc.read_documents(spark, str(tmp_path / "of path"), format="parquet")
+    table = tc.read(spark, str(tmp_path / "of path"), format="parquet")
     assert table.worker_reading() is None
     assert {row.publisher for row in rows(tc.match(table, INDEX))} == {"p"}
     twice = documents() | {"publisher": pa.array(["other"] * 5)}
     write(tmp_path / "of both" / "publisher=p", "1.parquet", twice)
-    table = tc.read_documents(spark, str(tmp_path / "of both"), format="parquet")
+    table = tc.read(spark, str(tmp_path / "of both"), format="parquet")
     assert {row.publisher for row in rows(tc.match(table, INDEX))} == {"p"}
     write(tmp_path / "some", "1.parquet", documents() | {"more": pa.array(["x"] * 5)})
     write(tmp_path / "some", "2.parquet", documents())
-    assert tc.read_documents(spark, str(tmp_path / "some"), format="parquet").worker_reading() is None
+    assert tc.read(spark, str(tmp_path / "some"), format="parquet").worker_reading() is None
     write(tmp_path / "plain", "1.parquet", documents())
-    plain = tc.read_documents(spark, str(tmp_path / "plain"), format="parquet")
+    plain = tc.read(spark, str(tmp_path / "plain"), format="parquet")
     spark.conf.set("spark.sql.files.ignoreCorruptFiles", "true")
     try:
         assert plain.worker_reading() is None
@@ -102,7 +102,7 @@ def test_batches_are_bounded_and_in_order(
     ids = [f"{number:03}" for number in range(130)]
     body = b"<r>" + b" " * size + b"</r>"
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array([body] * 130)})
-    reading = tc.read_documents(spark, str(tmp_path), format="parquet").worker_reading()
+    reading = tc.read(spark, str(tmp_path), format="parquet").worker_reading()
     assert reading is not None
     batches = list(reading.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
     assert [batch.num_rows for batch in batches] == expected
@@ -114,7 +114,7 @@ def test_a_broken_file_is_named(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, "1.parquet", documents())
     path = tmp_path / "1.parquet"
     path.write_bytes(b"PAR1" + b"\xff" * 100 + path.read_bytes()[104:])
-    reading = tc.read_documents(spark, str(tmp_path), format="parquet").worker_reading()
+    reading = tc.read(spark, str(tmp_path), format="parquet").worker_reading()
     assert reading is not None
     with pytest.raises(StageError, match=r"1\.parquet cannot be read"):
         list(reading.stage(iter([pa.RecordBatch.from_pydict({"id": [0]})])))
@@ -158,7 +158,7 @@ def test_a_row_group_cut_into_parts_is_read_once(spark: SparkSession, tmp_path: 
     ids = [f"{number:05}" for number in range(1003)]
     bodies = [randbytes(6000).hex().encode() for _ in ids]
     write(tmp_path, "1.parquet", {"doc_id": pa.array(ids), "body": pa.array(bodies)})
-    reading = tc.read_documents(spark, str(tmp_path), format="parquet").worker_reading()
+    reading = tc.read(spark, str(tmp_path), format="parquet").worker_reading()
     assert reading is not None
     assert reading.places.count() > 1
     found = []

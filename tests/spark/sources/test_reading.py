@@ -51,17 +51,17 @@ def test_a_folder_of_files(spark: SparkSession, folder: Path, tmp_path: Path) ->
         str(folder / "1.xml"): b"<a>1</a>",
         str(folder / "below%20" / "2 é.xml"): b"<a>2</a>",
     }
-    assert content(tc.read_documents(spark, str(folder))) == expected
-    assert streamed(tc.read_documents(spark, str(folder), streaming=True), tmp_path) == expected
-    some = tc.read_documents(spark, str(folder), options={"pathGlobFilter": "1*"})
+    assert content(tc.read(spark, str(folder))) == expected
+    assert streamed(tc.read(spark, str(folder), streaming=True), tmp_path) == expected
+    some = tc.read(spark, str(folder), options={"pathGlobFilter": "1*"})
     assert list(content(some)) == [str(folder / "1.xml")]
-    assert list(content(tc.read_documents(spark, str(folder / "*.xml")))) == [str(folder / "1.xml")]
+    assert list(content(tc.read(spark, str(folder / "*.xml")))) == [str(folder / "1.xml")]
 
 
 def test_a_file_that_is_too_large_is_not_read(spark: SparkSession, folder: Path) -> None:
     """A file that is too large is an error with its path, and the other files are documents."""
     (folder / "big.xml").write_bytes(b"<a>" + b" " * 100 + b"</a>")
-    docs = tc.read_documents(spark, str(folder), options={"maxBytes": "50"})
+    docs = tc.read(spark, str(folder), options={"maxBytes": "50"})
     hits = tc.match(docs, Index([("s", "/a")]))
     (letter,) = tc.dead_letters(hits).collect()
     assert (letter.doc_id, letter.code, letter.body) == (str(folder / "big.xml"), "too-large", None)
@@ -105,9 +105,9 @@ def test_archives(spark: SparkSession, packed: Path, tmp_path: Path) -> None:
         f"{packed}/f.xml": b"<a>plain</a>",
     }
     options = {"memberGlobFilter": "*.xml"}
-    docs = tc.read_documents(spark, str(packed), format="archives", options=options)
+    docs = tc.read(spark, str(packed), format="archives", options=options)
     assert content(docs) == expected
-    stream = tc.read_documents(spark, str(packed), format="archives", options=options, streaming=True)
+    stream = tc.read(spark, str(packed), format="archives", options=options, streaming=True)
     assert streamed(stream, tmp_path) == expected
 
 
@@ -126,7 +126,7 @@ def test_records(spark: SparkSession, tmp_path: Path) -> None:
         expected[f"{feed}/a.xml#{at}"] = body
         at += len(body) + 1
     options = {"record": "r", "pieceBytes": "1000"}
-    docs = tc.read_documents(spark, str(feed), format="records", options=options)
+    docs = tc.read(spark, str(feed), format="records", options=options)
     found = content(docs)
     assert {id: body for id, body in found.items() if body is not None} == expected
     hits = tc.match(docs, Index([("s", "/r/Q{u}x"), ("t", "/r/@n")]))
@@ -137,7 +137,7 @@ def test_records(spark: SparkSession, tmp_path: Path) -> None:
         f"{feed}/c.xml#0": "encoding",
     }
     assert hits.where("size(matches) = 2").count() == 400
-    stream = tc.read_documents(spark, str(feed), format="records", options=options, streaming=True)
+    stream = tc.read(spark, str(feed), format="records", options=options, streaming=True)
     assert streamed(stream, tmp_path) == found
 
 
@@ -145,7 +145,7 @@ def test_errors_in_records_are_placed_in_their_bytes(spark: SparkSession, tmp_pa
     """Line, column and offset of an error count from the first byte of the record."""
     file = tmp_path / "f.xml"
     file.write_bytes(b'<!DOCTYPE f [\n<!ENTITY e "x">\n]><f xmlns:p="u">\n<r>\xc3\xa9&e;\n<p:x></q></r></f>')
-    hits = tc.match(tc.read_documents(spark, str(file), format="records", options={"record": "r"}), Index())
+    hits = tc.match(tc.read(spark, str(file), format="records", options={"record": "r"}), Index())
     (letter,) = tc.dead_letters(hits).collect()
     assert (letter.code, letter.line, letter.column, letter.offset) == ("malformed", 2, 8, 16)
     assert bytes(letter.body)[letter.offset :] == b"q></r>"
@@ -155,7 +155,7 @@ def test_parts_of_records_are_their_bytes(spark: SparkSession, tmp_path: Path) -
     """A part is cut from the record's own bytes, and declares the namespaces that the record inherits."""
     file = tmp_path / "f.xml"
     file.write_bytes(b'<f xmlns:p="u"><r id="1"><p:x a="b">1</p:x></r></f>')
-    docs = tc.read_documents(spark, str(file), format="records", options={"record": "r"})
+    docs = tc.read(spark, str(file), format="records", options={"record": "r"})
     xpaths = {"all": "/r", "x": "/r/Q{u}x", "a": "//@a", "id": "/r/@id", "t": "//text()"}
     rows = [tc.Subscription(id, xpath, id, "part") for id, xpath in xpaths.items()]
     version = tc.IndexVersion.write(tmp_path / "versions", 1, rows)
@@ -172,30 +172,30 @@ def test_parts_of_records_are_their_bytes(spark: SparkSession, tmp_path: Path) -
 def test_records_need_the_name_of_the_element(spark: SparkSession) -> None:
     """Without the option, a ``StageError`` says so."""
     with pytest.raises(StageError, match='option "record"'):
-        tc.read_documents(spark, "feed", format="records")
+        tc.read(spark, "feed", format="records")
 
 
 def test_a_table(spark: SparkSession, tmp_path: Path) -> None:
     """Columns for id and body are named or found; other columns stay, and text becomes bytes."""
     path = str(tmp_path / "table")
     spark.createDataFrame([("1", "<a>é</a>", 7)], "key string, xml string, n int").write.parquet(path)
-    (row,) = tc.read_documents(spark, path, format="parquet", doc_id="key", body="xml").collect()
+    (row,) = tc.read(spark, path, format="parquet", doc_id="key", body="xml").collect()
     assert (row.doc_id, bytes(row.body), row.n) == ("1", "<a>é</a>".encode(), 7)
-    stream = tc.read_documents(spark, path, format="parquet", doc_id="key", body="xml", streaming=True)
+    stream = tc.read(spark, path, format="parquet", doc_id="key", body="xml", streaming=True)
     assert streamed(stream, tmp_path) == {"1": "<a>é</a>".encode()}
     with pytest.raises(StageError, match="expected a column xm for body, found key, xml, n"):
-        tc.read_documents(spark, path, format="parquet", body="xm")
+        tc.read(spark, path, format="parquet", body="xm")
     with pytest.raises(StageError, match="expected a column id for doc_id"):
-        tc.read_documents(spark, path, format="parquet", doc_id="id", body="xml")
+        tc.read(spark, path, format="parquet", doc_id="id", body="xml")
     with pytest.raises(StageError, match="expected a column body"):
-        tc.read_documents(spark, path, format="parquet")
+        tc.read(spark, path, format="parquet")
 
 
 def test_a_table_without_ids(spark: SparkSession, tmp_path: Path) -> None:
     """A document without an id is named by the hash of its bytes, the same when it is read again."""
     (tmp_path / "lines").mkdir()
     (tmp_path / "lines" / "feed.txt").write_bytes(b"<a/>\n<b/>\n")
-    docs = tc.read_documents(spark, str(tmp_path / "lines"), format="text")
+    docs = tc.read(spark, str(tmp_path / "lines"), format="text")
     assert sorted(content(docs).values()) == [b"<a/>", b"<b/>"]
     assert content(docs) == content(docs)
 
@@ -203,7 +203,7 @@ def test_a_table_without_ids(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_view_of_the_catalogue(spark: SparkSession) -> None:
     """``table`` reads a table or view by its name."""
     spark.sql("select 'd' doc_id, binary('<a/>') body, 'p' publisher").createOrReplaceTempView("feed")
-    (row,) = tc.read_documents(spark, "feed", format="table").collect()
+    (row,) = tc.read(spark, "feed", format="table").collect()
     assert tuple(row) == ("d", b"<a/>", "p")
 
 
@@ -212,7 +212,7 @@ def test_the_place_in_kafka_is_an_id(spark: SparkSession) -> None:
     spark.sql(
         "select binary('k') key, binary('<a/>') value, 'news' topic, 3 partition, 14L offset"
     ).createOrReplaceTempView("kafka")
-    (row,) = tc.read_documents(spark, "kafka", format="table", doc_id="doc_id", body="body").collect()
+    (row,) = tc.read(spark, "kafka", format="table", doc_id="doc_id", body="body").collect()
     assert (row.doc_id, bytes(row.body), bytes(row.key)) == ("news/3/14", b"<a/>", b"k")
 
 
@@ -238,7 +238,7 @@ def test_documents_in_many_encodings(spark: SparkSession, tmp_path: Path) -> Non
     any_title = " or ".join(f". = '{title}'" for title in dict.fromkeys(titles.values()))
     wanted = [Subscription("t", f"//t[{any_title}]", "desk", "part"), Subscription("all", "/doc", "desk")]
     index = Index(wanted)
-    hits = tc.match(tc.read_documents(spark, str(feed)), index)
+    hits = tc.match(tc.read(spark, str(feed)), index)
     rows = tc.deliveries(hits, index, parts="range").collect()
     files = {file.stem: file.read_bytes() for file in feed.glob("*.xml") if file.stem != "unknown"}
     got = {(Path(row.doc_id).stem, row.subscription): bytes(row.content) for row in rows}

@@ -43,7 +43,7 @@ def rows(hits: DataFrame) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("options", [{}, {"pathGlobFilter": "*.xml"}])
 def test_workers_read_what_spark_reads(spark: SparkSession, folder: Path, options: dict[str, str]) -> None:
     """Rows and errors are the same, whatever the names of the files."""
-    documents = tc.read_documents(spark, str(folder), options={"maxBytes": "100", **options})
+    documents = tc.read(spark, str(folder), options={"maxBytes": "100", **options})
     assert documents.worker_reading() is not None
     listing = FileListing(str(folder), options, documents=True)
     by_spark = opened_by_spark(listing.listed_by_spark(spark, streaming=False), 100)
@@ -59,7 +59,7 @@ def test_a_file_with_a_colon_in_its_name(spark: SparkSession, tmp_path: Path) ->
     """Spark could read neither this file nor the others of its folder."""
     for name in ("c:d.xml", "ok.xml"):
         (tmp_path / name).write_bytes(b"<a><b/></a>")
-    hits = tc.match(tc.read_documents(spark, str(tmp_path)), INDEX).collect()
+    hits = tc.match(tc.read(spark, str(tmp_path)), INDEX).collect()
     assert {(row.doc_id, *row.matches) for row in hits} == {
         (str(tmp_path / "c:d.xml"), 0),
         (str(tmp_path / "ok.xml"), 0),
@@ -112,7 +112,7 @@ def test_documents_of_a_folder_are_those_of_the_command_line(
             expected[each.text] = body if len(body) <= 1000 else "too-large"
         except SourceError as error:
             expected[each.text] = error.code
-    rows = tc.read_documents(spark, str(tmp_path), options={"maxBytes": "1000", **options}).collect()
+    rows = tc.read(spark, str(tmp_path), options={"maxBytes": "1000", **options}).collect()
     assert {row.doc_id: row.error.code if row.error else bytes(row.body) for row in rows} == expected
     assert len(expected) == 6
 
@@ -126,7 +126,7 @@ def test_files_of_other_names_are_documents_if_they_are_named(
         (tmp_path / name).write_bytes(b"<a/>")
 
     def names(path: str, **more: str) -> list[str]:
-        rows = tc.read_documents(spark, path, options={**options, **more}).collect()
+        rows = tc.read(spark, path, options={**options, **more}).collect()
         return sorted(Path(row.doc_id).name for row in rows)
 
     assert names(f"{tmp_path}/a.nitf") == ["a.nitf"]

@@ -170,7 +170,7 @@ def test_columns_of_any_name(spark: SparkSession, tmp_path: Path, name: str, kin
     table = table.select("doc_id", "body", table["own"].cast(kind).alias(name))
     table.write.parquet(str(tmp_path / "t"))
     index = Index([("b", "//b")])
-    read = tc.read_documents(spark, str(tmp_path / "t"), format="parquet")
+    read = tc.read(spark, str(tmp_path / "t"), format="parquet")
     for docs in (table, read, read.where("true")):
         hits = tc.match(docs, index)
         found = sorted(hits.collect(), key=lambda row: row.doc_id)
@@ -191,7 +191,7 @@ def test_ids_may_be_missing_or_numbers(spark: SparkSession, tmp_path: Path) -> N
     table = spark.createDataFrame(rows, "doc_id string, body binary")
     table.write.parquet(str(tmp_path / "t"))
     index = Index([("b", "//b")])
-    read = tc.read_documents(spark, str(tmp_path / "t"), format="parquet")
+    read = tc.read(spark, str(tmp_path / "t"), format="parquet")
     for docs in (table, read, read.where("true")):
         hits = tc.match(docs, index)
         delivered = {row.doc_id for row in tc.deliveries(hits, index).collect()}

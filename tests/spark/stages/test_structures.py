@@ -88,7 +88,7 @@ def archive(
     }
     folder.mkdir()
     parquet.write_table(pa.table(columns), folder / "1.parquet", row_group_size=7)
-    return tc.read_documents(spark, str(folder), format="parquet")
+    return tc.read(spark, str(folder), format="parquet")
 
 
 def answers(hits: DataFrame) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def test_what_a_record_inherits_is_in_its_structure(spark: SparkSession, tmp_pat
     """The namespaces and entities of the file that a record was cut from."""
     records = b"<!DOCTYPE r [<!ENTITY e '<p:b/>'>]><r xmlns:p='urn:p'><x><p:a/>&e;</x><x><a/></x></r>"
     (tmp_path / "records.xml").write_bytes(records)
-    docs = tc.read_documents(spark, str(tmp_path / "records.xml"), format="records", options={"record": "x"})
+    docs = tc.read(spark, str(tmp_path / "records.xml"), format="records", options={"record": "x"})
     made = tc.structures(docs)
     index = index_of("//p:a", "//a", "//p:b")
     found = tc.match(made, index, structure="structure").orderBy("doc_id")
@@ -176,7 +176,7 @@ def test_names_of_a_table_are_in_the_metadata_of_the_column(spark: SparkSession,
     names = NameTable((("", "r"), ("", "a"), ("urn:p", "e")))
     docs = archive(spark, tmp_path / "archive", [*BODIES], ["missing"])
     tc.structures(docs, names=names).write.parquet(str(tmp_path / "named"))
-    named = tc.read_documents(spark, str(tmp_path / "named"), format="parquet")
+    named = tc.read(spark, str(tmp_path / "named"), format="parquet")
     index = index_of(*STRUCTURAL)
     expected = answers(tc.match(docs, index))
     rows = {row.doc_id: row for row in tc.match_structures(named, index).collect()}
@@ -207,7 +207,7 @@ def test_bodies_are_not_read_if_structures_decide(spark: SparkSession, tmp_path:
         content[start : start + column.total_compressed_size] = b"\xee" * column.total_compressed_size
     path.write_bytes(content)
     (path.parent / ".1.parquet.crc").unlink(missing_ok=True)
-    docs = tc.read_documents(spark, str(path.parent), format="parquet")
+    docs = tc.read(spark, str(path.parent), format="parquet")
     hits = tc.match(docs, index, structure="structure", bodies="failed")
     assert answers(hits) == expected
     assert {row.body for row in hits.collect()} == {None}

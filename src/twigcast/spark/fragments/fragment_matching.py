@@ -38,7 +38,7 @@ def match_fragments(
     """Match documents in fragments; one row for each document, as ``match`` would give for the whole.
 
     ``fragments`` has the columns ``doc_id``, ``number``, ``header`` (see ``encode_header``) and ``body``, or
-    only ``body``, which is then a whole ``.tcf`` file; or it is what ``read_documents`` gives for the format
+    only ``body``, which is then a whole ``.tcf`` file; or it is what ``read`` gives for the format
     ``huge``.  Fragments of a document come in any order and place, and may come several times; each is
     evaluated once for all subscriptions, and its body does not move.
     The columns are ``doc_id``, ``matches``, ``index_version``, ``error``, ``fragment`` (the number of the one

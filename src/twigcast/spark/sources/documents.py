@@ -1,4 +1,4 @@
-"""Documents as ``read_documents`` returns them: a DataFrame, and how workers can read them themselves.
+"""Documents as ``read`` returns them: a DataFrame, and how workers can read them themselves.
 
     by Spark      files ─► JVM ─► worker: match ─► JVM
     by workers    worker: read, match ─► JVM

@@ -35,7 +35,7 @@ from twigcast.spark.sources.whole_files import FilesSource
 from twigcast.system import Links
 
 
-def read_documents(
+def read(
     spark: SparkSession,
     source: str | None = None,
     *,

@@ -105,7 +105,7 @@ def match(
     is null for nearly all documents, and ``refused_deliveries`` makes dead letters from it.
     Columns of these names are replaced, and all others stay.  A document without an id gets the hash of its
     body as id.
-    ``docs`` is any DataFrame with ``doc_id`` and ``body``, or what ``read_documents`` gives; workers read it
+    ``docs`` is any DataFrame with ``doc_id`` and ``body``, or what ``read`` gives; workers read it
     themselves if they can; the rows are the same.
     ``index`` is an ``IndexVersion``, an ``Index``, or several of them as shards; positions continue from
     shard to shard.  ``ship="files"`` is for clusters that do not share the folder of the index.

@@ -37,7 +37,7 @@ def feed(tmp_path: Path) -> str:
 
 def test_small_files_are_few_tasks(session_of_a_user: SparkSession, feed: str) -> None:
     """There is a task for each core, and one for empty files, which Spark leaves out."""
-    documents = tc.read_documents(session_of_a_user, feed, options=BY_SPARK)
+    documents = tc.read(session_of_a_user, feed, options=BY_SPARK)
     hits = tc.match(documents, Index([("a", "/a")]))
     assert hits.rdd.getNumPartitions() <= 3
     assert hits.where("size(matches) = 1").count() == FILES - 1
