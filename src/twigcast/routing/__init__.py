@@ -7,7 +7,6 @@ from twigcast.routing.advertising import Advertisement, advertisement
 from twigcast.routing.border import SiteAnnotator, SiteBorder, SitePlan, SiteReader
 from twigcast.routing.delivery_table import DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Carried, Demand, ForwardingTable, Link, carry
-from twigcast.routing.fragment_publication import FragmentRelay, RelayedDocument
 from twigcast.routing.mediation import (
     APPROACHES,
     Approach,
@@ -62,6 +61,8 @@ from twigcast.routing.stages.merging import Merging
 from twigcast.routing.stages.subscription_tree import SubscriptionTree
 from twigcast.routing.strategy import FLOODING, STRATEGIES, Strategy
 from twigcast.routing.tables import PublicationTable
+from twigcast.routing.transit.fragment_relay import FragmentRelay
+from twigcast.routing.transit.relayed_document import RelayedDocument
 
 __all__ = [
     "APPROACHES",

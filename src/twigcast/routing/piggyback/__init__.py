@@ -6,7 +6,6 @@ A router attaches ``Annotations`` to a document that it sends on; the neighbour 
 
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures, accepted
 from twigcast.routing.piggyback.explanation import RoutingExplanation, Statement
-from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
 from twigcast.routing.piggyback.plan import AnnotationPlan, Wish
 from twigcast.routing.piggyback.protocols import PAPER_PROTOCOLS, PIGGYBACK, Protocol, Timing, protocol
 from twigcast.routing.piggyback.told_set import ToldSet
@@ -22,13 +21,10 @@ __all__ = [
     "Claim",
     "ClaimReader",
     "ClaimTable",
-    "DerivedFinding",
     "DocumentFigures",
-    "DocumentFinding",
     "DocumentWork",
     "FragmentWork",
     "Known",
-    "ParsedFinding",
     "Protocol",
     "RoutingExplanation",
     "Statement",

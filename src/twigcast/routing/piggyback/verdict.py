@@ -86,6 +86,11 @@ class Known:
         known.no[unsure] = False
         return known
 
+    def join(self, other: Known) -> None:
+        """Add what is known otherwise."""
+        self.yes |= other.yes
+        self.no |= other.no
+
     def denied(self, numbers: Numbers) -> tuple[Bits, bool]:
         """Return which of the patterns do not match, and whether it is known of all of them."""
         no = self.no[numbers]

@@ -11,35 +11,30 @@ from twigcast.routing.piggyback import (
     AnnotationKind,
     AnnotationPlan,
     Annotations,
-    DerivedFinding,
-    DocumentWork,
-    ParsedFinding,
     Wish,
 )
 from twigcast.routing.piggyback.questions import RangeQuestion
-from twigcast.routing.pool import NONE
+from twigcast.routing.transit import ClaimedFacts, ReadFacts
 
 BODY = b'<r><a><y n="7"/></a></r>' + b" " * 2000
 PRICE = RangeQuestion(("", "y"), ("", "n"))
 
 
-def parsed(link: Link, body: bytes) -> ParsedFinding:
+def parsed(link: Link, body: bytes) -> ReadFacts:
     """What the upper router of a link finds by parsing."""
-    reading = link.above.read_with_structure(body)
-    return ParsedFinding(body, reading, link.above.capacity, None, DocumentWork("d"))
+    return ReadFacts(body, None, link.above.read_with_structure(body), None)
 
 
 def test_a_parsed_document_answers_every_question() -> None:
     """Structure, bindings, positions and ranges come from the document itself."""
     link = Link("L+s", patterns(s="//a/y"))
-    finding = parsed(link, BODY)
-    assert not finding.is_derived
-    assert tuple(finding.figures) == (3, 3, 1)
-    assert finding.structure is not None
-    assert Structure.decode(finding.structure) == Structure.of(read(BODY))
-    assert list(finding.bindings(Wish(parse("//a/*"), (2,), 1))) == [binding(_2="y")]
-    assert finding.positions([chain("a"), chain("q")]) == {chain("a"): 2}
-    found = finding.ranges([PRICE])
+    facts = parsed(link, BODY)
+    assert tuple(facts.figures) == (3, 3, 1)
+    assert facts.structure is not None
+    assert Structure.decode(facts.structure) == Structure.of(read(BODY))
+    assert list(facts.bindings(Wish(parse("//a/*"), (2,), 1))) == [binding(_2="y")]
+    assert facts.positions([chain("a"), chain("q")]) == {chain("a"): 2}
+    found = facts.ranges([PRICE])
     assert found is not None
     assert found.of(PRICE) is not None
 
@@ -47,9 +42,9 @@ def test_a_parsed_document_answers_every_question() -> None:
 def test_a_structure_that_is_large_for_its_document_does_not_travel() -> None:
     """It is still there for bindings."""
     link = Link("L+s", patterns(s="//a/y"))
-    finding = parsed(link, BODY.strip())
-    assert finding.structure is None
-    assert finding.bindings(Wish(parse("//a/*"), (2,), 1))
+    facts = parsed(link, BODY.strip())
+    assert facts.structure is None
+    assert facts.bindings(Wish(parse("//a/*"), (2,), 1))
 
 
 def test_an_unread_document_answers_what_was_asked_before_it() -> None:
@@ -59,19 +54,18 @@ def test_an_unread_document_answers_what_was_asked_before_it() -> None:
     )
     link = Link("L+sd-r", patterns(s="//a/*"), plan=plan)
     said = link.annotations(BODY)
-    finding = DerivedFinding(NONE, lambda: link.known(said), said, link.reader, DocumentWork("d"))
-    assert finding.is_derived
-    assert finding.figures == said.figures
-    assert list(finding.bindings(Wish(parse("//a/*"), (2,), 9))) == [binding(_2="y")]
-    assert not finding.bindings(Wish(parse("//a/*"), (1, 2), 9))
-    assert finding.positions([chain("a"), chain("y")]) == {chain("a"): 2}
+    facts = ClaimedFacts(said, link.reader)
+    assert facts.figures == said.figures
+    assert list(facts.bindings(Wish(parse("//a/*"), (2,), 9))) == [binding(_2="y")]
+    assert not facts.bindings(Wish(parse("//a/*"), (1, 2), 9))
+    assert facts.positions([chain("a"), chain("y")]) == {chain("a"): 2}
     other = RangeQuestion(("", "q"))
-    found = finding.ranges([other, PRICE])
+    found = facts.ranges([other, PRICE])
     assert found is not None
     assert found.of(other) is None
     assert found.of(PRICE) is not None
     unknown = Annotations(said.figures, said.sections, said.epoch + 1)
-    nothing = DerivedFinding(NONE, lambda: link.known(unknown), unknown, link.reader, DocumentWork("d"))
+    nothing = ClaimedFacts(unknown, link.reader)
     assert not nothing.bindings(plan.wishes[0])
     assert nothing.positions([chain("a")]) == {}
     assert nothing.ranges([PRICE]) is None

@@ -18,7 +18,6 @@ from twigcast.fragmenting import HEADER_KINDS, CutRule, Cuts, Fragment, Spans, f
 from twigcast.pattern import Pattern, parse
 from twigcast.routing import Network, Router, Strategy
 from twigcast.routing import Overlay as JoinedOverlay
-from twigcast.routing.fragment_publication import relay as relay_module
 from twigcast.routing.messages import (
     Deliver,
     DeliverFragment,
@@ -32,6 +31,7 @@ from twigcast.routing.messages import (
     Unsubscribe,
 )
 from twigcast.routing.stages.aggregating import sample_selectivity
+from twigcast.routing.transit import fragment_relay as relay_module
 
 BY_FRAGMENTS = Strategy(advertising=False, covering=False, publication="fragments", fragment_bytes=8)
 BODY = b"<a><b/><c><d/></c><e/></a>"

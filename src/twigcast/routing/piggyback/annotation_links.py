@@ -1,7 +1,6 @@
-"""The piggyback side of one router: what it says about documents, and what it concludes from what it is told.
+"""The annotations of one router's links: what it says about documents, and what it concludes from others'.
 
-    document with annotations ──► conclude ──► all links decided: it is sent on unread
-                                      └──────► something open: it is parsed
+    document with annotations ──► conclude ──► Evidence: rows that match, rows that are open
     document for a neighbour  ──► annotate by the neighbour's plan ──► document with annotations
 
 A router sends a plan to a neighbour from which documents come, as soon as it has rows to decide, and again
@@ -15,22 +14,31 @@ document never travels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as ById
 from dataclasses import dataclass
 
 import numpy as np
 
 from twigcast.errors import RoutingError
 from twigcast.pattern import Pattern
+from twigcast.rewriting import Mapping
 from twigcast.routing.interests import Interests
-from twigcast.routing.messages import Envelope, Message, Outgoing, Publish, RequestAnnotations, is_flooded
+from twigcast.routing.messages import (
+    Carrier,
+    Envelope,
+    Message,
+    Outgoing,
+    Publish,
+    PublishFragment,
+    RequestAnnotations,
+    is_flooded,
+)
 from twigcast.routing.piggyback.annotating import Annotator
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, accepted
 from twigcast.routing.piggyback.choice.document_sample import DocumentSample
 from twigcast.routing.piggyback.choice.plan_making import Chooser, make_plan
 from twigcast.routing.piggyback.explanation import RoutingExplanation, RowVerdict, Statement
-from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
-from twigcast.routing.piggyback.link_rows import LinkRows, rows_for
 from twigcast.routing.piggyback.name_tables import NameTables
 from twigcast.routing.piggyback.payloads import Bits
 from twigcast.routing.piggyback.plan import AnnotationPlan
@@ -48,6 +56,7 @@ from twigcast.routing.piggyback.work import DocumentWork, Work
 from twigcast.routing.pool import Pool
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import AdvertisementTable, PublicationTable
+from twigcast.routing.transit import ClaimedFacts, Evidence, Facts, ReadFacts, Transit, TransitTables
 
 FEW_CHANGES = 16
 """A plan stays in force until more than this many rows, and an eighth of them, have changed.
@@ -58,7 +67,7 @@ PATIENCE = 64
 """After this many documents in a row that were not annotated by the last plan, a new one is sent."""
 
 
-class RouterPiggyback:
+class AnnotationLinks:
     """What a router keeps for each neighbour: the plan that it follows, and those by which it reads."""
 
     def __init__(
@@ -84,8 +93,6 @@ class RouterPiggyback:
         self._samples = "d" in self.protocol.negative
         self._says_structure_only = self.protocol == Protocol(Timing.LAZY, "t")
         self._row_changes = 0
-        self._advertisement_changes = 0
-        self._rows: dict[str, LinkRows] = {}
         self._names = NameTables(announced)
         for neighbour in asked.neighbours:
             self.connect(neighbour)
@@ -95,8 +102,8 @@ class RouterPiggyback:
     def connect(
         self,
         neighbour: str,
-        told: Mapping[str, Pattern] | None = None,
-        heard: Mapping[str, Pattern] | None = None,
+        told: ById[str, Pattern] | None = None,
+        heard: ById[str, Pattern] | None = None,
         plan: AnnotationPlan | None = None,
     ) -> None:
         """Add a neighbour, given what was forwarded to it, what it forwarded, and the plan that it sent."""
@@ -109,17 +116,21 @@ class RouterPiggyback:
         """Remove a neighbour."""
         self._annotators.pop(neighbour).use(None)
         del self.readers[neighbour], self._planned[neighbour]
-        self._rows.pop(neighbour, None)
 
     def exchanged(
-        self, messages: Iterable[Message], link: str, outgoing: Outgoing, work: Work | None
+        self,
+        messages: Iterable[Message],
+        link: str,
+        outgoing: Outgoing,
+        tables: TransitTables,
+        work: Work | None,
     ) -> None:
         """Take note of a batch from a link and of what is sent in reply, to which a plan may be added."""
         annotator = self._annotators.get(link)
         published = False
         is_plain = True
         for message in messages:
-            if isinstance(message, Publish):
+            if isinstance(message, Publish | PublishFragment):
                 published = True
                 continue
             is_plain = False
@@ -133,7 +144,7 @@ class RouterPiggyback:
                 annotator.heard.apply((message,))
         if not is_plain:
             self.sent(outgoing)
-        if published and annotator is not None and self._has_plan and self._is_outdated(link):
+        if published and annotator is not None and self._has_plan and self._is_outdated(link, tables):
             outgoing.setdefault(link, []).append(RequestAnnotations(self._plan(link, work)))
 
     def _questions_added(self, link: str) -> None:
@@ -141,7 +152,7 @@ class RouterPiggyback:
         for other, planned in self._planned.items():
             planned.has_new_questions |= other != link
 
-    def sent(self, outgoing: Mapping[str, Iterable[Message]]) -> None:
+    def sent(self, outgoing: ById[str, Iterable[Message]]) -> None:
         """Take note of the subscriptions that are sent to neighbours."""
         for link, messages in outgoing.items():
             if link in self.readers:
@@ -153,7 +164,6 @@ class RouterPiggyback:
 
     def advertisements_changed(self) -> None:
         """Take note that advertisements have changed."""
-        self._advertisement_changes += 1
         self._names.forget()
 
     def learn(self, bodies: Iterable[bytes]) -> None:
@@ -170,78 +180,94 @@ class RouterPiggyback:
 
     # Documents
 
-    def read(self, envelope: Envelope, link: str, work: Work | None) -> DocumentFinding:
-        """Find out what a router needs to know about a document; raises ``DocumentError``."""
-        record = DocumentWork(envelope.doc_id, read_bytes=len(envelope.annotations))
-        if work is not None:
-            record.rows = len(self._rows_for(link).numbers)
+    def conclude(
+        self, carrier: Carrier, link: str, tables: TransitTables, record: DocumentWork
+    ) -> Evidence | None:
+        """Return what the annotations of a document prove; None if it has none that can be used."""
         planned = self._planned.get(link)
-        if planned is not None:  # the link leads to a neighbour
-            annotations = self._accepted(envelope)
-            if self._has_plan:
-                self._take_note(annotations, planned, self.readers[link])
-            if annotations is not None:
-                derived = self._derived(envelope, annotations, link, record)
-                if derived is not None:
-                    planned.parsed = 0
-                    return derived
-            planned.parsed += 1
+        if planned is None:
+            return None  # what a client says about its documents is not taken for true
+        record.read_bytes = len(carrier.annotations)
+        annotations = accepted(carrier, self._pool.limits, self._secret)
+        reader = self.readers[link]
+        if self._has_plan:
+            self._take_note(annotations, planned, reader)
+        if annotations is None:
+            return None
+        return self._concluded(annotations, reader, tables, record, flooded=is_flooded(carrier))
+
+    def passed(self, link: str, record: DocumentWork) -> None:
+        """Take note that a document of a link has passed, and whether it was parsed."""
+        planned = self._planned.get(link)
+        if planned is not None:
+            planned.parsed = planned.parsed + 1 if record.parsed else 0
+
+    def read(self, body: bytes, mapping: Mapping | None, link: str, evidence: Evidence) -> None:
+        """Read a document of a link, or its image, and what the next router is told about it.
+
+        Raises ``DocumentError``.
+        """
         sampled = self._samples and self._sample.takes_next()
         uses_table = self._wants_structure and self._strategy.advertising
         names = self._names.of_link(link) if uses_table else None
         if self._wants_structure or sampled:
-            reading = self._pool.read_with_structure(envelope.body, names)
+            reading = self._pool.read_with_structure(body, names, mapping)
             if sampled and reading.structure is not None:
                 self._sample.add(reading.structure, names)
         else:
-            reading = self._pool.read(envelope.body)
-        return ParsedFinding(envelope.body, reading, self._pool.capacity, names, record)
+            reading = self._pool.read(body, mapping)
+        evidence.read(reading, self._pool.capacity, ReadFacts(body, mapping, reading, names))
 
-    def onward(
-        self, work: Work | None, envelope: Envelope, finding: DocumentFinding, neighbour: str
-    ) -> Envelope:
-        """Return the document as it is sent to a neighbour, with annotations."""
+    def annotations_for(
+        self, neighbour: str, carrier: Carrier, evidence: Evidence, work: Work | None
+    ) -> bytes:
+        """Return the annotations with which a document is sent to a neighbour."""
         if self._says_structure_only:
-            onward = self._with_structure(envelope, finding)
-            if work is not None:
-                finding.record.written[neighbour] = len(onward.annotations)
-            return onward
+            if evidence.annotations is None:
+                evidence.annotations = self._structure_of(carrier, evidence)
+            found = evidence.annotations
+        else:
+            found = self._encoded(self._annotated(neighbour, carrier, evidence, work), carrier)
+        if work is not None:
+            evidence.record.written[neighbour] = len(found)
+        return found
+
+    def _structure_of(self, carrier: Carrier, evidence: Evidence) -> bytes:
+        """Return the structure of a document as annotations, which are the same for all neighbours."""
+        if not evidence.is_read:
+            return carrier.annotations
+        structure = evidence.facts.structure
+        sections = {} if structure is None else {int(AnnotationKind.STRUCTURE): structure}
+        return self._encoded(Annotations(evidence.facts.figures, sections, whole=True), carrier)
+
+    def _annotated(
+        self, neighbour: str, carrier: Carrier, evidence: Evidence, work: Work | None
+    ) -> Annotations:
         protocol = self.protocol
         positive, negative = protocol.positive, protocol.negative
-        if protocol.timing is not Timing.LAZY:
-            part = self._eager_part(envelope, neighbour, work)
+        if protocol.timing is not Timing.LAZY and evidence.is_read and isinstance(carrier, Envelope):
+            part = self._eager_part(carrier, neighbour, work)
             if part is not None:
-                finding.record.eager[neighbour] = part
+                evidence.record.eager[neighbour] = part
                 positive, negative = positive if protocol.timing is Timing.EAGER else "s", ""
-        annotator, found = self._annotators[neighbour], b""
-        if annotator.plan is not None or "s" in negative or "t" in positive:
-            numbers = self._asked[neighbour].numbers
-            annotations = annotator.annotate(finding, positive, negative, numbers)
-            found = self._encoded(annotations, envelope)
-            if work is not None:
-                finding.record.paper_bits += annotator.paper_bits(annotations)
+        annotator = self._annotators[neighbour]
+        if annotator.plan is None and "s" not in negative and "t" not in positive:
+            return Annotations(evidence.facts.figures)
+        numbers = self._asked[neighbour].numbers
+        annotations = annotator.annotate(evidence, positive, negative, numbers)
         if work is not None:
-            finding.record.written[neighbour] = len(found)
-        if finding.sent is None or finding.sent.annotations != found:
-            finding.sent = envelope.with_annotations(found)
-        return finding.sent
+            evidence.record.paper_bits += annotator.paper_bits(annotations)
+        return annotations
 
-    def _with_structure(self, envelope: Envelope, finding: DocumentFinding) -> Envelope:
-        """Return the document with its structure, which is the same for all neighbours."""
-        if finding.is_derived:
-            return envelope
-        if finding.sent is None:
-            structure = finding.structure
-            sections = {} if structure is None else {int(AnnotationKind.STRUCTURE): structure}
-            annotations = Annotations(finding.figures, sections, whole=True)
-            finding.sent = envelope.with_annotations(self._encoded(annotations, envelope))
-        return finding.sent
-
-    def _encoded(self, annotations: Annotations, envelope: Envelope) -> bytes:
-        return annotations.encode(envelope, self._secret) if annotations.sections else b""
+    def _encoded(self, annotations: Annotations, carrier: Carrier) -> bytes:
+        return annotations.encode(carrier, self._secret) if annotations.sections else b""
 
     def explain(
-        self, envelope: Envelope, link: str, ids: Mapping[str, Mapping[str, int]]
+        self,
+        envelope: Envelope,
+        link: str,
+        tables: TransitTables,
+        ids: ById[str, ById[str, int]],
     ) -> RoutingExplanation:
         """Explain what the annotations of a document decide; ``ids`` has the rows' numbers by link and id."""
         named: dict[int, list[str]] = {}
@@ -265,18 +291,25 @@ class RouterPiggyback:
                 for numbers in decided
             )
             statements.append(Statement(kind.name.lower().replace("_", " "), text, proven, refuted))
-        accepted, derived = self._accepted(envelope), None
-        if accepted is not None:
-            derived = self._derived(envelope, accepted, link, DocumentWork(envelope.doc_id))
+        usable, is_parsed = accepted(envelope, self._pool.limits, self._secret), True
+        flooded = is_flooded(envelope)
+        if usable is not None:
+            record = DocumentWork(envelope.doc_id)
+            evidence = self._concluded(usable, self.readers[link], tables, record, flooded=flooded)
+            if evidence is not None:
+                transit = Transit(tables, flooded=flooded)
+                transit.learn(evidence.matched, evidence.open)
+                is_parsed = not transit.is_decided
+            if not flooded:
+                known.no[tables.held_back] = True
+            if (known.yes & known.no & tables.is_row).any():
+                problem = "the annotations contradict each other"
+            if len(tables.held_back) and not flooded:
+                held_back = tuple(id for each in tables.held_back.tolist() for id in named[each])
+                text = "the link advertises no document that matches"
+                statements.append(Statement("advertisements", text, (), held_back))
         elif problem is None:
             problem = "the document is beyond the limits of this router"
-        rows_from_link = self._rows_for(link)
-        if accepted is not None and rows_from_link.contradict(known, flooded=is_flooded(envelope)):
-            problem = "the annotations contradict each other"
-        if accepted is not None and len(rows_from_link.held_back) and not is_flooded(envelope):
-            held_back = tuple(id for each in rows_from_link.held_back.tolist() for id in named[each])
-            text = "the link advertises no document that matches"
-            statements.append(Statement("advertisements", text, (), held_back))
         verdicts = np.select(
             [known.yes & known.no, known.yes, known.no], ["open", "proven", "refuted"], "open"
         )
@@ -285,7 +318,7 @@ class RouterPiggyback:
             for other, table in ids.items()
         }
         return RoutingExplanation(
-            envelope.doc_id, len(envelope.annotations), problem, tuple(statements), rows, derived is None
+            envelope.doc_id, len(envelope.annotations), problem, tuple(statements), rows, is_parsed
         )
 
     def _claims(self, annotations: Annotations, link: str) -> Iterator[Claim]:
@@ -307,16 +340,16 @@ class RouterPiggyback:
         links = self.readers if neighbours is None else neighbours
         return {link: [RequestAnnotations(self._plan(link, work))] for link in links}
 
-    def _is_outdated(self, link: str) -> bool:
+    def _is_outdated(self, link: str, tables: TransitTables) -> bool:
         """Whether a neighbour from which a document has come should get a new plan."""
         planned = self._planned[link]
         if planned.row_changes < 0:
-            return len(self._rows_for(link).numbers) > 0
+            return len(tables.rows) > 0
         if planned.has_new_questions or planned.missed > PATIENCE:
             return True
         changed = self._row_changes - planned.row_changes
         if changed:
-            few = max(FEW_CHANGES, len(self._rows_for(link).numbers) // 8)
+            few = max(FEW_CHANGES, len(tables.rows) // 8)
             if changed > few or planned.parsed > PATIENCE:
                 return True
         return self._samples and self._sample.is_full and planned.sampled < len(self._sample)
@@ -351,64 +384,75 @@ class RouterPiggyback:
 
     # Within
 
-    def _derived(
-        self, envelope: Envelope, annotations: Annotations, link: str, record: DocumentWork
-    ) -> DerivedFinding | None:
-        """Conclude from annotations; None if they are malformed, or leave a link open.
+    def _concluded(
+        self,
+        annotations: Annotations,
+        reader: ClaimReader,
+        tables: TransitTables,
+        record: DocumentWork,
+        *,
+        flooded: bool,
+    ) -> Evidence | None:
+        """Conclude from annotations, the cheapest first; None if they are malformed or contradict each other.
 
-        Structure and answers decide all rows at once, so they are tried first.  Where they do not come alone,
-        the other kinds are read all the same: they may be malformed, or contradict.
+        Answers to all rows, or a structure, decide alone where they come alone.  Other kinds are all read,
+        since one of them may be malformed; then a structure decides what they leave open.
         """
-        rows = self._rows_for(link)
-        flooded = is_flooded(envelope)
-        reader = self.readers[link]
-        answer = left = answered = None
-        structure = annotations.sections.get(AnnotationKind.STRUCTURE)
-        found = None if structure is None else self._match_structure(structure)
-        if found is not None:
-            answer, left = found
-            if len(left):
-                left = left[(rows.present if flooded else rows.expected)[left]]
-        elif AnnotationKind.ANSWERS in annotations.sections:
+        sections, facts = annotations.sections, ClaimedFacts(annotations, reader)
+        structure = sections.get(AnnotationKind.STRUCTURE)
+        if len(sections) == 1:
             table = reader.table(annotations)
-            if table is not None and rows.are_answered_by(table):
-                answer, left = reader.answered(annotations), NO_NUMBERS
-                answered = table, self._pool.serials
-        known = None
-        is_alone = len(annotations.sections) == 1
-        if (
-            answer is None
-            or left is None
-            or not is_alone
-            or rows.are_undecided(left, answer, flooded=flooded)
-        ):
-            known = self._known(found, annotations, reader)
-            if known is None or rows.contradict(known, flooded=flooded):
-                return None
-            answer = _numbers(known.yes & rows.present)
-            left = _numbers(rows.present & ~(known.yes | known.no))
-            answered = None
-        if record.rows:
-            record.proven = int(np.count_nonzero(rows.present[answer]))
-            record.refuted = record.rows - record.proven - len(left)
-        if known is not None and rows.are_undecided(left, answer, flooded=flooded):
-            table = reader.table(annotations)
-            if "d" in self.protocol.positive and table is not None:
-                ends = reader.positions(annotations)
-                record.switched_off = table.switched_off(ends, annotations.figures.elements)
+            if structure is not None:
+                return self._concluded_from_structure(structure, facts, tables, record, flooded=flooded)
+            if AnnotationKind.ANSWERS in sections and table is not None and tables.are_answered_by(table):
+                matched = reader.answered(annotations)
+                if matched is None:
+                    return None
+                made = Evidence.of_claims(
+                    record, facts, matched, NO_NUMBERS, lambda: self._known(annotations, reader)
+                )
+                made.complete_by(table, self._pool.serials)
+                _count(record, tables, matched, NO_NUMBERS)
+                return made
+        try:
+            known = self._known(annotations, reader)
+        except ValueError:
             return None
-        record.parsed = False
-        return DerivedFinding(
-            answer,
-            lambda: known or self._known(found, annotations, reader),
-            annotations,
-            reader,
-            record,
-            answered,
-        )
+        if not flooded:
+            known.no[tables.held_back] = True
+        if structure is not None and (tables.is_row & ~(known.yes | known.no)).any():
+            found = self._match_structure(structure)
+            if found is not None:
+                known.join(Known.of_answer(*found, self._pool.capacity))
+        if (known.yes & known.no & tables.is_row).any():
+            return None
+        matched = _numbers(known.yes & tables.is_row)
+        open = _numbers(tables.is_row & ~(known.yes | known.no))
+        _count(record, tables, matched, open)
+        table = reader.table(annotations)
+        if "d" in self.protocol.positive and table is not None:
+            ends = reader.positions(annotations)
+            record.switched_off = table.switched_off(ends, annotations.figures.elements)
+        return Evidence.of_claims(record, facts, matched, open, lambda: known)
 
-    def _accepted(self, envelope: Envelope) -> Annotations | None:
-        return accepted(envelope, self._pool.limits, self._secret)
+    def _concluded_from_structure(
+        self,
+        structure: bytes,
+        facts: Facts,
+        tables: TransitTables,
+        record: DocumentWork,
+        *,
+        flooded: bool,
+    ) -> Evidence | None:
+        found = self._match_structure(structure)
+        if found is None:
+            return None
+        matched, open = found
+        if len(open):
+            open = open[(tables.is_row if flooded else tables.may_match)[open]]
+        _count(record, tables, matched, open)
+        size = self._pool.capacity
+        return Evidence.of_claims(record, facts, matched, open, lambda: Known.of_answer(*found, size))
 
     def _take_note(self, annotations: Annotations | None, planned: _Planned, reader: ClaimReader) -> None:
         """Count the documents that were not annotated by the last plan, although it is always answered."""
@@ -422,30 +466,14 @@ class RouterPiggyback:
         elif epoch or newest.plan.absences or newest.plan.ranges:
             planned.missed += 1
 
-    def _known(
-        self, found: tuple[Numbers, Numbers] | None, annotations: Annotations, reader: ClaimReader
-    ) -> Known | None:
-        """All that follows from annotations, given what the structure says; None if they are malformed."""
-        size = self._pool.capacity
-        known = Known(size) if found is None else Known.of_answer(*found, size)
-        try:
-            reader.conclude(annotations, self._pool.serials, self._pool.entered, known)
-        except ValueError:
-            return None
+    def _known(self, annotations: Annotations, reader: ClaimReader) -> Known:
+        """Return all that follows from annotations without the structure; raises ``ValueError``."""
+        known = Known(self._pool.capacity)
+        reader.conclude(annotations, self._pool.serials, self._pool.entered, known)
         return known
 
     def _match_structure(self, structure: bytes) -> tuple[Numbers, Numbers] | None:
         return self._pool.match_structure(structure, self._names.used_in(structure))
-
-    def _rows_for(self, link: str) -> LinkRows:
-        """The rows that a document from a link is matched with; they are computed after a change."""
-        table = self._asked.forwarding(self._pool.capacity)
-        known = self._rows.get(link)
-        if known is None or known.table is not table or known.version != self._advertisement_changes:
-            announced = self._announced if self._strategy.advertising else None
-            known = rows_for(link, self._asked, announced, self._pool, self._advertisement_changes)
-            self._rows[link] = known
-        return known
 
     def _eager_part(self, envelope: Envelope, neighbour: str, work: Work | None) -> float | None:
         """The share of a document after which it is sent to a neighbour; None if only after its end."""
@@ -472,6 +500,13 @@ class _Planned:
     """The documents in a row that annotations did not decide."""
     has_new_questions: bool = False
     """Whether another neighbour has asked something since then."""
+
+
+def _count(record: DocumentWork, tables: TransitTables, matched: Numbers, open: Numbers) -> None:
+    """Note how many rows annotations decide, if anybody asks."""
+    if record.rows:
+        record.proven = int(np.count_nonzero(tables.is_row[matched]))
+        record.refuted = record.rows - record.proven - len(open)
 
 
 def _numbers(flags: Bits) -> Numbers:

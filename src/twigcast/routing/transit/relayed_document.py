@@ -14,16 +14,13 @@ Invariant: a neighbour that was sent a fragment is sent all of them, or an ``Unp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from twigcast.errors import DocumentError, FragmentError
+from twigcast.errors import DocumentError, FragmentError, MappingError
 from twigcast.fragmenting import Certain, Fragment, Outcome, assemble
-from twigcast.routing.delivery_table import DeliveryTable
-from twigcast.routing.forwarding import NOWHERE, ForwardingTable, wanted_links
 from twigcast.routing.messages import (
     FLOODED,
     OUTSIDE,
@@ -36,43 +33,17 @@ from twigcast.routing.messages import (
     Unpublish,
     is_flooded,
 )
-from twigcast.routing.pool import NONE, Answer, FragmentReader
+from twigcast.routing.piggyback.annotation_links import AnnotationLinks
+from twigcast.routing.piggyback.work import DocumentWork
+from twigcast.routing.pool import NONE, FragmentReader, Reading
+from twigcast.routing.transit.evidence import Evidence, Facts
+from twigcast.routing.transit.tables import TransitTables
+from twigcast.routing.transit.transit import Transit
 
 RelayStatus: TypeAlias = Literal["open", "complete", "failed"]
 
-
-@dataclass(frozen=True, slots=True)
-class RelayTables:
-    """The tables of a router as they were at the first fragment of a document."""
-
-    forwarding: ForwardingTable
-    deliveries: DeliveryTable
-    neighbours: tuple[str, ...]
-    """The links to neighbours, in the order of their numbers."""
-    clients: Mapping[int, str]
-    """The names of the clients that are attached now, by number."""
-    subscribers: frozenset[int]
-    """The numbers of the clients that had subscriptions."""
-    possible: int
-    """The links, as bits, that the document may take: not the one it came from, and not those without
-    subscriptions, unless it may be flooded."""
-    arrived: int
-    """The number of the link it came from, or ``NOWHERE`` if that is a client."""
-    schemas: tuple[int, ...] | None
-    """The numbers of its publisher's advertisements; None if it need not conform to one here."""
-    takers: frozenset[str]
-    """The clients that take fragments as they come."""
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether the document comes from a client, so that all of it must be read."""
-        return self.arrived == NOWHERE
-
-    @property
-    def everywhere(self) -> int:
-        """The links that a flooded document takes, as bits."""
-        all_links = (1 << len(self.neighbours)) - 1
-        return all_links if self.is_checked else all_links & ~(1 << self.arrived)
+ReadJoined: TypeAlias = Callable[[Envelope], tuple[Envelope, Reading]]
+"""Reads a document that was put together; returns it as it travels on, with the headers of its mapping."""
 
 
 class RelayedDocument:
@@ -81,27 +52,39 @@ class RelayedDocument:
     def __init__(
         self,
         first: PublishFragment,
+        link: str,
         origin: str,
         reader: FragmentReader,
-        tables: RelayTables,
+        tables: TransitTables,
+        *,
+        takers: frozenset[str] = frozenset(),
+        annotations: AnnotationLinks | None = None,
+        read_joined: ReadJoined | None = None,
     ) -> None:
-        self.doc_id = first.fragment.doc_id
+        """``takers`` are the clients that take fragments as they come.
+
+        With ``read_joined`` the document has a mapping, which cannot be applied to fragments: its fragments
+        are put together, and ``reader`` only checks that they are complete.
+        """
+        self.doc_id = first.doc_id
         self.origin = origin
         self.status: RelayStatus = "open"
         self.reason = ""
         """Why the document has failed."""
         self.arrived_bytes = self.held_bytes = 0
-        self._publisher, self._headers = first.publisher, first.headers
+        self._link, self._publisher, self._headers = link, first.publisher, first.headers
         self._reader: FragmentReader | None = reader
-        self._tables = tables
+        self._read_joined = read_joined
+        self._tables, self._takers, self._annotations = tables, takers, annotations
         self._numbers: set[int] = set()
         self._last: int | None = None
         self._held: list[Fragment] = []  # in the order of arrival; empty once nobody can need them
-        self._answer: Answer = NONE  # the patterns that match for certain
-        self._is_flooded = False
-        self._wanted = 0  # the links that are to be sent the document, as bits
-        self._sent = 0  # those that were sent fragments
-        self._gone = 0  # those that were cut meanwhile
+        self._transit = Transit(tables, flooded=False)
+        self._evidence = Evidence(DocumentWork(self.doc_id))
+        self._entered = tables.pool.entered
+        self._claims = b""  # the annotations that came with the document
+        self._gone = 0  # the links that were cut meanwhile, as bits
+        self._annotated = 0  # those that were sent annotations
         self._matched: dict[int, tuple[str, ...]] = {}  # clients that match, by number, and their ids
         self._begun: set[int] = set()  # the clients that were sent fragments
         if tables.schemas == ():
@@ -110,7 +93,8 @@ class RelayedDocument:
     @property
     def receivers(self) -> list[str]:
         """The neighbours and clients that were sent fragments."""
-        found = [each for bit, each in enumerate(self._tables.neighbours) if self._sent >> bit & 1]
+        sent = self._transit.sent & ~self._gone
+        found = [each for bit, each in enumerate(self._tables.neighbours) if sent >> bit & 1]
         clients = self._tables.clients
         return found + [clients[each] for each in sorted(self._begun) if each in clients]
 
@@ -130,32 +114,35 @@ class RelayedDocument:
         A fragment that has come before is ignored.  A fault of the document ends it, as ``fail`` does.
         """
         fragment = message.fragment
+        before = self._matched
         try:
+            if is_flooded(message) and not self._transit.is_flooded:
+                self._flood()
+            self._conclude(message)
             news = [] if self._reader is None else self._reader.index.add(fragment)
             if fragment.number in self._numbers and not news:
                 return []
             self._hold(fragment)
-            if is_flooded(message) and not self._is_flooded:
-                self._flood()
-            before = self._matched
             for each in news:
                 if isinstance(each, Certain):
                     self._learn(each)
                 else:
                     self._end(each)
+            if self._reader is None and len(self._numbers) == self._last:
+                self.status = "complete"
             self._send(fragment, outgoing)
-        except (DocumentError, FragmentError) as error:
+        except (DocumentError, FragmentError, MappingError) as error:
             self.fail(f"{error.code}: {error.message}", outgoing)
             return []
-        if self._reader is None and len(self._numbers) == self._last:
-            self.status = "complete"
+        if self.status == "complete" and self._annotations is not None:
+            self._annotations.passed(self._link, self._evidence.record)
         self._release()
         clients = self._tables.clients
         return [clients[each] for each in self._matched if each not in before and each in clients]
 
     def open_all(self, outgoing: Outgoing) -> None:
         """Forward what has come, and what comes, to all neighbours that may want the document."""
-        self._wanted |= self._closed
+        self._transit.wanted |= self._closed
         self._send(None, outgoing)
         self._release()
 
@@ -170,14 +157,14 @@ class RelayedDocument:
         if link in self._tables.neighbours:
             bit = 1 << self._tables.neighbours.index(link)
             self._gone |= bit
-            self._sent &= ~bit
 
     # Within: what is known
 
     @property
     def _closed(self) -> int:
         """The links that may still want the document and were sent nothing."""
-        return self._tables.possible & ~(self._sent | self._gone)
+        transit = self._transit
+        return (transit.wanted | transit.undecided) & ~(transit.sent | self._gone)
 
     def _hold(self, fragment: Fragment) -> None:
         self._numbers.add(fragment.number)
@@ -187,17 +174,32 @@ class RelayedDocument:
         self.held_bytes += len(fragment.body)
 
     def _flood(self) -> None:
-        self._is_flooded = True
-        self._wanted = self._tables.everywhere
+        self._transit.flood()
         if all(key != FLOODED for key, _ in self._headers):
             self._headers = (*self._headers, (FLOODED, OUTSIDE))
+
+    def _conclude(self, message: PublishFragment) -> None:
+        """Take in what the annotations of a fragment prove of the document."""
+        if self._annotations is None or not message.annotations or self._claims or self._tables.is_checked:
+            return
+        if self._tables.pool.entered != self._entered:
+            return  # some numbers may stand for other patterns than when the document began
+        found = self._annotations.conclude(message, self._link, self._tables, self._evidence.record)
+        if found is None:
+            return
+        self._evidence, self._claims = found, message.annotations
+        self._transit.learn(np.concatenate([self._transit.matched, found.matched]), found.open)
+        self._find_clients()
+        if self._transit.is_decided:  # the router before has read it, and what it found is enough
+            self._reader = None
+            found.record.parsed = False
 
     def _learn(self, certain: Certain) -> None:
         """Take in what is certain: links and clients that match whatever the other fragments contain."""
         assert self._reader is not None
         new = self._reader.answer([int(str(position)) for position in certain.ids])
-        self._answer = np.concatenate([self._answer, new])
-        self._decide()
+        self._transit.learn(np.concatenate([self._transit.matched, new]), self._transit.open)
+        self._find_clients()
 
     def _end(self, outcome: Outcome) -> None:
         """Take in the outcome of the document; raises the error of a broken one."""
@@ -205,49 +207,69 @@ class RelayedDocument:
         match = outcome.match
         if match is None:
             raise outcome.error or FragmentError(outcome.reason, code="fragments-missing", doc_id=self.doc_id)
-        self._answer = self._reader.answer(match.positions, [each.position for each in match.undecided])
+        if self._read_joined is None:
+            undecided = [each.position for each in match.undecided]
+            unsure = self._reader.answer(undecided) if undecided else NONE
+            reading = Reading(self._reader.answer(match.positions, undecided), unsure)
+        else:
+            joined, reading = self._read_joined(self._envelope(assemble(self._held)))
+            self._headers = joined.headers
+        self._evidence.read(reading, self._tables.pool.capacity, Facts())
+        self._transit.learn(reading.answer, NONE)
         schemas = self._tables.schemas
-        if schemas is not None and not np.isin(schemas, self._answer).any() and not self._is_flooded:
+        if schemas is not None and not np.isin(schemas, reading.answer).any():
             self._flood()
-        self._decide()
+        self._find_clients()
         self.status = "complete"
 
-    def _decide(self) -> None:
-        tables = self._tables
-        self._wanted |= wanted_links(
-            tables.forwarding, self._answer, flooded=self._is_flooded, arrived=tables.arrived
-        )
-        if tables.subscribers:
-            self._matched = dict(tables.deliveries.by_client(tables.deliveries.rows(self._answer)))
+    def _find_clients(self) -> None:
+        if self._tables.subscribers:
+            deliveries = self._tables.deliveries
+            self._matched = dict(deliveries.by_client(deliveries.rows(np.unique(self._transit.matched))))
 
     # Within: what is sent
 
     def _send(self, current: Fragment | None, outgoing: Outgoing) -> None:
         """Send the current fragment to the links that had those before, and all of them to the others."""
+        if self._read_joined is not None and self._tables.is_checked and self.status == "open":
+            return  # its mapping is not chosen yet, and travels with each fragment
         body = b""
         names = [self._tables.clients.get(client) for client in self._matched]
-        if self.status == "complete" and any(name and name not in self._tables.takers for name in names):
+        if self.status == "complete" and any(name and name not in self._takers for name in names):
             body = assemble(self._held)  # before anything is sent, since it finds faults
         only = [] if current is None else [current]
-        wanted = self._wanted & ~self._gone
+        transit = self._transit
+        had = transit.sent
+        transit.take_neighbours()
         for bit, neighbour in enumerate(self._tables.neighbours):
-            if wanted >> bit & 1:
-                sent = only if self._sent >> bit & 1 else self._held
-                outgoing.setdefault(neighbour, []).extend(map(self._onward, sent))
-        self._sent |= wanted
+            if transit.sent & ~self._gone & 1 << bit:
+                sent = only if had >> bit & 1 else self._held
+                outgoing.setdefault(neighbour, []).extend(self._onward(sent, neighbour, 1 << bit))
         for (client, ids), name in zip(self._matched.items(), names, strict=True):
             if name is None:
                 continue
-            if name in self._tables.takers:
+            if name in self._takers:
                 sent = only if client in self._begun else self._held
                 outgoing.setdefault(name, []).extend(self._delivered(each, ids, sent) for each in sent)
                 self._begun.add(client)
             elif self.status == "complete":
-                envelope = Envelope(self.doc_id, body, self._publisher, self._headers)
-                outgoing.setdefault(name, []).append(Deliver(envelope, ids))
+                outgoing.setdefault(name, []).append(Deliver(self._envelope(body).delivered(), ids))
 
-    def _onward(self, fragment: Fragment) -> Message:
-        return PublishFragment(fragment, self._publisher, self._headers, self.origin)
+    def _onward(self, fragments: Sequence[Fragment], neighbour: str, bit: int) -> list[PublishFragment]:
+        """Return fragments as they go to a neighbour, the first one with annotations if there are any."""
+        about = self._publisher, self._headers, self.origin
+        sent = [PublishFragment(each, *about) for each in fragments]
+        is_known = self._claims or self._evidence.is_read
+        is_current = self._tables.pool.entered == self._entered
+        if self._annotations is not None and is_known and is_current and sent and not self._annotated & bit:
+            self._annotated |= bit
+            first = PublishFragment(fragments[0], *about, self._claims)
+            found = self._annotations.annotations_for(neighbour, first, self._evidence, None)
+            sent[0] = PublishFragment(fragments[0], *about, found)
+        return sent
+
+    def _envelope(self, body: bytes) -> Envelope:
+        return Envelope(self.doc_id, body, self._publisher, self._headers)
 
     def _delivered(self, fragment: Fragment, ids: tuple[str, ...], sent: Sequence[Fragment]) -> Message:
         is_complete = self.status == "complete" and fragment is sent[-1]

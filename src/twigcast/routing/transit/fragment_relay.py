@@ -11,13 +11,14 @@ There is no clock here: a caller that has one gives documents up that take too l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from twigcast.fragmenting import Fragment, Spans, by_novelty, fragment
-from twigcast.routing.forwarding import NOWHERE, wanted_links
-from twigcast.routing.fragment_publication.relayed_document import RelayedDocument, RelayTables
+from twigcast.filtering import Index
+from twigcast.fragmenting import Fragment, FragmentIndex, Spans, by_novelty, fragment
+from twigcast.routing.mediation import KnownMappings
 from twigcast.routing.messages import (
+    MAPPING,
     Deliver,
     DeliverFragment,
     Envelope,
@@ -25,13 +26,15 @@ from twigcast.routing.messages import (
     PublishFragment,
     Send,
     Unpublish,
-    is_flooded,
     sends,
 )
 from twigcast.routing.piggyback.work import FragmentWork, Work
-from twigcast.routing.pool import Answer, Pool
+from twigcast.routing.pool import NONE, FragmentReader, Pool, Reading
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import PublicationTable
+from twigcast.routing.transit.document_relay import DocumentRelay, WholeDocument
+from twigcast.routing.transit.relayed_document import ReadJoined, RelayedDocument
+from twigcast.routing.transit.tables import TablesByLink
 
 MOST_OPEN = 1000
 """The open documents of a router; beyond, the oldest one is given up."""
@@ -57,11 +60,13 @@ class FragmentRelay:
         strategy: Strategy,
         asked: PublicationTable,
         pool: Pool,
-        schemas: Callable[[str], tuple[int, ...] | None],
+        tables: TablesByLink,
+        documents: DocumentRelay,
+        mappings: KnownMappings | None,
     ) -> None:
-        """``schemas`` returns the numbers of the advertisements to which documents of a link must conform."""
         self._name, self._strategy = name, strategy
-        self._asked, self._pool, self._schemas = asked, pool, schemas
+        self._asked, self._pool, self._tables = asked, pool, tables
+        self._documents, self._mappings = documents, mappings
         self.takers: set[str] = set()
         """The clients that take fragments as they come, from the next document on; others get the whole."""
         self._open: dict[OpenPublication, RelayedDocument] = {}
@@ -83,31 +88,30 @@ class FragmentRelay:
 
     # Messages
 
-    def publish(self, envelope: Envelope, answer: Answer, link: str, outgoing: Outgoing) -> None:
-        """Cut a whole document, whose answer is known, and send its fragments where they are wanted."""
-        asked, capacity = self._asked, self._pool.capacity
-        origin = asked[link]
-        arrived = NOWHERE if origin.is_client else origin.number
-        table, deliveries = asked.forwarding(capacity), asked.deliveries(capacity)
-        links = wanted_links(table, answer, flooded=is_flooded(envelope), arrived=arrived)
-        matched = [
-            (asked.clients[client], ids) for client, ids in deliveries.by_client(deliveries.rows(answer))
-        ]
-        name = self._new_origin(link)
+    def publish(self, document: WholeDocument, outgoing: Outgoing, work: Work | None) -> None:
+        """Cut a whole document, which has been read, and send its fragments where they are wanted."""
+        envelope, transit = document.envelope, document.transit
+        neighbours, matched = transit.take_neighbours(), list(transit.take_clients())
+        name = self._new_origin(document.link)
         parts: list[Fragment] = []
-        if links or any(client in self.takers for client, _ in matched):
+        if neighbours or any(client in self.takers for client, _ in matched):
             parts = self._cut(envelope)
         about = envelope.publisher, envelope.headers
-        for number, neighbour in enumerate(asked.neighbours):
-            if links >> number & 1:
-                sent = outgoing.setdefault(neighbour, [])
-                sent += [PublishFragment(each, *about, name) for each in parts]
+        annotations = self._documents.annotations
+        for neighbour in neighbours:
+            sent = [PublishFragment(each, *about, name) for each in parts]
+            if annotations is not None:
+                said = annotations.annotations_for(neighbour, sent[0], document.evidence, work)
+                sent[0] = PublishFragment(parts[0], *about, name, said)
+            outgoing.setdefault(neighbour, []).extend(sent)
+        delivered = envelope.delivered()
         for client, ids in matched:
-            sent = outgoing.setdefault(client, [])
+            into = outgoing.setdefault(client, [])
             if client in self.takers:
-                sent += [DeliverFragment(each, ids, each is parts[-1], *about) for each in parts]
+                about = delivered.publisher, delivered.headers
+                into += [DeliverFragment(each, ids, each is parts[-1], *about) for each in parts]
             else:
-                sent.append(Deliver(envelope.delivered(), ids))
+                into.append(Deliver(delivered, ids))
 
     def receive_all(
         self,
@@ -228,28 +232,33 @@ class FragmentRelay:
         return by_novelty(parts) if by_paths else list(parts)
 
     def _begun(self, message: PublishFragment, link: str) -> RelayedDocument:
-        asked = self._asked
-        table = asked[link]
-        is_client = table.is_client
-        reader = self._pool.fragment_reader(checked=is_client)
-        capacity = self._pool.capacity
-        possible = 0
-        for neighbour in asked.neighbours:
-            if neighbour != link and (self._strategy.advertising or len(asked[neighbour])):
-                possible |= 1 << asked[neighbour].number
-        tables = RelayTables(
-            asked.forwarding(capacity),
-            asked.deliveries(capacity),
-            asked.neighbours,
-            asked.clients,
-            frozenset(number for number, client in asked.clients.items() if len(asked[client])),
-            possible,
-            NOWHERE if is_client else table.number,
-            self._schemas(link),
-            frozenset(self.takers),
+        tables = self._tables.of(link)
+        read_joined: ReadJoined | None = None
+        if self._mappings is not None and (tables.is_checked or MAPPING in dict(message.headers)):
+            read_joined = self._read_entering if tables.is_checked else self._read_mapped
+            index = FragmentIndex(Index(limits=self._pool.limits), checked=tables.is_checked)
+            reader = FragmentReader(index, NONE)
+        else:
+            reader = self._pool.fragment_reader(checked=tables.is_checked)
+        return RelayedDocument(
+            message,
+            link,
+            self._new_origin(link) if tables.is_checked else message.origin,
+            reader,
+            tables,
+            takers=frozenset(self.takers),
+            annotations=self._documents.annotations,
+            read_joined=read_joined,
         )
-        origin = self._new_origin(link) if is_client else message.origin
-        return RelayedDocument(message, origin, reader, tables)
+
+    def _read_entering(self, envelope: Envelope) -> tuple[Envelope, Reading]:
+        """Choose the mapping of a client's document, and read its image."""
+        assert self._mappings is not None
+        return self._read_mapped(self._mappings.entered(envelope))
+
+    def _read_mapped(self, envelope: Envelope) -> tuple[Envelope, Reading]:
+        assert self._mappings is not None
+        return envelope, self._pool.read(envelope.body, self._mappings.of(envelope))
 
     def _remember(self, key: OpenPublication) -> None:
         self._failed[key] = None

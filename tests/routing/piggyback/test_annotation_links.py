@@ -28,8 +28,8 @@ from twigcast.routing.piggyback import (
     Wish,
     Work,
 )
+from twigcast.routing.piggyback.annotation_links import PATIENCE
 from twigcast.routing.piggyback.payloads import encode_bits
-from twigcast.routing.piggyback.router_piggyback import PATIENCE
 from twigcast.routing.pool import Pool
 
 EVERYTHING = "L+sdta-sdr"

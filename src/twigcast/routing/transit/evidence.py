@@ -1,7 +1,11 @@
-"""What a router found out about a document: by parsing it, or from the annotations that came with it.
+"""What a router knows about one document, and what it can tell the next router about it.
 
-Both kinds of findings answer the same questions, so that annotations for the next router are made in one way.
-A router that has parsed the document can answer all of them; one that has not passes on what it was told.
+    annotations, structure      claimed by the router before: yes, no, or nothing about a pattern
+    the document itself         everything
+
+Evidence grows: what annotations leave open is found out by reading the document.  Annotations for the next
+router are made from what is known by then.  A router that has read the document can answer every question;
+one that has not passes on what it was told.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 from twigcast.document import Document, NameTable, Structure, read
-from twigcast.routing.messages import Envelope
+from twigcast.rewriting import Mapping
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures
 from twigcast.routing.piggyback.payloads import MOST_BINDINGS
 from twigcast.routing.piggyback.plan import Wish
@@ -21,36 +25,14 @@ from twigcast.routing.piggyback.questions.embeddings import embeddings
 from twigcast.routing.piggyback.questions.ranges import RangeQuestion, Ranges, measure
 from twigcast.routing.piggyback.verdict import ClaimReader, ClaimTable, Known, Serials
 from twigcast.routing.piggyback.work import DocumentWork
-from twigcast.routing.pool import Answer, Reading
+from twigcast.routing.pool import NONE, Answer, Reading
 
 MOST_STRUCTURE = 0.1
 """A structure travels only if it is at most this part of its document: that of Treebank hardly merges."""
 
 
-class DocumentFinding:
-    """The patterns that match a document, and what else is known about it.
-
-    ``answer`` has at least one matching row of each neighbour that wants the document, and all matching rows
-    of clients.
-    """
-
-    is_derived = False
-    """Whether the document was not parsed."""
-
-    def __init__(self, answer: Answer, record: DocumentWork) -> None:
-        self.answer = answer
-        self.record = record
-        self.sent: Envelope | None = None
-        """The document as it was last sent to a neighbour; others are often sent the same."""
-
-    @property
-    def known(self) -> Known:
-        """What is known of each pattern of the pool."""
-        raise NotImplementedError
-
-    def matched_among(self, questions: QuestionList) -> Answer | None:
-        """Return all patterns that match; None if this is not known of all that are asked about."""
-        return None
+class Facts:
+    """What the next router can be told about a document beside the patterns that it matches; here nothing."""
 
     @property
     def figures(self) -> DocumentFigures:
@@ -75,28 +57,81 @@ class DocumentFinding:
         return None
 
 
-class ParsedFinding(DocumentFinding):
-    """What was found by parsing a document."""
+class Evidence:
+    """Which patterns a document matches for certain, and which it may match; all others it does not.
 
-    def __init__(
-        self, body: bytes, reading: Reading, size: int, names: NameTable | None, record: DocumentWork
-    ) -> None:
-        super().__init__(reading.answer, record)
-        self._body = body
-        self._reading = reading
-        self._size = size
-        self._names = names
+    ``open`` is None as long as nothing is known.
+    """
 
-    @cached_property
+    def __init__(self, record: DocumentWork) -> None:
+        self.record = record
+        self.facts = Facts()
+        self.matched: Answer = NONE
+        self.open: Answer | None = None
+        self.is_read = False
+        """Whether it comes from the document itself, not from annotations."""
+        self.annotations: bytes | None = None
+        """Those that were made last from this evidence; several neighbours are often told the same."""
+        self._is_complete = False
+        self._answers: tuple[ClaimTable, Serials] | None = None
+        self._find_known: Callable[[], Known] | None = None
+        self._known: Known | None = None
+
+    @classmethod
+    def of_claims(
+        cls,
+        record: DocumentWork,
+        facts: Facts,
+        matched: Answer,
+        open: Answer,
+        find_known: Callable[[], Known],
+    ) -> Evidence:
+        """Return what annotations prove: ``matched`` and ``open`` are complete for the rows of the router."""
+        made = cls(record)
+        made.facts, made.matched, made.open, made._find_known = facts, matched, open, find_known
+        return made
+
+    def complete_by(self, table: ClaimTable, serials: Serials) -> None:
+        """Note that the patterns which a plan asks about are all answered."""
+        self._answers = table, serials
+
+    def read(self, reading: Reading, size: int, facts: Facts) -> None:
+        """Take in what reading the document has shown; ``size`` is one for arrays by number."""
+        self.matched, self.open, self.facts, self.annotations = reading.answer, NONE, facts, None
+        self.is_read = self.record.parsed = True
+        self._is_complete = not len(reading.undecided)
+        self._find_known = lambda: Known.of_answer(reading.answer, reading.undecided, size)
+        self._known = None
+
+    @property
     def known(self) -> Known:
-        return Known.of_answer(self._reading.answer, self._reading.undecided, self._size)
+        """What is known of each pattern of the pool."""
+        if self._known is None:
+            self._known = Known(0) if self._find_known is None else self._find_known()
+        return self._known
 
     def matched_among(self, questions: QuestionList) -> Answer | None:
-        return None if len(self._reading.undecided) else self._reading.answer
+        """Return all patterns that match; None if this is not known of all that are asked about."""
+        if self._is_complete or (self._answers is not None and questions.are_answered_by(*self._answers)):
+            return self.matched
+        return None
+
+
+class ReadFacts(Facts):
+    """The facts of a document that was read, or of its image."""
+
+    def __init__(
+        self, body: bytes, mapping: Mapping | None, reading: Reading, names: NameTable | None
+    ) -> None:
+        self._body, self._mapping, self._reading, self._names = body, mapping, reading, names
 
     @property
     def figures(self) -> DocumentFigures:
-        return DocumentFigures(*self._reading.figures)
+        figures = DocumentFigures(*self._reading.figures)
+        if self._mapping is not None and self._tree is not None:
+            # Bindings are of the image, which may be deeper than the document whose size was measured.
+            figures = figures._replace(depth=max(figures.depth, self._tree.depth))
+        return figures
 
     @property
     def structure(self) -> bytes | None:
@@ -121,40 +156,15 @@ class ParsedFinding(DocumentFinding):
 
     @cached_property
     def _document(self) -> Document:
-        return read(self._body)
+        document = read(self._body)
+        return document if self._mapping is None else self._mapping.apply(document)
 
 
-class DerivedFinding(DocumentFinding):
-    """What follows from the annotations of a document that is forwarded unread."""
+class ClaimedFacts(Facts):
+    """The facts that came with a document which was not read."""
 
-    is_derived = True
-
-    def __init__(
-        self,
-        answer: Answer,
-        conclude: Callable[[], Known | None],
-        annotations: Annotations,
-        reader: ClaimReader,
-        record: DocumentWork,
-        answered: tuple[ClaimTable, Serials] | None = None,
-    ) -> None:
-        """``answered`` has the table and the serials of numbers by which ``answer`` is complete, if it is."""
-        super().__init__(answer, record)
-        self._answered = answered
-        self._conclude = conclude
-        self._annotations = annotations
-        self._reader = reader
-
-    @cached_property
-    def known(self) -> Known:
-        found = self._conclude()
-        assert found is not None  # the annotations were read before
-        return found
-
-    def matched_among(self, questions: QuestionList) -> Answer | None:
-        if self._answered is None or not questions.are_answered_by(*self._answered):
-            return None
-        return self.answer
+    def __init__(self, annotations: Annotations, reader: ClaimReader) -> None:
+        self._annotations, self._reader = annotations, reader
 
     @property
     def figures(self) -> DocumentFigures:
