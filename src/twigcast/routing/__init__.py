@@ -3,6 +3,8 @@
 Everything here is pure: there is no clock, no socket, no file and no randomness.
 """
 
+from typing import TYPE_CHECKING
+
 from twigcast.routing.advertising import Advertisement, advertisement
 from twigcast.routing.border import SiteAnnotator, SiteBorder, SitePlan, SiteReader
 from twigcast.routing.delivery_table import DeliveryTable
@@ -63,6 +65,12 @@ from twigcast.routing.strategy import FLOODING, STRATEGIES, Strategy
 from twigcast.routing.tables import PublicationTable
 from twigcast.routing.transit.fragment_relay import FragmentRelay
 from twigcast.routing.transit.relayed_document import RelayedDocument
+from twigcast.system import lazy_names
+
+if TYPE_CHECKING:
+    from twigcast.routing.techniques_section import TechniquesSection
+
+__getattr__ = lazy_names(__name__, {"twigcast.routing.techniques_section": ["TechniquesSection"]})
 
 __all__ = [
     "APPROACHES",
@@ -120,6 +128,7 @@ __all__ = [
     "Strategy",
     "Subscribe",
     "SubscriptionTree",
+    "TechniquesSection",
     "Timing",
     "Unadvertise",
     "Unpublish",

@@ -26,18 +26,17 @@ refused and nothing changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from twigcast.analysis import Selectivity, schema_selectivity
+from twigcast.analysis import Selectivity
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.data_plane import as_paths, send_paths
 from twigcast.routing.interests import Interests
 from twigcast.routing.mediation import KnownMappings, NetworkMediation, pool_for
 from twigcast.routing.message_batch import BatchPart, added, check_ids, in_parts
 from twigcast.routing.messages import (
-    MAPPING,
     Advertise,
     Announce,
     Envelope,
@@ -57,10 +56,17 @@ from twigcast.routing.piggyback.annotation_links import AnnotationLinks
 from twigcast.routing.pool import Pool
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable, check_distinct
+from twigcast.routing.tables import (
+    AdvertisementTable,
+    LinkTable,
+    PublicationTable,
+    check_distinct,
+    net_change,
+)
 from twigcast.routing.transit import TablesByLink
 from twigcast.routing.transit.document_relay import DocumentRelay, WholeDocument
 from twigcast.routing.transit.fragment_relay import FragmentRelay
+from twigcast.routing.transit.path_relay import as_paths, send_paths
 from twigcast.schema import ElementGraph
 from twigcast.system import garbage_collection_paused
 
@@ -93,12 +99,8 @@ class Router:
         self.strategy = strategy or Strategy()
         self._by_paths = self.strategy.publication == "paths"
         self.pool = pool if pool is not None else pool_for(mediation)
-        self.mappings: KnownMappings | None = None
-        if mediation is not None:
-            sends_images = self.strategy.publication != "fragments"
-            self.mappings = KnownMappings(mediation, sends_images=sends_images)
-        if self.strategy.aggregation is not None and selectivity is None and schema is not None:
-            selectivity = schema_selectivity(schema)
+        sends_images = self.strategy.publication != "fragments"
+        self.mappings = None if mediation is None else KnownMappings(mediation, sends_images=sends_images)
         clients = tuple(clients)
         check_distinct([*self.neighbours, *clients], name)
         self._asked = PublicationTable(name, self.neighbours)
@@ -109,14 +111,11 @@ class Router:
             self.strategy, schema, selectivity, self._asked, self._announced, self.pool
         )
         self._schemas: dict[str, int] = {}  # numbers in the pool of the clients' advertisements
-        self._tables = TablesByLink(
-            self.pool,
-            self._asked,
-            self._exact,
-            self._announced if self.strategy.advertising else None,
-            self._schemas,
+        announced = self._announced if self.strategy.advertising else None
+        self._tables = TablesByLink(self.pool, self._asked, self._exact, announced, self._schemas)
+        self._documents = DocumentRelay(
+            self.pool, self._asked, self._tables, self.mappings, self.strategy.publication
         )
-        self._documents = DocumentRelay(self.pool, self._asked, self._tables, self.mappings)
         self.fragments: FragmentRelay | None = None
         """The documents that pass in fragments, if they do."""
         if self.strategy.publication == "fragments":
@@ -227,10 +226,10 @@ class Router:
 
         What was done for each document is added to ``work``.
         """
-        together: Outgoing = {}
-        for outgoing in self.exchange_in_steps(messages, link, work):
+        *early, together = self.exchange_in_steps(messages, link, work)
+        for outgoing in early:
             for target, sent in outgoing.items():
-                together.setdefault(target, []).extend(sent)
+                together[target] = sent + together.get(target, [])
         return together
 
     def exchange_in_steps(
@@ -249,17 +248,15 @@ class Router:
             for part in parts:
                 is_stale = is_stale or part.has_changes
                 documents.append([self._documents.begin(each, link, work) for each in part.documents])
-                if not is_stale and self._annotations is not None:
-                    for document in documents[-1]:
-                        if self._goes_whole(document.envelope):
-                            self._documents.send_early(document, outgoing, work)
+                if not is_stale:
+                    self._documents.send_early(documents[-1], outgoing, work)
             if outgoing:
                 yield outgoing
-            for each in documents:
-                for document in each:
-                    self._documents.finish(document)
+            for document in chain.from_iterable(documents):
+                self._documents.finish(document)
         except TwigcastError:
-            self._forget_mappings(announced)
+            if self.mappings is not None:
+                self.mappings.discard(announced)
             raise
         outgoing = {each: list(announced) for each in self.neighbours if announced and each != link}
         is_stale = False
@@ -425,39 +422,17 @@ class Router:
             if new := added(parts):
                 check_ids(new, link, self._asked, self._exact, self.pool.pattern)
         except TwigcastError:
-            self._forget_mappings(announced)
+            if self.mappings is not None:
+                self.mappings.discard(announced)
             raise
         return parts, announced
-
-    def _forget_mappings(self, announced: Iterable[Announce]) -> None:
-        """Take back the mappings of a batch that is refused."""
-        if self.mappings is not None:
-            self.mappings.discard(each.mapping for each in announced)
-
-    def _goes_whole(self, envelope: Envelope) -> bool:
-        """Whether a document travels whole: by paths only if it has no mapping, which needs all of it."""
-        if self.strategy.publication == "paths":
-            return any(key == MAPPING for key, _ in envelope.headers)
-        return self.strategy.publication == "documents"
 
     # Within: subscriptions
 
     def _change_subscriptions(
         self, changed: Mapping[str, Pattern | None], link: str, outgoing: Outgoing
     ) -> None:
-        table = self._own(link).numbers
-        added: dict[str, Pattern] = {}
-        removed: dict[str, Pattern] = {}
-        for id, pattern in changed.items():
-            number = table.get(id)
-            if number is not None:
-                before = self.pool.pattern(number)
-                if before == pattern:
-                    continue
-                removed[id] = before
-            if pattern is not None:
-                added[id] = pattern
-        put, taken = self._put(link, added, removed)
+        put, taken = self._put(link, *net_change(self._own(link).numbers, changed, self.pool.pattern))
         self._interests.tell(link, put, taken, outgoing)
         if self._annotations is not None:
             self._annotations.rows_changed(len(put) + len(taken))
@@ -469,19 +444,11 @@ class Router:
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Change the table of a link; return the added and removed numbers, the latter not yet released."""
         if link in self._exact.links and self._exact is not self._asked:
-            _, gone = self._replace(self._exact, link, added, removed)
+            _, gone = self._exact.replace(link, added, removed, self.pool)
             for number in gone.values():
                 self.pool.release(number)
             added, removed = by_branch(added), by_branch(removed)
-        return self._replace(self._asked, link, added, removed)
-
-    def _replace(
-        self, table: PublicationTable, link: str, added: Mapping[str, Pattern], removed: Mapping[str, Pattern]
-    ) -> tuple[dict[str, int], dict[str, int]]:
-        taken = {id: table[link].numbers[id] for id in removed}
-        put = {id: self.pool.hold(pattern) for id, pattern in added.items()}
-        table.change(link, put, removed)
-        return put, taken
+        return self._asked.replace(link, added, removed, self.pool)
 
     # Within: advertisements
 
@@ -522,7 +489,7 @@ class Router:
     def _route(self, document: WholeDocument, outgoing: Outgoing, work: Work | None) -> None:
         if work is not None:
             work.documents.append(document.evidence.record)
-        if self._goes_whole(document.envelope):
+        if self._documents.takes_whole(document.envelope):
             self._documents.send(document, outgoing, work)
         elif self.fragments is not None:
             self.fragments.publish(document, outgoing, work)

@@ -54,9 +54,9 @@ class KnownMappings:
         others: list[Message] = [each for each in messages if not isinstance(each, Announce)]
         return others, [each for each in said if self.add(each.mapping)]
 
-    def discard(self, mappings: Iterable[Mapping]) -> None:
-        """Take back mappings of a batch that was refused."""
-        for mapping in mappings:
+    def discard(self, announced: Iterable[Announce]) -> None:
+        """Take back the mappings of a batch that was refused."""
+        for mapping in (each.mapping for each in announced):
             del self._by_hash[mapping.hash]
             self._newest.pop(mapping.name, None)
         for mapping in self._by_hash.values():

@@ -7,12 +7,21 @@ A router attaches ``Annotations`` to a document that it sends on; the neighbour 
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures, accepted
 from twigcast.routing.piggyback.explanation import RoutingExplanation, Statement
 from twigcast.routing.piggyback.plan import AnnotationPlan, Wish
-from twigcast.routing.piggyback.protocols import PAPER_PROTOCOLS, PIGGYBACK, Protocol, Timing, protocol
+from twigcast.routing.piggyback.protocols import (
+    KINDS,
+    PAPER_PROTOCOLS,
+    PIGGYBACK,
+    Protocol,
+    Timing,
+    annotations_named,
+    protocol,
+)
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import Claim, ClaimReader, ClaimTable, Known
 from twigcast.routing.piggyback.work import DocumentWork, FragmentWork, Work
 
 __all__ = [
+    "KINDS",
     "PAPER_PROTOCOLS",
     "PIGGYBACK",
     "AnnotationKind",
@@ -33,5 +42,6 @@ __all__ = [
     "Wish",
     "Work",
     "accepted",
+    "annotations_named",
     "protocol",
 ]

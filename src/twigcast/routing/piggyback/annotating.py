@@ -28,7 +28,7 @@ from twigcast.routing.piggyback.questions.data_patterns import chain_pattern
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import NO_NUMBERS, Numbers
 from twigcast.routing.pool import Pool
-from twigcast.routing.transit.evidence import Evidence
+from twigcast.routing.transit.evidence import DocumentEvidence
 
 
 class Annotator:
@@ -58,7 +58,7 @@ class Annotator:
             self._pool.release(number)
 
     def annotate(
-        self, evidence: Evidence, positive: str, negative: str, numbers: Mapping[str, int]
+        self, evidence: DocumentEvidence, positive: str, negative: str, numbers: Mapping[str, int]
     ) -> Annotations:
         """Return annotations of the kinds that are given by their letters.
 
@@ -136,7 +136,7 @@ class Annotator:
         return np.array([self._pool.hold(each) for each in patterns], dtype=np.int32)
 
 
-def _negative(evidence: Evidence, questions: QuestionList) -> tuple[bytes, bool]:
+def _negative(evidence: DocumentEvidence, questions: QuestionList) -> tuple[bytes, bool]:
     """Return flags for the questions with the answer no, and whether all other answers are yes."""
     matched = evidence.matched_among(questions)
     if matched is not None:
@@ -145,7 +145,7 @@ def _negative(evidence: Evidence, questions: QuestionList) -> tuple[bytes, bool]
     return encode_bits(no), is_all
 
 
-def _positive(evidence: Evidence, questions: QuestionList) -> bytes | None:
+def _positive(evidence: DocumentEvidence, questions: QuestionList) -> bytes | None:
     """Return flags for the questions with the answer yes; None if an answer is not known."""
     matched = evidence.matched_among(questions)
     if matched is not None:

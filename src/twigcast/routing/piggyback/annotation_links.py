@@ -1,6 +1,6 @@
 """The annotations of one router's links: what it says about documents, and what it concludes from others'.
 
-    document with annotations ──► conclude ──► Evidence: rows that match, rows that are open
+    document with annotations ──► conclude ──► DocumentEvidence: rows that match, rows that are open
     document for a neighbour  ──► annotate by the neighbour's plan ──► document with annotations
 
 A router sends a plan to a neighbour from which documents come, as soon as it has rows to decide, and again
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as ById
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,10 +37,16 @@ from twigcast.routing.piggyback.annotating import Annotator
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, accepted
 from twigcast.routing.piggyback.choice.document_sample import DocumentSample
 from twigcast.routing.piggyback.choice.plan_making import Chooser, make_plan
-from twigcast.routing.piggyback.explanation import RoutingExplanation, RowVerdict, Statement
+from twigcast.routing.piggyback.explanation import (
+    RoutingExplanation,
+    Statement,
+    ids_by_number,
+    row_verdicts,
+    statement,
+)
 from twigcast.routing.piggyback.name_tables import NameTables
 from twigcast.routing.piggyback.payloads import Bits
-from twigcast.routing.piggyback.plan import AnnotationPlan
+from twigcast.routing.piggyback.plan import AnnotationPlan, PlanState
 from twigcast.routing.piggyback.protocols import Protocol, Timing, protocol
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import (
@@ -56,7 +61,7 @@ from twigcast.routing.piggyback.work import DocumentWork, Work
 from twigcast.routing.pool import Pool
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables import AdvertisementTable, PublicationTable
-from twigcast.routing.transit import ClaimedFacts, Evidence, Facts, ReadFacts, Transit, TransitTables
+from twigcast.routing.transit import ClaimedFacts, DocumentEvidence, Facts, ReadFacts, Transit, TransitTables
 
 FEW_CHANGES = 16
 """A plan stays in force until more than this many rows, and an eighth of them, have changed.
@@ -88,7 +93,7 @@ class AnnotationLinks:
         self._secret = secret
         self._annotators: dict[str, Annotator] = {}
         self.readers: dict[str, ClaimReader] = {}
-        self._planned: dict[str, _Planned] = {}
+        self._planned: dict[str, PlanState] = {}
         self._sample = DocumentSample()
         self._samples = "d" in self.protocol.negative
         self._says_structure_only = self.protocol == Protocol(Timing.LAZY, "t")
@@ -110,7 +115,7 @@ class AnnotationLinks:
         self._annotators[neighbour] = Annotator(self._pool, ToldSet(heard))
         self._annotators[neighbour].use(plan)
         self.readers[neighbour] = ClaimReader(ToldSet(told))
-        self._planned[neighbour] = _Planned()
+        self._planned[neighbour] = PlanState()
 
     def disconnect(self, neighbour: str) -> None:
         """Remove a neighbour."""
@@ -182,7 +187,7 @@ class AnnotationLinks:
 
     def conclude(
         self, carrier: Carrier, link: str, tables: TransitTables, record: DocumentWork
-    ) -> Evidence | None:
+    ) -> DocumentEvidence | None:
         """Return what the annotations of a document prove; None if it has none that can be used."""
         planned = self._planned.get(link)
         if planned is None:
@@ -202,7 +207,7 @@ class AnnotationLinks:
         if planned is not None:
             planned.parsed = planned.parsed + 1 if record.parsed else 0
 
-    def read(self, body: bytes, mapping: Mapping | None, link: str, evidence: Evidence) -> None:
+    def read(self, body: bytes, mapping: Mapping | None, link: str, evidence: DocumentEvidence) -> None:
         """Read a document of a link, or its image, and what the next router is told about it.
 
         Raises ``DocumentError``.
@@ -219,7 +224,7 @@ class AnnotationLinks:
         evidence.read(reading, self._pool.capacity, ReadFacts(body, mapping, reading, names))
 
     def annotations_for(
-        self, neighbour: str, carrier: Carrier, evidence: Evidence, work: Work | None
+        self, neighbour: str, carrier: Carrier, evidence: DocumentEvidence, work: Work | None
     ) -> bytes:
         """Return the annotations with which a document is sent to a neighbour."""
         if self._says_structure_only:
@@ -232,7 +237,7 @@ class AnnotationLinks:
             evidence.record.written[neighbour] = len(found)
         return found
 
-    def _structure_of(self, carrier: Carrier, evidence: Evidence) -> bytes:
+    def _structure_of(self, carrier: Carrier, evidence: DocumentEvidence) -> bytes:
         """Return the structure of a document as annotations, which are the same for all neighbours."""
         if not evidence.is_read:
             return carrier.annotations
@@ -241,7 +246,7 @@ class AnnotationLinks:
         return self._encoded(Annotations(evidence.facts.figures, sections, whole=True), carrier)
 
     def _annotated(
-        self, neighbour: str, carrier: Carrier, evidence: Evidence, work: Work | None
+        self, neighbour: str, carrier: Carrier, evidence: DocumentEvidence, work: Work | None
     ) -> Annotations:
         protocol = self.protocol
         positive, negative = protocol.positive, protocol.negative
@@ -270,10 +275,6 @@ class AnnotationLinks:
         ids: ById[str, ById[str, int]],
     ) -> RoutingExplanation:
         """Explain what the annotations of a document decide; ``ids`` has the rows' numbers by link and id."""
-        named: dict[int, list[str]] = {}
-        for table in ids.values():
-            for id, number in table.items():
-                named.setdefault(number, []).append(id)
         known, problem, claims = Known(self._pool.capacity), None, []
         try:
             if not envelope.annotations:
@@ -282,15 +283,11 @@ class AnnotationLinks:
             claims = list(self._claims(annotations, link))
         except (RoutingError, ValueError) as error:
             problem = str(error)
-        statements = []
-        for kind, text, *decided in claims:
-            known.yes[decided[0]] = True
-            known.no[decided[1]] = True
-            proven, refuted = (
-                tuple(id for number in numbers.tolist() for id in named.get(number, ()))
-                for numbers in decided
-            )
-            statements.append(Statement(kind.name.lower().replace("_", " "), text, proven, refuted))
+        for claim in claims:
+            known.yes[claim.proven] = True
+            known.no[claim.refuted] = True
+        named = ids_by_number(ids)
+        statements = [statement(claim, named) for claim in claims]
         usable, is_parsed = accepted(envelope, self._pool.limits, self._secret), True
         flooded = is_flooded(envelope)
         if usable is not None:
@@ -310,15 +307,13 @@ class AnnotationLinks:
                 statements.append(Statement("advertisements", text, (), held_back))
         elif problem is None:
             problem = "the document is beyond the limits of this router"
-        verdicts = np.select(
-            [known.yes & known.no, known.yes, known.no], ["open", "proven", "refuted"], "open"
-        )
-        rows: dict[str, dict[str, RowVerdict]] = {
-            other: {id: verdicts[number].item() for id, number in table.items()}
-            for other, table in ids.items()
-        }
         return RoutingExplanation(
-            envelope.doc_id, len(envelope.annotations), problem, tuple(statements), rows, is_parsed
+            envelope.doc_id,
+            len(envelope.annotations),
+            problem,
+            tuple(statements),
+            row_verdicts(known, ids),
+            is_parsed,
         )
 
     def _claims(self, annotations: Annotations, link: str) -> Iterator[Claim]:
@@ -379,7 +374,7 @@ class AnnotationLinks:
         plan = make_plan(self.protocol, chooser, plans, saving)
         table = ClaimTable(plan, rows, covered, self._pool.serials.copy(), self._pool.entered)
         self.readers[link].add(table)
-        self._planned[link] = _Planned(self._row_changes, len(self._sample))
+        self._planned[link] = PlanState(self._row_changes, len(self._sample))
         return plan
 
     # Within
@@ -392,7 +387,7 @@ class AnnotationLinks:
         record: DocumentWork,
         *,
         flooded: bool,
-    ) -> Evidence | None:
+    ) -> DocumentEvidence | None:
         """Conclude from annotations, the cheapest first; None if they are malformed or contradict each other.
 
         Answers to all rows, or a structure, decide alone where they come alone.  Other kinds are all read,
@@ -408,7 +403,7 @@ class AnnotationLinks:
                 matched = reader.answered(annotations)
                 if matched is None:
                     return None
-                made = Evidence.of_claims(
+                made = DocumentEvidence.of_claims(
                     record, facts, matched, NO_NUMBERS, lambda: self._known(annotations, reader)
                 )
                 made.complete_by(table, self._pool.serials)
@@ -433,7 +428,7 @@ class AnnotationLinks:
         if "d" in self.protocol.positive and table is not None:
             ends = reader.positions(annotations)
             record.switched_off = table.switched_off(ends, annotations.figures.elements)
-        return Evidence.of_claims(record, facts, matched, open, lambda: known)
+        return DocumentEvidence.of_claims(record, facts, matched, open, lambda: known)
 
     def _concluded_from_structure(
         self,
@@ -443,7 +438,7 @@ class AnnotationLinks:
         record: DocumentWork,
         *,
         flooded: bool,
-    ) -> Evidence | None:
+    ) -> DocumentEvidence | None:
         found = self._match_structure(structure)
         if found is None:
             return None
@@ -452,9 +447,9 @@ class AnnotationLinks:
             open = open[(tables.is_row if flooded else tables.may_match)[open]]
         _count(record, tables, matched, open)
         size = self._pool.capacity
-        return Evidence.of_claims(record, facts, matched, open, lambda: Known.of_answer(*found, size))
+        return DocumentEvidence.of_claims(record, facts, matched, open, lambda: Known.of_answer(*found, size))
 
-    def _take_note(self, annotations: Annotations | None, planned: _Planned, reader: ClaimReader) -> None:
+    def _take_note(self, annotations: Annotations | None, planned: PlanState, reader: ClaimReader) -> None:
         """Count the documents that were not annotated by the last plan, although it is always answered."""
         newest = reader.newest
         if newest is None:
@@ -486,20 +481,6 @@ class AnnotationLinks:
             if (1.0 - work.lead(part)) * work.seconds <= saving:
                 return None
         return part
-
-
-@dataclass(slots=True)
-class _Planned:
-    """When the last plan for a neighbour was made: after how many changes, and with how large a sample."""
-
-    row_changes: int = -1
-    sampled: int = 0
-    missed: int = 0
-    """The documents in a row that were not annotated by the last plan."""
-    parsed: int = 0
-    """The documents in a row that annotations did not decide."""
-    has_new_questions: bool = False
-    """Whether another neighbour has asked something since then."""
 
 
 def _count(record: DocumentWork, tables: TransitTables, matched: Numbers, open: Numbers) -> None:

@@ -7,17 +7,28 @@ send    to links that are proven, to clients that are decided
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from twigcast.routing.mediation import KnownMappings
-from twigcast.routing.messages import OUTSIDE, Deliver, Envelope, Outgoing, Publish, flooded, is_flooded
+from twigcast.routing.messages import (
+    MAPPING,
+    OUTSIDE,
+    Deliver,
+    Envelope,
+    Outgoing,
+    Publish,
+    flooded,
+    is_flooded,
+)
 from twigcast.routing.piggyback.annotation_links import AnnotationLinks
 from twigcast.routing.piggyback.work import DocumentWork, Work
 from twigcast.routing.pool import Pool
+from twigcast.routing.strategy import Publication
 from twigcast.routing.tables import PublicationTable
-from twigcast.routing.transit.evidence import Evidence, Facts
+from twigcast.routing.transit.evidence import DocumentEvidence, Facts
 from twigcast.routing.transit.tables import TablesByLink
 from twigcast.routing.transit.transit import Transit
 
@@ -30,7 +41,7 @@ class WholeDocument:
 
     envelope: Envelope
     link: str
-    evidence: Evidence
+    evidence: DocumentEvidence
     transit: Transit
 
     @property
@@ -44,11 +55,23 @@ class DocumentRelay:
     """What whole documents need at one router: its tables, its mappings, and the annotations of its links."""
 
     def __init__(
-        self, pool: Pool, subscribed: PublicationTable, tables: TablesByLink, mappings: KnownMappings | None
+        self,
+        pool: Pool,
+        subscribed: PublicationTable,
+        tables: TablesByLink,
+        mappings: KnownMappings | None,
+        publication: Publication,
     ) -> None:
         self.annotations: AnnotationLinks | None = None
         """What routers tell each other about documents, if they do."""
         self._pool, self._subscribed, self._tables, self._mappings = pool, subscribed, tables, mappings
+        self._publication = publication
+
+    def takes_whole(self, envelope: Envelope) -> bool:
+        """Whether a document travels whole; in a network of paths, one whose mapping needs all of it does."""
+        if self._publication == "paths":
+            return any(key == MAPPING for key, _ in envelope.headers)
+        return self._publication == "documents"
 
     def begin(self, envelope: Envelope, link: str, work: Work | None) -> WholeDocument:
         """Take a document from a link, with what its annotations prove."""
@@ -65,7 +88,7 @@ class DocumentRelay:
             evidence = self.annotations.conclude(envelope, link, tables, record)
         transit = Transit(tables, flooded=is_flooded(envelope))
         if evidence is None:
-            evidence = Evidence(record)
+            evidence = DocumentEvidence(record)
         else:
             transit.learn(evidence.matched, evidence.open)
         return WholeDocument(envelope, link, evidence, transit)
@@ -92,9 +115,12 @@ class DocumentRelay:
         if self.annotations is not None:
             self.annotations.passed(document.link, evidence.record)
 
-    def send_early(self, document: WholeDocument, outgoing: Outgoing, work: Work | None) -> None:
-        """Send a document that must still be read to the links of which annotations are proof enough."""
-        if document.must_be_read and document.transit.open is not None:
+    def send_early(self, documents: Iterable[WholeDocument], outgoing: Outgoing, work: Work | None) -> None:
+        """Send documents that must still be read to the links for which annotations are proof enough."""
+        for document in documents:
+            is_proven = document.transit.open is not None
+            if not (is_proven and document.must_be_read and self.takes_whole(document.envelope)):
+                continue
             sent: Outgoing = {}
             self.send(document, sent, work)
             for link, messages in sent.items():

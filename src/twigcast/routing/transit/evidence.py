@@ -57,7 +57,7 @@ class Facts:
         return None
 
 
-class Evidence:
+class DocumentEvidence:
     """Which patterns a document matches for certain, and which it may match; all others it does not.
 
     ``open`` is None as long as nothing is known.
@@ -85,7 +85,7 @@ class Evidence:
         matched: Answer,
         open: Answer,
         find_known: Callable[[], Known],
-    ) -> Evidence:
+    ) -> DocumentEvidence:
         """Return what annotations prove: ``matched`` and ``open`` are complete for the rows of the router."""
         made = cls(record)
         made.facts, made.matched, made.open, made._find_known = facts, matched, open, find_known

@@ -36,7 +36,7 @@ from twigcast.routing.messages import (
 from twigcast.routing.piggyback.annotation_links import AnnotationLinks
 from twigcast.routing.piggyback.work import DocumentWork
 from twigcast.routing.pool import NONE, FragmentReader, Reading
-from twigcast.routing.transit.evidence import Evidence, Facts
+from twigcast.routing.transit.evidence import DocumentEvidence, Facts
 from twigcast.routing.transit.tables import TransitTables
 from twigcast.routing.transit.transit import Transit
 
@@ -80,7 +80,7 @@ class RelayedDocument:
         self._last: int | None = None
         self._held: list[Fragment] = []  # in the order of arrival; empty once nobody can need them
         self._transit = Transit(tables, flooded=False)
-        self._evidence = Evidence(DocumentWork(self.doc_id))
+        self._evidence = DocumentEvidence(DocumentWork(self.doc_id))
         self._entered = tables.pool.entered
         self._claims = b""  # the annotations that came with the document
         self._gone = 0  # the links that were cut meanwhile, as bits
