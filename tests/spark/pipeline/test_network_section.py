@@ -68,7 +68,7 @@ def test_the_files_of_the_documentation_fit_together(tmp_path: Path) -> None:
         (NETWORK + "plan = 'p'\n[mediation]\n", "network.plan", "there is mediation"),
         (NETWORK + "piggyback = 'L+t'", "network.piggyback", "expected only with plan"),
         (NETWORK + "plan = 'p'\npiggyback = 'L+x'", "network.piggyback", "is no piggyback strategy"),
-        (NETWORK + "plan = 'p'\npiggyback = 'ES'", "network.piggyback", "such as \"L+t\", got 'ES'"),
+        (NETWORK + "plan = 'p'\npiggyback = 'ES'", "network.piggyback", "such as \"structure\", got 'ES'"),
         (NETWORK + "plan = 'feed/p'", "network.plan", "outside of source.path"),
         (TABLE + "annotations = 'a'", "source.annotations", "expected network.plan"),
         ("[source]\nannotations = 'a'", "source.annotations", 'only with kind "table" or "format"'),
