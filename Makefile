@@ -80,6 +80,7 @@ soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times, ru
 	@TWIGCAST_CHANGES=100000 $(BIN)/python -m pytest -s tests/subscriptions/test_store_growth.py $(ARGS)
 	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
 	@TWIGCAST_STORIES=100 $(BIN)/python -m pytest -n 2 tests/routing/piggyback/test_deliveries.py $(ARGS)
+	@TWIGCAST_TRIALS=5000 $(BIN)/python -m pytest tests/routing/test_combinations.py $(ARGS)
 	@TWIGCAST_SOAK=1 $(BIN)/python -m pytest -m soak $(ARGS)
 
 conformance: $(STAMP) ## Run the W3C XML conformance suite (from npm) with expat as the judge
