@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pytest
