@@ -22,7 +22,7 @@ comments and processing instructions.  Attributes and text are always the bytes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 from xml.sax.saxutils import escape
 
@@ -125,9 +125,12 @@ class PartCutter:
         if not isinstance(node, Element):
             return None
         if self._sign(node.start) == b"&":
-            tag, *rest = budget.spent_on(_written(node, self._prefixes), node)
+            scopes = self.document.namespaces
+            last = _last_order(node)
+            taken = [prefix for prefix in self._prefixes if scopes.is_known(prefix, node.order, last)]
+            tag, *rest = budget.spent_on(_written(node, taken), node)
             text = "".join(rest)
-            bound = self.document.namespaces.bound
+            bound = scopes.bound
             declared = _declarations((prefix, bound(prefix, node.order)) for prefix in self._used(text))
             budget.spend(len(self._xml_declaration) + len(declared), node)
             return self._xml_declaration + self._encoded(tag + declared + text), None, b""
@@ -250,10 +253,18 @@ def _declarations(bindings: Iterable[tuple[str, str | None]]) -> str:
     return "".join(f" {declaration(prefix, uri)}" for prefix, uri in bindings if uri)
 
 
-def _written(root: Element, taken: frozenset[str]) -> Iterator[str]:
+def _last_order(element: Element) -> int:
+    """The greatest order of the nodes in an element."""
+    last: Child = element
+    while isinstance(last, Element) and last.children:
+        last = last.children[-1]
+    return last.order + (len(last.attributes) if isinstance(last, Element) else 0)
+
+
+def _written(root: Element, taken: Collection[str]) -> Iterator[str]:
     """An element as text that has no need of entities, attribute defaults or namespaces in scope.
 
-    Elements are in the default namespace, and attributes get prefixes that the document does not use.
+    Elements are in the default namespace, and attributes get prefixes that are not ``taken``.
     """
     prefix = "ns"
     while any(other.startswith(prefix) for other in taken):
