@@ -44,9 +44,9 @@ _NAME = (
     r"\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 # Each of these looks at a character a bounded number of times, however long the names are.
-_PREFIX = re.compile(rf"(?<![{_NAME}])[{_NAME}]++(?=:)")
-_TAG = re.compile(rf"<([{_NAME}:]++)")
-_REFERENCE = re.compile(rf"&([{_NAME}:]++);")
+PREFIX = re.compile(rf"(?<![{_NAME}])[{_NAME}]++(?=:)")
+TAG = re.compile(rf"<([{_NAME}:]++)")
+REFERENCE = re.compile(rf"&([{_NAME}:]++);")
 _FEW = 16  # prefixes that are searched for one by one, in a tenth of the time that all names take
 _REMEMBERED = 64  # sets of declarations
 _NAME_END = re.compile(rb"[ \t\r\n/>]")
@@ -163,7 +163,7 @@ class PartCutter:
     def _used(self, text: str) -> list[str]:
         """The prefixes that stand before a colon in the text."""
         if len(self._prefixes) > _FEW:
-            return sorted(self._prefixes.intersection(_PREFIX.findall(text)))
+            return sorted(self._prefixes.intersection(PREFIX.findall(text)))
         return [prefix for prefix, sign in self._signs if sign in text]
 
     def _used_entities(self, text: str) -> list[str]:
@@ -172,7 +172,7 @@ class PartCutter:
         used: dict[str, None] = {}
         waiting = [text]
         while waiting:
-            for name in _REFERENCE.findall(waiting.pop()):
+            for name in REFERENCE.findall(waiting.pop()):
                 if name in entities and name not in used:
                     used[name] = None
                     waiting.append(entities[name])
@@ -181,7 +181,7 @@ class PartCutter:
     def _doctype(self, start: int, end: int, text: str, entities: list[str]) -> str:
         types = self.document.attribute_types
         declared = [entity_declaration(name, self.document.entities[name]) for name in entities]
-        for name in sorted(types.keys() & set(_TAG.findall(text))) if types else ():
+        for name in sorted(types.keys() & set(TAG.findall(text))) if types else ():
             declared += types[name].values()
         root = self._decoded(start + self._width, end)
         return f"<!DOCTYPE {root} [{''.join(declared)}]>" if declared else ""
