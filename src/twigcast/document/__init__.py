@@ -33,7 +33,7 @@ from twigcast.document.projection import (
 )
 from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.prolog_reader import PrologReader, TagReader
-from twigcast.document.reading import attribute_range, read
+from twigcast.document.reading import attribute_range, read, read_heading
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
 from twigcast.document.transcription import Locator, Transcriber, transcribe
@@ -112,6 +112,7 @@ __all__ = [
     "node_path",
     "project",
     "read",
+    "read_heading",
     "relocated",
     "string_value",
     "structure_table",

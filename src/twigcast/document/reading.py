@@ -44,6 +44,20 @@ def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
     return _Reader(body, limits).read()
 
 
+def read_heading(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document | None:
+    """What the parts of a document inherit from it, without its tree: the place of an element is its offset.
+
+    The ``order`` of an element in ``namespaces`` is the offset of its start tag.  ``None`` if a tree is due,
+    since offsets do not tell elements apart or are not those of the parser: the document has an internal DTD
+    subset, or an encoding of several bytes.  It must be well-formed.
+    """
+    reader = _HeadingReader(body, limits)
+    if reader.width > 1 or reader.transcribed:
+        return None
+    document = reader.read()
+    return None if reader.has_subset else document
+
+
 def attribute_range(body: bytes, tag: int, name: bytes) -> tuple[int, int]:
     """The byte range of an attribute in the start tag at an offset; the name is the whole one, as written.
 
@@ -340,6 +354,31 @@ class _Reader:
         line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
         offset = self._located_offset(parser.CurrentByteIndex)
         raise DocumentError(message, code=code, line=line, column=column, offset=offset)
+
+
+class _HeadingReader(_Reader):
+    """Reads encoding and namespaces only, at the speed of expat."""
+
+    def __init__(self, written: bytes, limits: DocumentLimits) -> None:
+        super().__init__(written, limits)
+        self.has_subset = False
+        self.begun = 0
+        parser = self.parser
+        parser.StartElementHandler = parser.EndElementHandler = None
+        parser.CharacterDataHandler = parser.CommentHandler = parser.ProcessingInstructionHandler = None
+        parser.StartCdataSectionHandler = parser.EndCdataSectionHandler = None
+
+    def _start_doctype(self, *found: object) -> None:
+        self.has_subset = self.has_subset or bool(found[-1])
+
+    def _start_namespace(self, prefix: str | None, uri: str | None) -> None:
+        self.order = self.begun = self.parser.CurrentByteIndex - 1
+        super()._start_namespace(prefix, uri)
+
+    def _end_namespace(self, prefix: str | None) -> None:
+        # Of an empty element, expat may report the offset of its start or that of its end.
+        self.order = max(self.parser.CurrentByteIndex - 1, self.begun + 1)
+        super()._end_namespace(prefix)
 
 
 def _attributes_of_tag(signs: bytes, tag: int) -> Iterator[re.Match[bytes]]:
