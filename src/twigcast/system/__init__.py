@@ -1,5 +1,6 @@
 """Services of the interpreter and the operating system: files, names, lazy imports, garbage collection."""
 
+from twigcast.system.buffers import Buffer, flat_buffer, whole_bytes
 from twigcast.system.document_files import (
     BROKEN_GZIP,
     DOCUMENT_ENDINGS,
@@ -8,6 +9,7 @@ from twigcast.system.document_files import (
     decompressed_body,
     decompressed_file,
     documents_below,
+    foreign_format,
     is_document,
     is_hidden,
 )
@@ -23,6 +25,7 @@ __all__ = [
     "DOCUMENT_ENDINGS",
     "DOCUMENT_GLOB",
     "GZIP_MARK",
+    "Buffer",
     "FoundFile",
     "Links",
     "Refusal",
@@ -32,6 +35,8 @@ __all__ = [
     "decompressed_file",
     "documents_below",
     "files_below",
+    "flat_buffer",
+    "foreign_format",
     "garbage_collection_paused",
     "is_document",
     "is_hidden",
@@ -42,5 +47,6 @@ __all__ = [
     "path_of",
     "read_varint",
     "sync_folder",
+    "whole_bytes",
     "write_atomically",
 ]

@@ -28,6 +28,26 @@ BROKEN_GZIP = (OSError, EOFError, zlib.error)
 """The exceptions that reading a broken compressed file raises."""
 
 
+_FORMATS = {
+    b"PK\x03\x04": "a zip archive: extract it first",
+    b"PK\x05\x06": "an empty zip archive",
+    GZIP_MARK: "compressed with gzip: decompress it first",
+    b"BZh": "compressed with bzip2: decompress it first",
+    b"\xfd7zXZ\x00": "compressed with xz: decompress it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: decompress it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: extract it first",
+    b"%PDF-": "a PDF file",
+}
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+
+
+def foreign_format(head: bytes) -> str | None:
+    """What bytes are that begin like a file of another format than XML, and what to do with it."""
+    if head[_TAR_MARK_AT : _TAR_MARK_AT + len(_TAR_MARK)] == _TAR_MARK and not head.lstrip().startswith(b"<"):
+        return "a tar archive: extract it first"
+    return next((name for mark, name in _FORMATS.items() if head.startswith(mark)), None)
+
+
 def documents_below(folder: str, *, links: Links = "skip") -> Iterator[FoundFile]:
     """The documents below a folder, and what is not to be read where a document could be expected."""
     return (each for each in files_below(folder, links=links, skipped=is_hidden) if is_document(each))

@@ -21,6 +21,7 @@ from twigcast.errors import DocumentError, PartialError
 from twigcast.filtering.kernel._kernel import KernelPartial, evaluate_piece, hole_marker, interest, reads_text
 from twigcast.filtering.results import Match, Undecided
 from twigcast.pattern import too_costly
+from twigcast.system import Buffer, flat_buffer
 
 if TYPE_CHECKING:
     from twigcast.filtering.collection import Snapshot
@@ -227,7 +228,7 @@ class PartialMatcher:
             _, candidates = partial.kernel.positions(engine.kernel)
         return memoryview(candidates).cast("I")
 
-    def match(self, partial: Partial, body: bytes | None = None) -> Match:
+    def match(self, partial: Partial, body: Buffer | None = None) -> Match:
         """The match of a document that is decided.
 
         If there are ``candidates``, ``body`` must be the document; it may lack what makes no difference to
@@ -243,6 +244,7 @@ class PartialMatcher:
             if len(candidates):
                 if body is None:
                     raise PartialError("the document is needed to decide some subscriptions", code="body")
+                body = flat_buffer(body)
                 confirmed, undecided, error = engine.kernel.decide(body, memoryview(candidates).cast("I"))
                 if error is not None:
                     number, line, column, offset = error
@@ -275,4 +277,4 @@ def _piece_error(engine: LentEngine, piece: Piece, number: int, offset: int) -> 
     for hole in piece.holes:
         if hole.offset <= offset:
             place = hole.place - hole.offset
-    return document_error(number, line, column, place + offset, bytes(piece.body), engine.limits)
+    return document_error(number, line, column, place + offset, piece.body, engine.limits, offset)
