@@ -130,7 +130,10 @@ def test_positions_are_those_of_the_parser(encoding: str) -> None:
 NAMED = [
     (b"<a><b p:x='1'/></a>", "unbound prefix 'p': it needs a declaration xmlns:p"),
     (b"<p:a/>", "unbound prefix 'p': it needs a declaration xmlns:p"),
-    (b"<a xmlns:q='u'><q:b><q:c xmlns:r='v' r:x=\"p:>\" p:y=''/></q:b></a>", "unbound prefix: one of 'p', 'q'"),
+    (
+        b"<a xmlns:q='u'><q:b><q:c xmlns:r='v' r:x=\"p:>\" p:y=''/></q:b></a>",
+        "unbound prefix: one of 'p', 'q'",
+    ),
     (b"<a xmlns:q='u' q:x='' p:y='' xml:lang='en'/>", "unbound prefix 'p': it needs a declaration xmlns:p"),
     (b"<!DOCTYPE a [<!ENTITY e '<p:b/>'>]><a>&e;</a>", "unbound prefix in the text of &e;"),
     ("<é><ü:b/></é>".encode(), "unbound prefix 'ü': it needs a declaration xmlns:ü"),
@@ -157,7 +160,7 @@ NAMED = [
 
 @pytest.mark.parametrize(("body", "message"), NAMED)
 def test_the_thing_at_fault_is_named_alike_by_every_reader(body: bytes, message: str | None) -> None:
-    """The prefix, the entity, or the format of a file that is no XML; by the tree, the kernel and a projector."""
+    """The prefix, the entity, or the format of a file; by the tree, the kernel and a projector."""
     with pytest.raises(DocumentError) as refused:
         read(body)
     error = refused.value

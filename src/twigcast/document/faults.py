@@ -183,15 +183,17 @@ def _unbound_prefixes(body: bytes | memoryview, at: int) -> str:
 def _undefined_entity(body: bytes | memoryview, at: int) -> str:
     """The references of the event at an offset: one in the text, or those in a tag or in a quoted value.
 
-    The entity of one of them is not declared, or its text refers to another that is not.  An entity of HTML is
-    shown as it is written in XML.
+    The entity of one of them is not declared, or its text refers to another that is not.  An entity of HTML
+    is shown as it is written in XML.
     """
     text = _text_at(body, at)
     event = _REFERENCE.match(text) or _TAG.match(text) or _QUOTED.match(text)
     found = dict.fromkeys(_REFERENCE.findall(event[0])) if event else {}
     names = [name for name in found if name not in PREDEFINED]
     if len(names) > 1:
-        return f" at one of {', '.join(f'&{name};' for name in names[:_NAMED])}{', …' * (len(names) > _NAMED)}"
+        return (
+            f" at one of {', '.join(f'&{name};' for name in names[:_NAMED])}{', …' * (len(names) > _NAMED)}"
+        )
     if not names:
         return ""
     point = name2codepoint.get(names[0])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ from twigcast.pattern import (
     Explanation,
     Pattern,
     PatternLimits,
-    Subscription,
+    Subscriptions,
     explain,
     select,
 )
@@ -77,14 +77,15 @@ class Index:
 
     def __init__(
         self,
-        subscriptions: Iterable[Subscription | tuple[Any, ...]] = (),
+        subscriptions: Subscriptions = (),
         *,
         namespaces: Mapping[str, str] | None = None,
         limits: DocumentLimits | None = None,
         pattern_limits: PatternLimits | None = None,
         tuning: Tuning | None = None,
     ) -> None:
-        """``subscriptions`` are ``Subscription`` values, ``(id, xpath)`` or ``(id, xpath, namespaces)``.
+        """``subscriptions`` is a dict of ids and expressions, or an iterable of ``Subscription`` values,
+        ``(id, xpath)`` or ``(id, xpath, namespaces)``.
 
         ``namespaces`` binds prefixes for all of them.  A subscription that is outside the language, or whose
         id is in use, is left out and listed in ``refused``, and a ``SubscriptionWarning`` is issued.
@@ -298,8 +299,11 @@ class Index:
         """Bind prefixes for the subscriptions that are added from now on; the others stay as they are."""
         self._collection.bind(namespaces)
 
-    def add_all(self, subscriptions: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
-        """Add many subscriptions in one change; returns those that are refused, with their errors."""
+    def add_all(self, subscriptions: Subscriptions) -> list[RefusedSubscription]:
+        """Add many subscriptions in one change; returns those that are refused, with their errors.
+
+        They are given as for a new index; anything else is a ``TypeError``, and nothing is added.
+        """
         return self._collection.add_all(subscriptions)
 
     def remove(self, id: Hashable) -> None:

@@ -26,7 +26,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ from typing import Literal, Protocol
 from twigcast.characters import illegal_character
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
-from twigcast.pattern import Content, Subscription
+from twigcast.pattern import Content, Subscription, Subscriptions, as_subscription, given_subscriptions
 from twigcast.subscriptions.bindings import check_binding, completed
 from twigcast.subscriptions.names import check_line
 
@@ -138,22 +138,24 @@ class SubscriptionStore:
             _set_version(connection, version)
             return version
 
-    def import_all(self, subscriptions: Iterable[Subscription]) -> Imported:
+    def import_all(self, subscriptions: Subscriptions) -> Imported:
         """Add many subscriptions in one change; refused ones are returned with their errors.
 
-        If ``subscriptions`` raises, nothing is added.  Of several with the same id, the last is added.
+        They are given as for an ``Index``; if they raise or are no such thing, nothing is added.
+        Of several with the same id, the last is added.
         """
         done = dict.fromkeys(("added", "replaced", "unchanged"), 0)
         refused: list[RefusedSubscription] = []
         good: list[Subscription] = []
         bound = self.namespaces
-        for subscription in subscriptions:  # before the store is locked, since they may be slow to come
+        for given in given_subscriptions(subscriptions):  # before the store is locked: they may come slowly
+            id = given.id if isinstance(given, Subscription) else given[0]
             try:
-                subscription = completed(subscription, bound)
+                subscription = completed(as_subscription(given), bound)
                 _check(subscription)
                 good.append(subscription)
             except (PatternError, SubscriptionError) as error:
-                refused.append(RefusedSubscription(subscription.id, error))
+                refused.append(RefusedSubscription(id, error))
         with self._changing() as (connection, version):
             for subscription in good:
                 try:

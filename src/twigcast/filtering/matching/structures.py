@@ -48,7 +48,9 @@ def match_with_structure(
     return match_of(engine, body, tuple(answer), structure)
 
 
-def match_structure(engine: LentEngine, structure: bytes | memoryview, names: NameTable | None) -> StructureMatch:
+def match_structure(
+    engine: LentEngine, structure: bytes | memoryview, names: NameTable | None
+) -> StructureMatch:
     """The match of a document of which only the structure is there."""
     found, possible, error = _kernel.match_structure(engine.kernel, structure, _known(names))
     roster = engine.snapshot.roster
