@@ -272,7 +272,7 @@ class PartialMatcher:
         return Match(positions, None, roster, left_out, figures=_figures(partial))
 
     def _decided(self, engine: LentEngine, partial: Partial) -> tuple[list[int], memoryview]:
-        """The positions that match, and those of the candidates; raises ``PartialError`` if it is too early."""
+        """The positions that match, and those of the candidates; raises ``PartialError`` if parts miss."""
         if not partial.is_decided:
             raise PartialError("parts of the document are missing", code="incomplete")
         found, candidates = partial.kernel.positions(engine.kernel)
