@@ -12,6 +12,7 @@ from twigcast.system.document_files import (
     foreign_format,
     is_document,
     is_hidden,
+    standard_input,
 )
 from twigcast.system.files import atomic_file, sync_folder, write_atomically
 from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below, open_regular
@@ -46,6 +47,7 @@ __all__ = [
     "open_regular",
     "path_of",
     "read_varint",
+    "standard_input",
     "sync_folder",
     "whole_bytes",
     "write_atomically",

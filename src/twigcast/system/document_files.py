@@ -14,9 +14,12 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections.abc import Iterator
+from typing import BinaryIO
 
+from twigcast.errors import SourceError
 from twigcast.system.folder_files import FoundFile, Links, files_below
 
 DOCUMENT_ENDINGS = (".xml", ".xml.gz")
@@ -66,6 +69,14 @@ def is_document(found: FoundFile) -> bool:
 def is_hidden(name: str) -> bool:
     """Whether files and folders of this name are skipped, as Spark does."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, for the argument ``-``; raises ``SourceError`` if it was read and closed before."""
+    if sys.stdin.closed or sys.stdin.buffer.closed:
+        message = "standard input can be read only once: give a file in place of one -"
+        raise SourceError(message, code="unreadable", path="-")
+    return sys.stdin.buffer
 
 
 def decompressed_body(body: bytes, most: int) -> bytes:
