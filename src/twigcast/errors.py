@@ -136,7 +136,11 @@ class PartialError(TwigcastError):
 
 
 class EvaluationError(TwigcastError):
-    """A subscription could not be decided on a document within the limit ``work``."""
+    """A subscription could not be decided on a document.
+
+    Codes: ``too-costly`` (it takes more steps than the limit ``work`` allows), ``too-large`` (it needs the
+    whole document, which has more bytes than the limit and was matched in parts).
+    """
 
     code = "too-costly"
 

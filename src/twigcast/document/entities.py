@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 
 _REFERENCE = re.compile(r"&([^#;&\s][^;&\s]*);")
-_PREDEFINED = ("amp", "lt", "gt", "apos", "quot")
+PREDEFINED = ("amp", "lt", "gt", "apos", "quot")
 
 
 class EntityTable:
@@ -24,7 +24,7 @@ class EntityTable:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._values: dict[str, set[str]] = {name: set() for name in _PREDEFINED}
+        self._values: dict[str, set[str]] = {name: set() for name in PREDEFINED}
         self._heights: dict[str, int] = {}
         self._users: dict[str, list[str]] = {}
 
@@ -48,14 +48,14 @@ class EntityTable:
                     grown.append(user)
         return True
 
-    def undeclared(self, value: str) -> str | None:
-        """An entity that the value of an attribute refers to, directly or not, and that is not declared."""
+    def has_undeclared(self, value: str) -> bool:
+        """Whether the value of an attribute refers, directly or not, to an entity that is not declared."""
         waiting: list[str] = _REFERENCE.findall(value)
         seen = set(waiting)
         while waiting:
             name = waiting.pop()
             if name not in self._values:
-                return name
+                return True
             waiting += self._values[name] - seen
             seen |= self._values[name]
-        return None
+        return False

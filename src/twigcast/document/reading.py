@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import NoReturn
 from xml.parsers import expat
 
 from twigcast.document.encodings import codec_name, multibyte_codec
@@ -23,6 +22,7 @@ from twigcast.document.faults import (
     TOO_DEEP,
     TOO_LARGE,
     TOO_MANY_ATTRIBUTES,
+    UNDECLARED_ENTITY,
     UNKNOWN_ENCODING,
     document_error,
 )
@@ -31,17 +31,19 @@ from twigcast.document.prolog import attribute_type
 from twigcast.document.transcription import Locator, located, transcribe
 from twigcast.document.tree import Attribute, Child, Comment, Document, Element, Instruction, Text
 from twigcast.errors import DocumentError
+from twigcast.system import Buffer, flat_buffer, whole_bytes
 
 _DEFAULT_LIMITS = DocumentLimits()
 
 
-def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
+def read(body: Buffer, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
     """Parse a document; raises ``DocumentError`` if it is not well-formed or exceeds a limit."""
-    if not body:
+    given = flat_buffer(body)
+    if not given:
         raise document_error(EMPTY, 1, 0, 0)
-    if len(body) > limits.bytes:
+    if len(given) > limits.bytes:
         raise document_error(TOO_LARGE, 1, 0, limits.bytes, limits=limits)
-    return _Reader(body, limits).read()
+    return _Reader(whole_bytes(given), limits).read()
 
 
 def read_heading(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document | None:
@@ -254,7 +256,7 @@ class _Reader:
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
-            self._fail("undeclared-entity", f"undefined entity {name!r}")
+            raise self._error(UNDECLARED_ENTITY)
 
     def _end_text(self) -> int:
         """End the text node before this event, and return the offset of the event."""
@@ -299,8 +301,8 @@ class _Reader:
     def _check_references(self, start: int, end: int) -> None:
         """Refuse an undeclared entity in an attribute value, which expat drops if it has not read the DTD."""
         value = self.body[start * self.width : end * self.width].decode(self.codec, "replace")
-        if undeclared := self.entities.undeclared(value):
-            self._fail("undeclared-entity", f"undefined entity {undeclared!r}")
+        if self.entities.has_undeclared(value):
+            raise self._error(UNDECLARED_ENTITY)
 
     def _in_entity(self, at: int) -> bool:
         return self.signs.startswith(b"&", at // self.width)
@@ -347,13 +349,8 @@ class _Reader:
     def _error(self, number: int) -> DocumentError:
         parser = self.parser
         line, column, at = parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
-        return document_error(number, line, column, self._located_offset(at), limits=self.limits)
-
-    def _fail(self, code: str, message: str) -> NoReturn:
-        parser = self.parser
-        line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
-        offset = self._located_offset(parser.CurrentByteIndex)
-        raise DocumentError(message, code=code, line=line, column=column, offset=offset)
+        offset = self._located_offset(at)
+        return document_error(number, line, column, offset, self.written, self.limits)
 
 
 class _HeadingReader(_Reader):

@@ -1,5 +1,6 @@
 """Services of the interpreter and the operating system: files, names, lazy imports, garbage collection."""
 
+from twigcast.system.buffers import Buffer, flat_buffer, whole_bytes
 from twigcast.system.document_files import (
     BROKEN_GZIP,
     DOCUMENT_ENDINGS,
@@ -8,8 +9,10 @@ from twigcast.system.document_files import (
     decompressed_body,
     decompressed_file,
     documents_below,
+    foreign_format,
     is_document,
     is_hidden,
+    standard_input,
 )
 from twigcast.system.files import atomic_file, sync_folder, write_atomically
 from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below, open_regular
@@ -23,6 +26,7 @@ __all__ = [
     "DOCUMENT_ENDINGS",
     "DOCUMENT_GLOB",
     "GZIP_MARK",
+    "Buffer",
     "FoundFile",
     "Links",
     "Refusal",
@@ -32,6 +36,8 @@ __all__ = [
     "decompressed_file",
     "documents_below",
     "files_below",
+    "flat_buffer",
+    "foreign_format",
     "garbage_collection_paused",
     "is_document",
     "is_hidden",
@@ -41,6 +47,8 @@ __all__ = [
     "open_regular",
     "path_of",
     "read_varint",
+    "standard_input",
     "sync_folder",
+    "whole_bytes",
     "write_atomically",
 ]
