@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -156,8 +155,7 @@ class Bait:
         """Whether anything has opened the file since the last question."""
         try:
             return bool(os.read(self._watch, 1 << 16))
-        except OSError as error:
-            assert error.errno == errno.EAGAIN
+        except BlockingIOError:
             return False
 
     def close(self) -> None:

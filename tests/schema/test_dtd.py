@@ -200,6 +200,30 @@ def test_conditional_sections(switch: str, children: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "<![INCLUDE[%d;]]>",
+        "<![ INCLUDE\n[<!-- ']]>' --><?pi ]]>?><!ENTITY % x ']]>'>%d;]]>",
+        "<!ENTITY % on ' INCLUDE '><![%on;[<![%on;[%d;]]><![IGNORE[<![%on;[]]> ' ]]>]]>",
+        "<!ENTITY % s '<!ENTITY &#37; on &#34;INCLUDE&#34;>'>%s;<!ENTITY % on 'IGNORE'><![%on;[ %d; ]]>",
+        "<!ENTITY % on 'INCLUDE'><![%on;[%d;<!ENTITY % in 'INCLUDE'>]]><![%in;[<![%on;[%d;]]>]]>",
+        "<!ENTITY % off 'IGNORE'><![%off;[%d; <!ELEMENT b (]]>%d;",
+    ],
+)
+def test_entities_with_declarations_in_conditional_sections(text: str) -> None:
+    """Expat alone refuses them where the section is included."""
+    declarations = "<!ENTITY % d '<!ATTLIST a k CDATA #IMPLIED>'>"
+    graph = read_dtd(f"{declarations}<!ELEMENT a EMPTY>{text}".encode())
+    assert [each.name for each in graph["a"].attributes] == ["k"]
+
+
+def test_places_in_conditional_sections() -> None:
+    """Those of the text, although the sections are taken away for expat."""
+    with pytest.raises(SchemaError, match=r"'\)' expected at line 3, column 15$"):
+        read_dtd(b"<!ENTITY % h ''><![INCLUDE\n[%h;\n<!ELEMENT a (b>]]>")
+
+
+@pytest.mark.parametrize(
     ("encoding", "declared"),
     [
         ("utf-8-sig", ""),

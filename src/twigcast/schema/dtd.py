@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twigcast.document import EntityTable
 from twigcast.errors import SchemaError
-from twigcast.schema.dtd_parser import DtdParser
+from twigcast.schema.dtd_parser import INCOMPLETE, DtdParser
 from twigcast.schema.dtd_text import DtdText
 from twigcast.schema.graph import (
     AttributeDeclaration,
@@ -37,6 +37,10 @@ def read_dtd(
     body, name = read_source(source, "the DTD", limits)
     parser = DtdParser(body, name)
     reported = _Reported(parser, limits)
+    for _ in range(ROUNDS):
+        if reported.wrong != INCOMPLETE or not parser.take_sections_out(reported.values):
+            break
+        reported = _Reported(parser, limits)
     text = DtdText(parser, limits, reported.values)
     if not text.models:
         raise SchemaError(f"{name} declares no element")
@@ -46,6 +50,9 @@ def read_dtd(
     ]
     return element_graph(elements, root)
 
+
+ROUNDS = 10
+"""How often sections may switch on entities that switch on further sections which expat refuses."""
 
 _KINDS = {
     "CDATA": AttributeKind.CDATA,
@@ -74,7 +81,7 @@ class _Reported:
         self._parameters = EntityTable(limits.entity_depth, "%")
         self._general = EntityTable(limits.entity_depth)
         # Where the text is wrong, DtdText finds it too, and knows what was expected there.
-        parser.parse({"EntityDeclHandler": self._entity, "AttlistDeclHandler": self._attribute})
+        self.wrong = parser.parse({"EntityDeclHandler": self._entity, "AttlistDeclHandler": self._attribute})
 
     def sorted_attributes(self, element: str) -> tuple[AttributeDeclaration, ...]:
         """The attributes of an element by name, as their order means nothing."""

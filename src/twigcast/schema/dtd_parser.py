@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from twigcast.document import codec_name, line_and_column, wide_codec
 from twigcast.errors import SchemaError
+from twigcast.schema.dtd_sections import without_sections
 
 
 class DtdParser:
@@ -53,6 +54,12 @@ class DtdParser:
             document.ExternalEntityRefHandler = None  # otherwise a cycle would keep the body
         return None
 
+    def take_sections_out(self, values: Mapping[str, str | None]) -> bool:
+        """Read included sections without their marks from now on; whether that makes a difference."""
+        before = self._body
+        self._body = without_sections(before, values)
+        return self._body != before
+
     @property
     def place(self) -> str:
         """Where the parser is; in a parameter entity, where the DTD refers to it."""
@@ -79,7 +86,10 @@ class DtdParser:
 # Standalone, so that expat reads on after a reference without a declaration, which is an error of ours.
 _STANDALONE = b"<?xml version='1.0' standalone='yes'?>%s<x/>"
 _AMPLIFICATION = 43
-_EXPECTING = {2, 29}  # a syntax error, and markup that does not end
+INCOMPLETE = 29
+"""Expat's number for markup that does not end, or for an entity with declarations in a section."""
+
+_EXPECTING = {2, INCOMPLETE}  # 2 is a syntax error
 _ENCODING = re.compile(
     rb"""(?:\xef\xbb\xbf)?<\?xml(?:[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"[^"<>]*"|'[^'<>]*'))?"""
     rb"""[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*["']([A-Za-z][A-Za-z0-9._-]*)["']"""
