@@ -12,6 +12,7 @@ from twigcast.document.encodings import (
     multibyte_codec,
     wide_codec,
 )
+from twigcast.document.entities import EntityTable
 from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
@@ -66,6 +67,7 @@ __all__ = [
     "DocumentLimits",
     "DocumentPiece",
     "Element",
+    "EntityTable",
     "Instruction",
     "Keep",
     "LabelPath",

@@ -301,7 +301,7 @@ class _Reader:
     def _check_references(self, start: int, end: int) -> None:
         """Refuse an undeclared entity in an attribute value, which expat drops if it has not read the DTD."""
         value = self.body[start * self.width : end * self.width].decode(self.codec, "replace")
-        if self.entities.has_undeclared(value):
+        if self.entities.undeclared(value) is not None:
             raise self._error(UNDECLARED_ENTITY)
 
     def _in_entity(self, at: int) -> bool:
