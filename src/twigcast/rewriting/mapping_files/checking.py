@@ -4,7 +4,7 @@ error    place        a path leads nowhere in its schema
 error    drift        the source schema has changed since the pairs were reviewed
 error    test         a document of the file does not match what it should
 warning  collision    an unmatched element has the name of a global place, so that ``//name`` finds it
-warning  text         elements move into an element with text, whose string-value then has theirs, too
+warning  text         the string-value of a matched place with text becomes another
 warning  dissolved    what stood together in a repeated element is taken apart
 warning  gathered     repeated elements of several kinds go into one made element
 warning  attributes   attributes of the root stay on top, though its content goes further down
@@ -24,13 +24,12 @@ from twigcast.errors import MappingError, TwigcastError
 from twigcast.pattern import AttributeTail, NameTest, Pattern, matches, parse
 from twigcast.rewriting.labels import parent_key, shown_path
 from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping_files.hiding import matched_texts
 from twigcast.rewriting.mapping_files.mapping_file import EVERYTHING, MappingFile
+from twigcast.rewriting.mapping_files.text_changes import TextChanges
 from twigcast.rewriting.operators import (
-    Downgrade,
-    Exchange,
     Insert,
     InsertAll,
-    Operator,
     Upgrade,
     UpgradeAll,
     apply,
@@ -82,7 +81,7 @@ def check_mapping(file: MappingFile, schema: ElementGraph | None = None) -> Chec
         return CheckedMapping(file, None, (*findings, _error(error)))
     prefixes = file.prefixes(source, target)
     findings += _changed(file, mapping)
-    findings += _surprises(file, mapping, source, prefixes)
+    findings += _surprises(file, mapping, source, target, prefixes)
     findings += _collisions(file, mapping, target, prefixes)
     findings += _undecided(file, mapping, source, target)
     findings += _tests(file, mapping)
@@ -171,26 +170,26 @@ def _changed(file: MappingFile, mapping: Mapping) -> Iterator[MappingFinding]:
 
 
 def _surprises(
-    file: MappingFile, mapping: Mapping, source: SchemaTree, prefixes: dict[str, str]
+    file: MappingFile, mapping: Mapping, source: SchemaTree, target: SchemaTree, prefixes: dict[str, str]
 ) -> Iterator[MappingFinding]:
     tree = source.copy()
-    matched = set(file.keys(source, file.target_tree())) if file.operators is None else set()
+    pairs = file.keys(source, target) if file.operators is None else {}
+    matched = set(pairs)
+    changed: set[tuple[str, str]] = set()
     leaving: dict[str, list[str]] = {}
     repeated: dict[str, bool] = {}
 
     def shown(key: str) -> str:
         return shown_path(key, prefixes)
 
+    changes = TextChanges(tree, _texts(mapping, target, pairs), shown)
     for operator in mapping.operators:
         node = tree[operator.node]
         tree.expand(node)
-        for into in _receivers(tree, operator):
-            if into.has_text and not into.is_attribute:
-                message = (
-                    f"elements move into {shown(into.key)!r}, which has text: its string-value has theirs, "
-                    "too, so subscribers should compare text()"
-                )
-                yield MappingFinding("warning", "text", message, into.key)
+        for place, message in changes.of(operator):
+            if (place, type(operator).__name__) not in changed:
+                changed.add((place, type(operator).__name__))
+                yield MappingFinding("warning", "text", message, place)
         if isinstance(operator, Upgrade | UpgradeAll):
             members = operator.members if isinstance(operator, Upgrade) else [c.key for c in node.children]
             repeated.setdefault(node.key, node.most != 1)
@@ -226,14 +225,11 @@ def _is_below(key: str, above: str) -> bool:
     return key.startswith(f"{above}/")
 
 
-def _receivers(tree: SchemaTree, operator: Operator) -> list[SchemaNode]:
-    """The elements into which an operator moves others."""
-    match operator:
-        case Downgrade(into=into):
-            return [tree[into]]
-        case Exchange(above=above):
-            return [tree[above]]
-    return []
+def _texts(mapping: Mapping, target: SchemaTree, pairs: dict[str, str]) -> set[str]:
+    """The places whose string-value subscribers may compare; without pairs, all that have text."""
+    if pairs:
+        return matched_texts(mapping.image, target, pairs)
+    return {node.key for tree in (mapping.source, mapping.image) for node in tree.known if node.has_text}
 
 
 def _collisions(
