@@ -204,7 +204,7 @@ def _surprises(
                 )
                 yield MappingFinding("warning", "gathered", message, many[0])
         if isinstance(operator, InsertAll) and node.parent is None and node.attributes:
-            names = ", ".join(str(attribute.path[-1]) for attribute in node.attributes[:SHOWN])
+            names = ", ".join(str(attribute.path[-1]) for attribute in list(node.attributes)[:SHOWN])
             message = (
                 f"the attributes of the root ({names}) stay on top; match them to elements, or hide them"
             )
