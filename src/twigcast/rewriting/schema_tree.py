@@ -87,6 +87,15 @@ class SchemaNode:
         """The path with ``/`` between the names."""
         return "/".join(map(str, self.path))
 
+    @property
+    def depth(self) -> int:
+        """How many steps its path has."""
+        return 1 + sum(1 for _ in self.ancestors())
+
+    def with_all_below(self) -> Iterator[SchemaNode]:
+        """It and all nodes that have been created below it, in preorder."""
+        return _below((self,))
+
     def ancestors(self) -> Iterator[SchemaNode]:
         """Its parent, the parent of that, and so on."""
         node = self.parent

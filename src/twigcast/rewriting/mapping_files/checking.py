@@ -14,6 +14,7 @@ note     undecided    source places that are neither matched, kept nor hidden
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -22,7 +23,7 @@ from twigcast.analysis import overlaps, schema_automaton
 from twigcast.document import read
 from twigcast.errors import MappingError, TwigcastError
 from twigcast.pattern import AttributeTail, NameTest, Pattern, matches, parse
-from twigcast.rewriting.labels import parent_key, shown_path
+from twigcast.rewriting.labels import keys_above, parent_key, shown_path
 from twigcast.rewriting.mapping import Mapping
 from twigcast.rewriting.mapping_files.hiding import matched_texts
 from twigcast.rewriting.mapping_files.mapping_file import EVERYTHING, MappingFile
@@ -40,6 +41,8 @@ from twigcast.schema import ElementGraph
 Level: TypeAlias = Literal["error", "warning", "note"]
 SHOWN = 5
 """How many places a sentence names."""
+MOST_UNKNOWN = 100
+"""How many places that lead nowhere are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ def check_mapping(file: MappingFile, schema: ElementGraph | None = None) -> Chec
         return CheckedMapping(file, None, tuple(findings))
     try:
         mapping = file.derive(source, target)
+        _ = mapping.plan  # raises if the operators are too many
     except TwigcastError as error:
         return CheckedMapping(file, None, (*findings, _error(error)))
     prefixes = file.prefixes(source, target)
@@ -141,20 +145,25 @@ def _drift(file: MappingFile) -> Iterator[MappingFinding]:
 
 
 def _unknown_places(file: MappingFile, source: SchemaTree, target: SchemaTree) -> Iterator[MappingFinding]:
-    """Every path that leads nowhere, not only the first one."""
-    for place, image in file.pairs.items():
-        for key, tree in ((place, source), (image, target)):
-            try:
-                file.source_key(key, tree)
-            except MappingError as error:
-                yield _plain(file, error)
-    for section, places in (("unmatched.keep", file.keep), ("unmatched.hide", file.hide)):
-        for place in places:
-            if place != EVERYTHING:
-                try:
-                    file.source_key(place, source, section)
-                except MappingError as error:
-                    yield _plain(file, error)
+    """Every path that leads nowhere, not only the first one; of very many, the first ones."""
+    places = [
+        (each, tree, "match")
+        for pair in file.pairs.items()
+        for each, tree in zip(pair, (source, target), strict=True)
+    ]
+    for section, listed in (("unmatched.keep", file.keep), ("unmatched.hide", file.hide)):
+        places += [(place, source, section) for place in listed if place != EVERYTHING]
+    found = 0
+    for place, tree, section in places:
+        try:
+            file.source_key(place, tree, section)
+        except MappingError as error:
+            found += 1
+            yield _plain(file, error)
+            if found == MOST_UNKNOWN:  # each is compared with all names that are there
+                message = f"more places may lead nowhere: these are the first {found}"
+                yield MappingFinding("error", "place", message, str(file.path))
+                return
 
 
 def _changed(file: MappingFile, mapping: Mapping) -> Iterator[MappingFinding]:
@@ -210,10 +219,9 @@ def _surprises(
             )
             yield MappingFinding("warning", "attributes", message, node.key)
         apply(tree, operator)
+    inside = Counter(above for key in matched for above in keys_above(key))
     for key, members in leaving.items():
-        gone = {*members, *(other for other in matched for member in members if _is_below(other, member))}
-        staying = key in matched or any(_is_below(other, key) for other in matched - gone)
-        if repeated[key] and len(set(members)) + staying > 1:
+        if repeated[key] and len(set(members)) + _stays(key, set(members), matched, inside) > 1:
             message = (
                 f"{shown(key)!r} can repeat and is taken apart: a subscription with conditions on "
                 f"{_listed([shown(parent_key(member)[1]) for member in members])} may join two of them"
@@ -221,8 +229,19 @@ def _surprises(
             yield MappingFinding("warning", "dissolved", message, key)
 
 
-def _is_below(key: str, above: str) -> bool:
-    return key.startswith(f"{above}/")
+def _stays(key: str, leaving: set[str], matched: set[str], inside: Counter[str]) -> bool:
+    """Whether an element is matched, or one in it that does not leave it with its ``leaving`` children.
+
+    ``inside`` has the number of matched places below each place.
+    """
+    if key in matched:
+        return True
+    left = inside[key]
+    for member in leaving:
+        above = list(keys_above(member))
+        if key in above and leaving.isdisjoint(above):
+            left -= inside[member] + (member in matched)
+    return left > 0
 
 
 def _texts(mapping: Mapping, target: SchemaTree, pairs: dict[str, str]) -> set[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from twigcast.rewriting.labels import is_made, parent_key
+from twigcast.rewriting.labels import is_made, keys_above, parent_key
 from twigcast.rewriting.places import RecursiveComponents
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
 
@@ -31,7 +31,7 @@ def hidden_by_wildcard(
     """
     texts = matched_texts(image, target, pairs)
     kept = frozenset(kept)
-    above_kept = _above(kept)
+    above_kept = {above for key in kept for above in keys_above(key)}
     recursion = RecursiveComponents(source)
     found: list[str] = []
     waiting: list[SchemaNode] = list(reversed(image.roots))
@@ -57,22 +57,7 @@ def matched_texts(image: SchemaTree, target: SchemaTree, pairs: Mapping[str, str
     return found
 
 
-def _above(keys: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for key in keys:
-        above, _ = parent_key(key)
-        while above and above not in found:
-            found.add(above)
-            above, _ = parent_key(above)
-    return found
-
-
 def _leads_back(source: SchemaTree, recursion: RecursiveComponents, node: SchemaNode) -> bool:
     """Whether an unmatched element can contain an element above it again, which is matched."""
     inside = recursion.of(source[node.key])
-    above, _ = parent_key(node.key)
-    while above:
-        if source[above].label in inside:
-            return True
-        above, _ = parent_key(above)
-    return False
+    return any(source[above].label in inside for above in keys_above(node.key))

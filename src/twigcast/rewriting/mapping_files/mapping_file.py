@@ -140,8 +140,10 @@ class MappingFile:
     def keys(self, source: SchemaTree, target: SchemaTree) -> dict[str, str]:
         """The pairs as keys of the trees; raises ``MappingError`` (``place``, ``matching``)."""
         found: dict[str, str] = {}
+        bound, goals = self._bound(source), self._bound(target)
         for place, image in self.pairs.items():
-            key, goal = self.source_key(place, source), self._key(image, target, "match")
+            key = self._key(place, source, "match", bound)
+            goal = self._key(image, target, "match", goals)
             if found.setdefault(key, goal) != goal:
                 raise self._error(f"match: {place!r} leads to two global places", "match", "matching")
         return found
@@ -211,15 +213,18 @@ class MappingFile:
     def _bound(self, tree: SchemaTree) -> dict[str, str]:
         return {**_bindings(tree), **self.namespaces}
 
-    def _key(self, place: str, tree: SchemaTree, section: str) -> str:
+    def _key(
+        self, place: str, tree: SchemaTree, section: str, bound: MappingType[str, str] | None = None
+    ) -> str:
+        bound = self._bound(tree) if bound is None else bound
         try:
-            steps = parse_path(place, self._bound(tree))
+            steps = parse_path(place, bound)
         except MappingError as error:
             raise self._error(f"{section}: {error.message}", place, "place") from None
         key = "/".join(map(str, steps))
         node = tree.find(key)
         if node is None:
-            prefixes = {uri: prefix for prefix, uri in self._bound(tree).items() if uri}
+            prefixes = {uri: prefix for prefix, uri in bound.items() if uri}
             raise self._error(f"{section}: {_unknown_place(place, key, tree, prefixes)}", place, "place")
         return node.key
 
