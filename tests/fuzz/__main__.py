@@ -1,6 +1,6 @@
 """Adversarial documents and subscriptions through an index, its answers compared and its cost bounded.
 
-    python -m tests.fuzz [--minutes 10] [--seed 7] [--only documents|threads]
+    python -m tests.fuzz [--minutes 10] [--seed 7] [--only documents|threads|mappings|sites]
     python -m tests.fuzz --replay build/fuzz/finding-1.txt
 
 Each case runs in a worker process.  A finding is one that gives a wrong answer, raises an error that is not
@@ -15,18 +15,29 @@ import ast
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import Case, case, check
+from tests.fuzz.mappings import MappingCase, check_mappings, mapping_case
 from tests.fuzz.shrinking import shrunk
+from tests.fuzz.sites import SiteCase, check_sites, site_case
 from tests.fuzz.threads import ThreadRound, check_round
 from tests.fuzz.workers import Finding, Worker
 
 PROJECT = Path(__file__).parents[2]
 STRIDE = 1_000_003  # between the seeds of one run
-Job = Case | ThreadRound
+SURFACES: dict[
+    str, tuple[int, Callable[[int], Any], type, Callable[[Any, Unmetered, Counter[str]], None]]
+] = {
+    "mappings": (7, mapping_case, MappingCase, check_mappings),
+    "sites": (13, site_case, SiteCase, check_sites),
+}
+"""Other inputs, by name: which of twenty jobs, what makes a case, its type, and what checks it."""
+Job = Any
 
 
 def main() -> int:
@@ -47,6 +58,10 @@ def main() -> int:
 
 def check_job(job: Job, meter: Unmetered, done: Counter[str]) -> None:
     """What a worker does with a job."""
+    for _, _, kind, check_case in SURFACES.values():
+        if isinstance(job, kind):
+            check_case(job, meter, done)
+            return
     if isinstance(job, ThreadRound):
         check_round(job, done)
     else:
@@ -57,6 +72,9 @@ def job_of(seed: int, number: int, only: str | None) -> Job:
     """The job with this number of a run."""
     if only == "threads" or (only is None and number % 20 == 19):
         return ThreadRound(seed)
+    for name, (turn, make, _, _) in SURFACES.items():
+        if only == name or (only is None and number % 20 == turn):
+            return make(seed)
     return case(seed)
 
 
@@ -108,7 +126,8 @@ def report(
 def replay(path: Path, worker: Worker) -> int:
     """Run the job of a file again."""
     kind, *fields = ast.literal_eval(path.read_text(encoding="utf-8"))
-    finding = worker.run({"Case": Case, "ThreadRound": ThreadRound}[kind](*fields))
+    kinds = {each.__name__: each for each in (Case, ThreadRound, *(each[2] for each in SURFACES.values()))}
+    finding = worker.run(kinds[kind](*fields))
     print(f"FINDING: {finding.kind}\n{finding.detail}" if finding else "all held")
     return 1 if finding else 0
 
@@ -130,7 +149,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0, help="how long to go on (default: 1)")
     parser.add_argument("--seed", type=int, default=1, help="the first seed (default: 1)")
-    parser.add_argument("--only", choices=["documents", "threads"], help="only one of the two kinds of cases")
+    parser.add_argument("--only", choices=["documents", "threads", *SURFACES], help="only one kind of cases")
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds to make a finding smaller")
     parser.add_argument(
         "--findings", type=Path, default=PROJECT / "build" / "fuzz", help="folder for findings"
