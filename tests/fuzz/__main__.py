@@ -24,8 +24,10 @@ from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import Case, case, check
 from tests.fuzz.chunk_queries import ChunkCase, check_chunks, chunk_case
 from tests.fuzz.dtds import DtdCase, check_dtd, dtd_case
+from tests.fuzz.mappings import MappingCase, check_mappings, mapping_case
 from tests.fuzz.records import RecordCase, check_records, record_case
 from tests.fuzz.shrinking import shorter, shrunk
+from tests.fuzz.sites import SiteCase, check_sites, site_case
 from tests.fuzz.threads import ThreadRound, check_round
 from tests.fuzz.workers import Finding, Worker
 
@@ -50,6 +52,8 @@ SURFACES = {
     "records": Surface(record_case, RecordCase, check_records, (4, 14)),
     "chunks": Surface(chunk_case, ChunkCase, check_chunks, (9,)),
     "dtds": Surface(dtd_case, DtdCase, check_dtd, (11,)),
+    "mappings": Surface(mapping_case, MappingCase, check_mappings, (7,)),
+    "sites": Surface(site_case, SiteCase, check_sites, (13,)),
 }
 
 

@@ -1,4 +1,4 @@
-"""Services of the interpreter and the operating system: files, names, lazy imports, garbage collection."""
+"""Services of the interpreter and the operating system: files, names, hashes, imports, garbage."""
 
 from twigcast.system.buffers import Buffer, flat_buffer, whole_bytes
 from twigcast.system.document_files import (
@@ -19,6 +19,7 @@ from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below,
 from twigcast.system.garbage import garbage_collection_paused
 from twigcast.system.lazy_names import lazy_names
 from twigcast.system.name_text import name_bytes, name_text, path_of
+from twigcast.system.stable_hash import bloom_bits, stable_hash
 from twigcast.system.varints import append_varint, read_varint
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Refusal",
     "append_varint",
     "atomic_file",
+    "bloom_bits",
     "decompressed_body",
     "decompressed_file",
     "documents_below",
@@ -47,6 +49,7 @@ __all__ = [
     "open_regular",
     "path_of",
     "read_varint",
+    "stable_hash",
     "standard_input",
     "sync_folder",
     "whole_bytes",

@@ -149,7 +149,7 @@ _MOST_SETS = 64
 def _opened(rewriting: Rewriting) -> Plan:
     try:
         return Plan(rewriting.plan)
-    except ValueError as error:
+    except (ValueError, MappingError) as error:
         message = f"the mapping {rewriting.name!r} cannot be used: {error}"
         raise MappingError(message, code="operator", name=rewriting.name) from None
 
