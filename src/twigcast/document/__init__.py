@@ -12,6 +12,7 @@ from twigcast.document.encodings import (
     multibyte_codec,
     wide_codec,
 )
+from twigcast.document.entities import EntityTable
 from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
@@ -33,7 +34,7 @@ from twigcast.document.projection import (
 )
 from twigcast.document.prolog import Shift, joined, relocated
 from twigcast.document.prolog_reader import PrologReader, TagReader
-from twigcast.document.reading import attribute_range, read
+from twigcast.document.reading import attribute_range, read, read_heading
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
 from twigcast.document.transcription import Locator, Transcriber, transcribe
@@ -66,6 +67,7 @@ __all__ = [
     "DocumentLimits",
     "DocumentPiece",
     "Element",
+    "EntityTable",
     "Instruction",
     "Keep",
     "LabelPath",
@@ -112,6 +114,7 @@ __all__ = [
     "node_path",
     "project",
     "read",
+    "read_heading",
     "relocated",
     "string_value",
     "structure_table",

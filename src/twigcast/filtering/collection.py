@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,12 @@ from twigcast.pattern import (
     Pattern,
     PatternLimits,
     Subscription,
+    Subscriptions,
     check_content,
     check_names,
     check_size,
     check_text,
+    given_subscriptions,
     parse,
     printed_id,
     render,
@@ -157,13 +159,15 @@ class SubscriptionCollection:
                 raise duplicate_id(id)
             self._append([self._compiled(item)])
 
-    def add_all(self, items: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
+    def add_all(self, items: Subscriptions) -> list[RefusedSubscription]:
         """Add many subscriptions in one change; returns those that are refused, with their errors.
 
-        If ``items`` raises, or the call is interrupted, nothing is added.
+        If ``items`` raises or is no such thing, or the call is interrupted, nothing is added.
         """
         refused: list[RefusedSubscription] = []
-        given = list(items)  # before the lock is taken, since it may take long, or use this collection
+        given = given_subscriptions(
+            items
+        )  # before the lock is taken, since it may take long, or use this collection
         with self.lock, garbage_collection_paused():
             roster = self.snapshot.roster
             cache = self._program_cache()

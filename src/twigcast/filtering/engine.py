@@ -17,6 +17,7 @@ from twigcast.document import Document, DocumentLimits
 from twigcast.errors import SubscriptionError
 from twigcast.filtering.results import Match
 from twigcast.pattern import Pattern
+from twigcast.system import Buffer
 
 
 class Engine(Protocol):
@@ -30,7 +31,7 @@ class Engine(Protocol):
         """Remove a pattern; raises ``SubscriptionError`` if the id is unknown."""
         ...
 
-    def match(self, body: bytes) -> Match:
+    def match(self, body: Buffer) -> Match:
         """The ids of the patterns that match, in the order they were added; or the error of the document."""
         ...
 

@@ -9,7 +9,7 @@ The same schema, options and seed give the same bytes.
 
 from twigcast.workload import presets
 from twigcast.workload.documents import DocumentOptions, generate_documents
-from twigcast.workload.inferring import infer
+from twigcast.workload.inferring import SchemaInference, infer
 from twigcast.workload.news import news, news_dtd
 from twigcast.workload.scenarios import MEMBERS, deployment, mixed_university, university
 from twigcast.workload.subscriptions import SubscriptionOptions, generate_subscriptions
@@ -17,6 +17,7 @@ from twigcast.workload.subscriptions import SubscriptionOptions, generate_subscr
 __all__ = [
     "MEMBERS",
     "DocumentOptions",
+    "SchemaInference",
     "SubscriptionOptions",
     "deployment",
     "generate_documents",

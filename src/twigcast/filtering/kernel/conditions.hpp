@@ -102,10 +102,18 @@ inline bool Evaluator::compare(u32 comparison, u32 left, u32 right, const Contex
 }
 
 inline bool Evaluator::compare_dates(u32 comparison, u32 left, u32 date, const Context& context) {
-    const Instant instant = to_instant(expressions.string(expressions[date].data[1]));
-    if (expressions.traits(left).type == NODES)
-        return any_value(left, context, [&](std::string_view text) { return stands(to_instant(text), comparison, instant); });
-    return stands(to_instant(string(left, context).view()), comparison, instant);
+    const std::string_view literal = expressions.string(expressions[date].data[1]);
+    const Instant instant = to_instant(literal);
+    const double amount = to_number(literal.data(), literal.size());
+    auto holds = [&](std::string_view text) {
+        if (amount == amount && !is_day_number(text)) {
+            const double value = to_number(text.data(), text.size());
+            if (value == value) return stands(value, comparison, amount);
+        }
+        return stands(to_instant(text), comparison, instant);
+    };
+    if (expressions.traits(left).type == NODES) return any_value(left, context, holds);
+    return holds(string(left, context).view());
 }
 
 inline bool Evaluator::compare_sets(u32 comparison, u32 left, u32 right, const Context& context) {

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from twigcast.chunking.evaluation.lxml_cost import TreeFigures, pattern_steps
 from twigcast.pattern import FUNCTION_NAMESPACE, Pattern, compares, to_xpath
 
 _NO_SUBSET = re.compile(rb"""<!DOCTYPE[^\[>"']*(?:"[^"]*"[^\[>"']*|'[^']*'[^\[>"']*)*>""")
@@ -42,12 +43,15 @@ class LxmlSelection:
     attribute: str | None
 
 
-def selection(pattern: Pattern, tree: Any) -> LxmlSelection | None:
-    """What a pattern selects in a tree that is read alike; ``None`` if lxml cannot say."""
+def selection(pattern: Pattern, tree: Any, figures: TreeFigures, steps: int) -> LxmlSelection | None:
+    """What a pattern selects in a tree that is read alike.
+
+    ``None`` if lxml cannot say, or if libxml2 might take more than so many steps.
+    """
     from lxml import etree
 
     compiled = _compiled(pattern)
-    if compiled is None:
+    if compiled is None or pattern_steps(pattern, figures) > steps:
         return None
     expression, attribute = compiled
     try:
@@ -64,5 +68,5 @@ def _compiled(pattern: Pattern) -> tuple[Any, str | None] | None:
     if written is None:
         return None
     functions = {(FUNCTION_NAMESPACE, "compares"): lambda _, text, *rest: compares(text, *rest)}
-    expression = etree.XPath(written.text, namespaces=written.namespaces, extensions=functions)
+    expression = etree.XPath(written.text, namespaces=written.namespaces, extensions=functions, regexp=False)
     return expression, written.attribute
