@@ -462,4 +462,3 @@ cdef class SegmentMatcher:
 
 include "structures.pxi"
 include "partials.pxi"
-include "bare_parser.pxi"
