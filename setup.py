@@ -49,14 +49,20 @@ class BuildKernel(build_ext):
         return True
 
 
+def folder_of(module):
+    """The folder with the sources of a compiled module."""
+    return Path("src", *module.split(".")[:-1])
+
+
 def extension(module, libraries):
-    """The extension of a module, which is compiled again if any source in its folder changes."""
-    folder = Path("src", *module.split(".")[:-1])
+    """The extension of a module, which is compiled again if any source of a kernel changes."""
+    folder = folder_of(module)
+    folders = {folder_of(each) for each in MODULES}
     return Extension(
         module,
         [str(folder / f"{module.rpartition('.')[2]}.pyx")],
-        depends=sorted(str(each) for each in folder.iterdir() if each.suffix in SOURCES),
-        include_dirs=[str(folder)],
+        depends=sorted(str(each) for one in folders for each in one.iterdir() if each.suffix in SOURCES),
+        include_dirs=[str(folder), "src"],
         libraries=libraries,
         language="c++",
         extra_compile_args=FLAGS,

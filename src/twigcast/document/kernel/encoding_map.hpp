@@ -1,10 +1,9 @@
 // Encodings that expat does not know, as it asks for them: a table of bytes, and one of pairs of bytes if need be.
 #pragma once
 
-#define XML_DTD 1
-#include <expat.h>
-
 #include <cstdint>
+
+#include "expat_parser.hpp"
 
 namespace twigcast {
 

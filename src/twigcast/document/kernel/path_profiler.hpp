@@ -7,9 +7,6 @@
 // path was last seen in tells whether it repeats.  Memory: a record for each label path and each open element.
 #pragma once
 
-#define XML_DTD 1
-#include <expat.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,26 +26,22 @@ class PathProfiler {
 public:
     PathProfiler(std::uint32_t most_depth, EncodingMap encoding)
         : most_depth_(most_depth), encoding_(encoding), table_(0), counts_(1), open_(1) {
-        parser_ = XML_ParserCreateNS(nullptr, '\f');
+        parser_.begin(nullptr, true);
         XML_SetUserData(parser_, this);
         XML_SetElementHandler(parser_, on_start, on_end);
         XML_SetUnknownEncodingHandler(parser_, on_encoding, this);
     }
-    ~PathProfiler() { XML_ParserFree(parser_); }
     PathProfiler(const PathProfiler&) = delete;
 
     // 0, or the number of an error, whose place is that of the parser.
     int feed(const char* data, std::size_t size, bool final) {
-        if (XML_Parse(parser_, data, static_cast<int>(size), final) == XML_STATUS_OK) return 0;
+        if (parser_.parse(data, size, final) == XML_STATUS_OK) return 0;
         return is_too_deep_ ? too_deep : static_cast<int>(XML_GetErrorCode(parser_));
     }
 
-    std::uint64_t line() const { return XML_GetCurrentLineNumber(parser_); }
-    std::uint64_t column() const { return XML_GetCurrentColumnNumber(parser_); }
-    std::uint64_t offset() const {
-        const XML_Index index = XML_GetCurrentByteIndex(parser_);
-        return index < 0 ? 0 : static_cast<std::uint64_t>(index);
-    }
+    std::uint64_t line() const { return parser_.line(); }
+    std::uint64_t column() const { return parser_.column(); }
+    std::uint64_t offset() const { return parser_.offset(); }
 
     // Paths are numbered from 1 in the order of their first occurrence; 0 is the document.
     std::size_t size() const { return counts_.size() - 1; }
@@ -65,8 +58,14 @@ private:
         std::uint64_t number = 0, start = 0;
     };
 
-    static void on_start(void* self, const char* name, const char**) { static_cast<PathProfiler*>(self)->start(name); }
-    static void on_end(void* self, const char*) { static_cast<PathProfiler*>(self)->end(); }
+    static void on_start(void* self, const char* name, const char**) {
+        PathProfiler& own = *static_cast<PathProfiler*>(self);
+        own.parser_.guard([&] { own.start(name); });
+    }
+    static void on_end(void* self, const char*) {
+        PathProfiler& own = *static_cast<PathProfiler*>(self);
+        own.parser_.guard([&] { own.end(); });
+    }
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
         return map_encoding(static_cast<PathProfiler*>(self)->encoding_, name, info);
     }
@@ -75,8 +74,7 @@ private:
         if (is_too_deep_) return;
         if (open_.size() > most_depth_) {
             is_too_deep_ = true;
-            XML_StopParser(parser_, XML_FALSE);
-            return;
+            return parser_.stop();
         }
         const Open parent = open_.back();
         std::size_t size = 0;
@@ -100,7 +98,7 @@ private:
         open_.pop_back();
     }
 
-    XML_Parser parser_;
+    ExpatParser parser_;
     std::uint32_t most_depth_;
     EncodingMap encoding_;
     StateTable table_;

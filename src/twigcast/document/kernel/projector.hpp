@@ -23,9 +23,6 @@
 // Each call of XML_Parse that is not the last makes expat count lines once more, up to 20 % of its time.
 #pragma once
 
-#define XML_DTD 1
-#include <expat.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -74,7 +71,7 @@ public:
         : outputs_(divided.size()), part_bytes_(part_bytes), limits_(limits), oracle_(oracle), asked_(asked),
           encoding_(encoding), table_(divided.size()), piece_(std::move(piece)),
           shift_(piece_.start - piece_.preamble) {
-        parser_ = XML_ParserCreateNS(nullptr, separator);
+        parser_.begin(nullptr, true);
         XML_SetUserData(parser_, this);
         XML_SetElementHandler(parser_, on_start, on_end);
         XML_SetExternalEntityRefHandler(parser_, on_external);
@@ -92,14 +89,13 @@ public:
             if (whole[o]) output.tree = whole_document;
         }
     }
-    ~Projector() { XML_ParserFree(parser_); }
     Projector(const Projector&) = delete;
 
     // False after an error, which `fault` has; after the last block all parts are finished.
     bool feed(const char* data, std::size_t size, bool final) {
         if (fault_.code) return false;
         window_.add(data, size);
-        const auto status = XML_Parse(parser_, data, static_cast<int>(size), final);
+        const auto status = parser_.parse(data, size, final);
         if (!fault_.code && status != XML_STATUS_OK) fault(XML_GetErrorCode(parser_));
         if (!fault_.code && is_closing_ && !is_over_) fault(cut_in_record);
         if (fault_.code) {
@@ -109,8 +105,7 @@ public:
             return false;
         }
         if (is_over_) return true;
-        const XML_Index index = XML_GetCurrentByteIndex(parser_);
-        const std::uint64_t safe = final ? window_.end() : index < 0 ? 0 : static_cast<std::uint64_t>(index);
+        const std::uint64_t safe = final ? window_.end() : parser_.offset();
         const std::uint64_t needed = settle(safe);
         if (final)
             for (std::uint32_t o = 0; o < outputs_.size(); ++o)
@@ -139,10 +134,9 @@ public:
     StateTable& table() { return table_; }
 
     // The offset in the document of the event that is being reported.
-    std::uint64_t position() const { return static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) + shift_; }
+    std::uint64_t position() const { return parser_.offset() + shift_; }
 
 private:
-    static constexpr char separator = '\f';
     static constexpr std::uint64_t most_gap = 64, none = PartWriter::none;
     static constexpr std::uint32_t whole_document = ~0u;
     enum Error : int { external_entity = 21, too_deep = 1002, too_many_attributes = 1003, undeclared_entity = 1004,
@@ -161,9 +155,13 @@ private:
     // Events
 
     static void on_start(void* self, const char* name, const char** attributes) {
-        static_cast<Projector*>(self)->start(name, attributes);
+        Projector& own = *static_cast<Projector*>(self);
+        own.parser_.guard([&] { own.start(name, attributes); });
     }
-    static void on_end(void* self, const char*) { static_cast<Projector*>(self)->end(); }
+    static void on_end(void* self, const char*) {
+        Projector& own = *static_cast<Projector*>(self);
+        own.parser_.guard([&] { own.end(); });
+    }
 
     void start(const char* name, const char** attributes) {
         if (fault_.code) return;
@@ -181,7 +179,7 @@ private:
         depth_ = depth;
         frame.quiet = parent.quiet;
         if (frame.quiet) return;
-        const auto at = static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_));
+        const std::uint64_t at = parser_.offset();
         if (depth == 1) begin_document(at);
         frame.start = at + shift_;
         frame.in_entity = window_.sign(at) == '&';
@@ -266,7 +264,7 @@ private:
 
     // With the first event after a reference, all that its entity brings in was whole.
     void end_unit() {
-        if (!is_unit_open_ || static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) == unit_start_) return;
+        if (!is_unit_open_ || parser_.offset() == unit_start_) return;
         is_unit_open_ = false;
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
             PartWriter& output = outputs_[o];
@@ -280,11 +278,11 @@ private:
     void end() {
         if (fault_.code) return;
         end_unit();
-        if (is_closing_ && static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_)) >= piece_end_) return end_piece();
+        if (is_closing_ && parser_.offset() >= piece_end_) return end_piece();
         const std::size_t depth = depth_--;
         const Frame& frame = frames_[depth];
         if (frame.quiet || frame.in_entity) return;
-        const auto at = static_cast<std::uint64_t>(XML_GetCurrentByteIndex(parser_));
+        const std::uint64_t at = parser_.offset();
         const auto count = static_cast<std::uint64_t>(XML_GetCurrentByteCount(parser_));
         const std::uint64_t after = at + count;  // an empty element has no end tag: its end is reported after it
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
@@ -446,18 +444,16 @@ private:
     // Errors
 
     void fault(int code) {
-        const XML_Index offset = XML_GetCurrentByteIndex(parser_);
-        fault_ = {code, XML_GetCurrentLineNumber(parser_), XML_GetCurrentColumnNumber(parser_),
-                  offset < 0 ? 0 : static_cast<std::uint64_t>(offset)};
+        fault_ = {code, parser_.line(), parser_.column(), parser_.offset()};
     }
 
     void stop(int code) {
         if (fault_.code) return;
         fault(code);
-        XML_StopParser(parser_, XML_FALSE);
+        parser_.stop();
     }
 
-    XML_Parser parser_;
+    ExpatParser parser_;
     std::vector<PartWriter> outputs_;
     std::uint64_t part_bytes_;
     ProjectionLimits limits_;

@@ -4,11 +4,9 @@
 // started again with it (in practice at the root element, so hardly any work is lost).
 #pragma once
 
-#define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
-#include <expat.h>
-
 #include "entities.hpp"
 #include "mediation.hpp"
+#include "twigcast/document/kernel/expat_parser.hpp"
 
 namespace twigcast {
 
@@ -58,7 +56,6 @@ struct Encodings {
 class Reader {
   public:
     explicit Reader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
-    ~Reader() { free_parsers(); }
     Reader(const Reader&) = delete;
 
     Limits limits;
@@ -92,28 +89,31 @@ class Reader {
     }
 
   private:
-    static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
     static constexpr u64 LONGEST_CHARACTER = 3;  // in UTF-8, of one that is a byte in another encoding
     static constexpr u64 BLOCKS_OF_LARGE = 16, NO_SEAM = ~0ull;
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
 
     ReadError read_without_matchers(const char* bytes, u64 length, bool recording, StructureBuilder* structure) {
-        std::vector<Matcher*> matchers;
-        auto exchange = [&] {
-            std::swap(sinks.matchers, matchers);
-            std::swap(sinks.recording, recording);
-            std::swap(sinks.structure, structure);
-        };
-        exchange();
-        ReadError error = read(bytes, length, nullptr, 0);
-        exchange();
-        return error;
+        struct Exchange {  // of the sinks, for this document
+            Sinks& sinks;
+            bool recording;
+            StructureBuilder* structure;
+            std::vector<Matcher*> matchers;
+
+            void swap() {
+                std::swap(sinks.matchers, matchers);
+                std::swap(sinks.recording, recording);
+                std::swap(sinks.structure, structure);
+            }
+            ~Exchange() { swap(); }
+        } exchange{sinks, recording, structure, {}};
+        exchange.swap();
+        return read(bytes, length, nullptr, 0);
     }
 
     void free_parsers() {
-        if (plain_) XML_ParserFree(plain_);
-        if (spaced_) XML_ParserFree(spaced_);
-        plain_ = spaced_ = nullptr;
+        plain_.free();
+        spaced_.free();
     }
 
     // A bad document is parsed again with namespace processing, so that the error does not depend on how far the parse
@@ -149,11 +149,9 @@ class Reader {
     }
 
     ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
-        XML_Parser& parser = spaced ? spaced_ : plain_;
-        const char* encoding = is_transcribed_ ? "UTF-8" : nullptr;  // whatever is declared
-        if (!parser) parser = spaced ? XML_ParserCreateNS(encoding, SEPARATOR) : XML_ParserCreate(encoding);
-        else XML_ParserReset(parser, encoding);
-        parser_ = parser;
+        ExpatParser& parser = spaced ? spaced_ : plain_;
+        parser.begin(is_transcribed_ ? "UTF-8" : nullptr, spaced);  // whatever is declared
+        parser_ = &parser;
         spaced_mode_ = spaced;
         restart_ = false;
         own_error_ = 0;
@@ -203,7 +201,7 @@ class Reader {
             const u64 block = at == seam_ ? BLOCKS_OF_LARGE * block_bytes : block_bytes;
             const u64 most = at < seam_ ? std::min(seam_, length) : length;
             const u64 size = is_large ? std::min(block, most - at) : length;
-            status = XML_Parse(parser, bytes + at, static_cast<int>(size), at + size == length);
+            status = parser.parse(bytes + at, size, at + size == length);
             at += size;
         }
         if (restart_) return ReadError{};
@@ -228,16 +226,14 @@ class Reader {
     static u64 offset_in(const Piece& piece, u64 offset);
 
     ReadError here(int code) const {
-        XML_Index offset = XML_GetCurrentByteIndex(parser_);
-        return ReadError{code, XML_GetCurrentLineNumber(parser_), XML_GetCurrentColumnNumber(parser_),
-                         offset < 0 ? 0 : static_cast<u64>(offset)};
+        return ReadError{code, parser_->line(), parser_->column(), parser_->offset()};
     }
 
     void stop(int code) {
         if (own_error_) return;
         own_error_ = code;
         stopped_ = here(code);
-        XML_StopParser(parser_, XML_FALSE);
+        parser_->stop();
     }
 
     bool wants_namespaces(const char* name, std::size_t length, const char** attributes) const {
@@ -250,36 +246,103 @@ class Reader {
         return false;
     }
 
-    static void on_start(void* self, const char* name, const char** attributes) {
+    // What expat calls.  Expat is C, so nothing is done outside of the guard.
+
+    template <class Handler>
+    static void guarded(void* self, const Handler& handler) noexcept {
         Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_over()) return;
+        reader.parser_->guard([&] { handler(reader); });
+    }
+
+    static void on_start(void* self, const char* name, const char** attributes) {
+        guarded(self, [=](Reader& reader) { reader.start(name, attributes); });
+    }
+
+    static void on_end(void* self, const char*) {
+        guarded(self, [](Reader& reader) { reader.end(); });
+    }
+
+    static void on_text(void* self, const char* bytes, int length) {
+        guarded(self, [=](Reader& reader) { reader.text(bytes, static_cast<std::size_t>(length)); });
+    }
+
+    static void on_comment(void* self, const char* data) {
+        guarded(self, [=](Reader& reader) { reader.comment(data); });
+    }
+
+    static void on_instruction(void* self, const char* target, const char* data) {
+        guarded(self, [=](Reader& reader) { reader.instruction(target, data); });
+    }
+
+    static void on_doctype(void* self, const char* name, const char*, const char*, int has_subset) {
+        guarded(self, [=](Reader& reader) { reader.begin_doctype(name, has_subset); });
+    }
+
+    static void on_doctype_end(void* self) {
+        guarded(self, [](Reader& reader) { reader.in_doctype_ = false; });
+    }
+
+    static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
+                          const char*, const char*, const char*) {
+        const std::string_view text(value ? value : "", value ? static_cast<std::size_t>(length) : 0);
+        guarded(self, [=](Reader& reader) { reader.declare_entity(name, parameter, text); });
+    }
+
+    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value, int) {
+        guarded(self, [=](Reader& reader) { reader.check_default(value); });
+    }
+
+    static void on_declaration(void* self, const char*, const char* encoding, int) {
+        guarded(self, [=](Reader& reader) {
+            if (encoding) reader.decoder_.declare(std::string_view(encoding));
+        });
+    }
+
+    static void on_skipped(void* self, const char*, int parameter) {
+        guarded(self, [=](Reader& reader) {
+            if (!parameter) reader.stop(UNDECLARED_ENTITY);
+        });
+    }
+
+    static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
+        return XML_STATUS_ERROR;  // nothing external is ever fetched
+    }
+
+    static int on_encoding(void* self, const char* name, XML_Encoding* info) {
+        int status = XML_STATUS_ERROR;
+        guarded(self, [&](Reader& reader) { status = reader.find_encoding(name, info); });
+        return status;
+    }
+
+    void start(const char* name, const char** attributes) {
+        if (is_over()) return;
         std::size_t length = std::strlen(name);
-        if (!reader.spaced_mode_ && reader.wants_namespaces(name, length, attributes)) {
-            return reader.restart();
+        if (!spaced_mode_ && wants_namespaces(name, length, attributes)) {
+            return restart();
         }
-        if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
-        reader.figures.elements += !(reader.sinks.piece && reader.sinks.recorder.entering());
-        if (reader.sinks.piece && reader.has_doctype_) reader.sinks.recorder.in_entity = reader.is_in_entity();
-        reader.figures.depth = std::max(reader.figures.depth, reader.depth_);
+        if (++depth_ > limits.depth) return stop(TOO_DEEP);
+        figures.elements += !(sinks.piece && sinks.recorder.entering());
+        if (sinks.piece && has_doctype_) sinks.recorder.in_entity = is_in_entity();
+        figures.depth = std::max(figures.depth, depth_);
         if (attributes[0]) {
             u32 count = 0;
             while (attributes[2 * count]) ++count;
-            if (count > reader.limits.attributes) return reader.stop(TOO_MANY_ATTRIBUTES);
-            reader.figures.attributes = std::max(reader.figures.attributes, count);
+            if (count > limits.attributes) return stop(TOO_MANY_ATTRIBUTES);
+            figures.attributes = std::max(figures.attributes, count);
         }
-        if (reader.spaced_mode_ && reader.expands_too_much(length, attributes)) return reader.stop(EXPANSION);
-        if (reader.has_doctype_ && attributes[0] && reader.refers_to_undeclared())
-            return reader.stop(UNDECLARED_ENTITY);
-        if (reader.depth_ == 1 && reader.mediation) reader.choose_mapping(name, length);
-        if (reader.without_mapping_.code) return;
-        if (reader.rewriter_) reader.rewriter_->start(name, length, attributes);
-        else reader.sinks.start(name, length, hash_bytes(name, length), attributes);
-        if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
+        if (spaced_mode_ && expands_too_much(length, attributes)) return stop(EXPANSION);
+        if (has_doctype_ && attributes[0] && refers_to_undeclared())
+            return stop(UNDECLARED_ENTITY);
+        if (depth_ == 1 && mediation) choose_mapping(name, length);
+        if (without_mapping_.code) return;
+        if (rewriter_) rewriter_->start(name, length, attributes);
+        else sinks.start(name, length, hash_bytes(name, length), attributes);
+        if (sinks.too_costly) stop(TOO_COSTLY);
     }
 
     // Whether the event comes from the text of an entity; then its place is that of the reference.
     bool is_in_entity() const {
-        const XML_Index at = XML_GetCurrentByteIndex(parser_);
+        const XML_Index at = XML_GetCurrentByteIndex(*parser_);
         return at >= 0 && bytes_ + at + 1 < bytes_end_ && (bytes_[at] == '&' || (bytes_[at] == 0 && bytes_[at + 1] == '&'));
     }
 
@@ -292,46 +355,42 @@ class Reader {
         if (!rewriter_) return;
         if (has_doctype_ && !wants_text_) {  // entities can make the text longer than the document
             wants_text_ = true;
-            XML_SetCharacterDataHandler(parser_, on_text);
+            XML_SetCharacterDataHandler(*parser_, on_text);
         }
         counted_text_ = wants_text_;
         const u64 text = wants_text_ ? 0 : LONGEST_CHARACTER * static_cast<u64>(bytes_end_ - bytes_);
         rewriter_->begin(most_expanded_, with_prefixes_, beside_, text);
     }
 
-    static void on_end(void* self, const char*) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_over()) return;
-        --reader.depth_;
-        if (reader.without_mapping_.code) return;
-        if (reader.rewriter_) reader.rewriter_->end();
-        else reader.sinks.end();
-        if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
+    void end() {
+        if (is_over()) return;
+        --depth_;
+        if (without_mapping_.code) return;
+        if (rewriter_) rewriter_->end();
+        else sinks.end();
+        if (sinks.too_costly) stop(TOO_COSTLY);
     }
 
-    static void on_text(void* self, const char* bytes, int length) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_over() || reader.without_mapping_.code) return;
-        if (reader.rewriter_) reader.rewriter_->text(bytes, static_cast<std::size_t>(length));
-        else reader.sinks.text(bytes, static_cast<std::size_t>(length));
+    void text(const char* bytes, std::size_t length) {
+        if (is_over() || without_mapping_.code) return;
+        if (rewriter_) rewriter_->text(bytes, length);
+        else sinks.text(bytes, length);
     }
 
-    static void on_comment(void* self, const char* data) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_outside()) return;
-        if (reader.rewriter_ && reader.depth_) return reader.rewriter_->comment(data);
-        if (reader.mediation) reader.note_beside(std::strlen(data));
-        reader.sinks.comment(data);
+    void comment(const char* data) {
+        if (is_outside()) return;
+        if (rewriter_ && depth_) return rewriter_->comment(data);
+        if (mediation) note_beside(std::strlen(data));
+        sinks.comment(data);
     }
 
-    static void on_instruction(void* self, const char* target, const char* data) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.sinks.piece && reader.sinks.piece->marker_data == data) return reader.at_hole();
-        if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
-        if ((!reader.wants_text_ && !reader.mediation) || reader.is_outside()) return;
-        if (reader.rewriter_ && reader.depth_) return reader.rewriter_->instruction(target, data);
-        if (reader.mediation) reader.note_beside(std::strlen(target) + std::strlen(data));
-        reader.sinks.instruction(target, data);
+    void instruction(const char* target, const char* data) {
+        if (sinks.piece && sinks.piece->marker_data == data) return at_hole();
+        if (std::strchr(target, ':')) restart();  // namespace processing refuses it
+        if ((!wants_text_ && !mediation) || is_outside()) return;
+        if (rewriter_ && depth_) return rewriter_->instruction(target, data);
+        if (mediation) note_beside(std::strlen(target) + std::strlen(data));
+        sinks.instruction(target, data);
     }
 
     // Whether the event is none of the document's content.
@@ -345,46 +404,27 @@ class Reader {
         else beside_ += NODE_COST + bytes;
     }
 
-    static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
-        return XML_STATUS_ERROR;  // nothing external is ever fetched
+    void begin_doctype(const char* name, int has_subset) {
+        if (has_subset || std::strchr(name, ':')) restart();  // its names may have colons, too
+        if (restart_) return;
+        has_doctype_ = in_doctype_ = true;
+        entities_.clear();
+        XML_SetEntityDeclHandler(*parser_, on_entity);
+        XML_SetAttlistDeclHandler(*parser_, on_attribute_default);
     }
 
-    static void on_skipped(void* self, const char*, int parameter) {
-        if (!parameter) static_cast<Reader*>(self)->stop(UNDECLARED_ENTITY);
+    void declare_entity(const char* name, int parameter, std::string_view text) {
+        if (!parameter && !entities_.declare(name, text, limits.entity_depth)) stop(ENTITY_DEPTH);
     }
 
-    static void on_doctype(void* self, const char* name, const char*, const char*, int has_subset) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (has_subset || std::strchr(name, ':')) reader.restart();  // its names may have colons, too
-        if (reader.restart_) return;
-        reader.has_doctype_ = reader.in_doctype_ = true;
-        reader.entities_.clear();
-        XML_SetEntityDeclHandler(reader.parser_, on_entity);
-        XML_SetAttlistDeclHandler(reader.parser_, on_attribute_default);
-    }
-
-    static void on_doctype_end(void* self) { static_cast<Reader*>(self)->in_doctype_ = false; }
-
-    static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
-                          const char*, const char*, const char*) {
-        Reader& reader = *static_cast<Reader*>(self);
-        std::string_view text(value ? value : "", value ? static_cast<std::size_t>(length) : 0);
-        if (!parameter && !reader.entities_.declare(name, text, reader.limits.entity_depth)) reader.stop(ENTITY_DEPTH);
-    }
-
-    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value, int) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (value && reader.refers_to_undeclared()) reader.stop(UNDECLARED_ENTITY);
-    }
-
-    static void on_declaration(void* self, const char*, const char* encoding, int) {
-        if (encoding) static_cast<Reader*>(self)->decoder_.declare(std::string_view(encoding));
+    void check_default(const char* value) {
+        if (value && refers_to_undeclared()) stop(UNDECLARED_ENTITY);
     }
 
     // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event is a start
     // tag, the default value of an attribute, or the reference to the entity that has the start tag.
     bool refers_to_undeclared() {
-        XML_Index from = XML_GetCurrentByteIndex(parser_);
+        XML_Index from = XML_GetCurrentByteIndex(*parser_);
         if (from < 0) return false;
         const char* bytes = bytes_ + from;
         std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(bytes_end_ - bytes));
@@ -404,22 +444,21 @@ class Reader {
     void restart() {
         if (spaced_mode_ || own_error_ || restart_) return;
         restart_ = true;
-        XML_StopParser(parser_, XML_FALSE);
+        parser_->stop();
     }
 
-    static int on_encoding(void* self, const char* name, XML_Encoding* info) {
-        Reader& reader = *static_cast<Reader*>(self);
+    int find_encoding(const char* name, XML_Encoding* info) {
+        const int kind = encodings.table ? encodings.table(name, info->map) : Encodings::UNKNOWN;
+        if (kind == Encodings::TRANSCRIBED && !decoder_.is_wide()) transcribed_ = name;
+        if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
         info->data = nullptr;
         info->convert = nullptr;
         info->release = nullptr;
-        const int kind = reader.encodings.table ? reader.encodings.table(name, info->map) : Encodings::UNKNOWN;
-        if (kind == Encodings::TRANSCRIBED && !reader.decoder_.is_wide()) reader.transcribed_ = name;
-        if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
-        reader.decoder_.declare(info->map);
+        decoder_.declare(info->map);
         return XML_STATUS_OK;
     }
 
-    XML_Parser plain_ = nullptr, spaced_ = nullptr, parser_ = nullptr;
+    ExpatParser plain_, spaced_, *parser_ = nullptr;  // without and with namespaces, and the one that parses
     unsigned long salt_;
     u32 depth_ = 0;
     int own_error_ = 0;
@@ -440,55 +479,6 @@ class Reader {
     u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces
     Decoder decoder_;
     EntityTable entities_;  // if there is a document type
-};
-
-inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {
-    u64 count = 0;
-    for (std::size_t w = 0; w < words; ++w) count += static_cast<u64>(__builtin_popcountll(result[w] & ~gone[w]));
-    return count;
-}
-
-// Appends the positions of the set bits, in order, without those that are `gone`.
-inline void append_positions(const u64* result, const u64* gone, std::size_t words, std::vector<u32>& out) {
-    std::size_t at = out.size();
-    out.resize(at + count_positions(result, gone, words));
-    u32* to = out.data() + at;
-    for (std::size_t w = 0; w < words; ++w)
-        for (u64 word = result[w] & ~gone[w]; word; word &= word - 1)
-            *to++ = static_cast<u32>(w * 64 + static_cast<u32>(__builtin_ctzll(word)));
-}
-
-inline bool intersect(const u64* a, const u64* b, std::size_t words) {
-    for (std::size_t w = 0; w < words; ++w)
-        if (a[w] & b[w]) return true;
-    return false;
-}
-
-// A parse with handlers that do nothing: the baseline of every ratio in the benchmarks.
-class BareReader {
-  public:
-    explicit BareReader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
-    ~BareReader() {
-        if (parser_) XML_ParserFree(parser_);
-    }
-    BareReader(const BareReader&) = delete;
-
-    // One call of the parser for each block; it counts lines once more for each that is not the last.
-    bool read(const char* bytes, u64 length, u64 block) {
-        if (!parser_) parser_ = XML_ParserCreate(nullptr);
-        else XML_ParserReset(parser_, nullptr);
-        XML_SetHashSalt(parser_, salt_);
-        XML_SetElementHandler(
-            parser_, [](void*, const char*, const char**) {}, [](void*, const char*) {});
-        XML_SetCharacterDataHandler(parser_, [](void*, const char*, int) {});
-        for (; length > block; bytes += block, length -= block)
-            if (XML_Parse(parser_, bytes, static_cast<int>(block), 0) != XML_STATUS_OK) return false;
-        return XML_Parse(parser_, bytes, static_cast<int>(length), 1) == XML_STATUS_OK;
-    }
-
-  private:
-    XML_Parser parser_ = nullptr;
-    unsigned long salt_;
 };
 
 }  // namespace twigcast
