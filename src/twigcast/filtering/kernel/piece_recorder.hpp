@@ -38,6 +38,7 @@ class PieceRecorder {
         depth_ = entered_ = 0;
         least_depth = static_cast<u32>(piece.context.size());
         consistent = true;
+        in_entity = false;
         open(Partial::DOCUMENT, "", 0, true);
         open_[0].started = piece.starts;
     }

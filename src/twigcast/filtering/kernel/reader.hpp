@@ -1,57 +1,24 @@
 // expat drives the matchers, through a rewriter if there is one; limits and errors are decided here.
 //
+//     read ─► the document as it is, or its transcription ─► parse: one attempt, or several ─► sinks
+//
 // A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset the parse is
-// started again with it (in practice at the root element, so hardly any work is lost).
+// started again with it (in practice at the root element, so hardly any work is lost).  All that an attempt knows is its
+// Parse, so that nothing of an earlier one is left in the next.
 #pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "entities.hpp"
 #include "mediation.hpp"
+#include "reading.hpp"
+#include "sinks.hpp"
 #include "twigcast/document/kernel/expat_parser.hpp"
 
 namespace twigcast {
-
-struct Limits {
-    u64 bytes = 256ull << 20;
-    u32 depth = 1000, attributes = 1000;
-    float amplification = 100.0f;
-    u64 amplification_threshold = 8ull << 20;
-    u32 entity_depth = 64;
-    double matching_work = 5000.0;  // steps per byte of the document, for all matchers together
-    u64 matching_work_threshold = 1ull << 28;
-};
-
-// Beside expat's own codes (below 1000).
-enum ErrorCode : int {
-    TOO_LARGE = 1001,
-    TOO_DEEP = 1002,
-    TOO_MANY_ATTRIBUTES = 1003,
-    UNDECLARED_ENTITY = 1004,
-    EMPTY_DOCUMENT = 1005,
-    ENTITY_DEPTH = 1006,
-    EXPANSION = 1007,
-    TOO_COSTLY = 1008,
-    REWRITING_EXPANSION = 1009,
-    NO_MAPPING = 1010,
-    CUT_IN_MARKUP = 1011,
-};
-
-struct Figures {
-    u64 elements = 0;
-    u32 depth = 0, attributes = 0;  // the greatest depth, the most attributes of one element
-};
-
-struct ReadError {
-    int code = 0;  // 0: none
-    u64 line = 0, column = 0, offset = 0;  // as expat counts: lines from 1, columns from 0
-};
-
-// How documents are read in encodings that expat does not know.
-struct Encodings {
-    enum Kind { UNKNOWN, TABLE, TRANSCRIBED };
-    int (*table)(const char* name, int* map) = nullptr;  // fills 256 code points (-1: no character); returns the kind
-    bool (*transcribe)(const char* name, const char* bytes, u64 length, std::string& utf8) = nullptr;
-    u64 (*locate)(const char* name, const char* bytes, u64 length, const std::string& utf8, u64 offset) = nullptr;
-};
 
 class Reader {
   public:
@@ -69,12 +36,8 @@ class Reader {
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
         if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 0, limits.bytes};
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
-        ReadError error = parse_anyhow(bytes, length, [&](bool spaced, const char* given, u64 size) {
-            return parse_twice(spaced, given, size, result, words);
-        });
-        // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
-        // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
-        if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
+        const ReadError error = parse_anyhow(bytes, length, Answer{result, words});
+        tidy(length);
         return error;
     }
 
@@ -92,6 +55,39 @@ class Reader {
     static constexpr u64 LONGEST_CHARACTER = 3;  // in UTF-8, of one that is a byte in another encoding
     static constexpr u64 BLOCKS_OF_LARGE = 16, NO_SEAM = ~0ull;
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
+
+    struct Answer {
+        u64* bits;
+        std::size_t words;
+    };
+
+    // What the parser is given, in all attempts.
+    struct Given {
+        const char* bytes;
+        u64 length;
+        bool is_transcribed;  // from another encoding, to UTF-8
+        u64 seam = NO_SEAM;   // where a block must begin
+    };
+
+    // Why nothing that the parser reports counts any more.
+    enum class Ending { NOT_YET, FAULT, NEEDS_NAMESPACES, END_OF_PIECE };
+
+    // One attempt.
+    struct Parse {
+        ExpatParser* parser = nullptr;
+        const char *bytes = nullptr, *end = nullptr;
+        Ending ending = Ending::NOT_YET;
+        bool with_namespaces = false, with_prefixes = false, wants_text = false;
+        bool has_doctype = false, in_doctype = false;
+        u32 depth = 0;
+        u64 expanded = 0, most_expanded = 0;  // bytes of names and default values, with their namespaces
+        std::size_t holes = 0;                // of the piece, so far
+        ReadError fault;                      // why it ended, if that is why
+        ReadError without_mapping;            // such a document is read to its end: if it is malformed, that is the error
+        Rewriter* rewriter = nullptr;
+        u64 beside = 0;  // the cost of comments and instructions before the root
+        bool counts_text = false;  // for the rewriter, rather than estimating it
+    };
 
     ReadError read_without_matchers(const char* bytes, u64 length, bool recording, StructureBuilder* structure) {
         struct Exchange {  // of the sinks, for this document
@@ -111,147 +107,145 @@ class Reader {
         return read(bytes, length, nullptr, 0);
     }
 
-    void free_parsers() {
+    // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that has
+    // read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
+    void tidy(u64 length) {
+        if (length <= LONG_DOCUMENT && ++documents_ % PARSER_DOCUMENTS != 0) return;
         plain_.free();
         spaced_.free();
     }
 
     // A bad document is parsed again with namespace processing, so that the error does not depend on how far the parse
     // without it came; one in an encoding of several bytes per character is parsed as its transcription in UTF-8.
-    template <typename Parse>
-    ReadError parse_anyhow(const char* bytes, u64 length, Parse parse) {
-        const char* given = bytes;
-        u64 size = length;
-        restart_ = is_transcribed_ = false;
-        seam_ = NO_SEAM;
-        transcribed_.clear();
-        ReadError error = parse(false, given, size);
-        if (!transcribed_.empty() && encodings.transcribe(transcribed_.c_str(), bytes, length, transcription_)) {
-            is_transcribed_ = true;
-            seam_ = NO_SEAM;
-            given = transcription_.data();
-            size = transcription_.size();
-            error = parse(false, given, size);
+    ReadError parse_anyhow(const char* bytes, u64 length, Answer answer) {
+        Given given{bytes, length, false};
+        multibyte_.clear();
+        ReadError error = parse_counting(given, answer, false);
+        if (!multibyte_.empty() && encodings.transcribe(multibyte_.c_str(), bytes, length, transcription_)) {
+            given = Given{transcription_.data(), transcription_.size(), true};
+            error = parse_counting(given, answer, false);
         }
-        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, given, size);
-        if (is_transcribed_ && error.code)
-            error.offset = encodings.locate(transcribed_.c_str(), bytes, length, transcription_, error.offset);
+        if (parse_.ending == Ending::NEEDS_NAMESPACES || (error.code && !is_own(error.code)))
+            error = parse_counting(given, answer, true);
+        if (given.is_transcribed && error.code)
+            error.offset = encodings.locate(multibyte_.c_str(), bytes, length, transcription_, error.offset);
         if (transcription_.size() > LONG_DOCUMENT) std::string().swap(transcription_);
         return error;
     }
 
     // If the size of copies could only be estimated and that is too much, the document is parsed again to count it.
-    ReadError parse_twice(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
-        const ReadError error = parse(spaced, bytes, length, result, words);
-        if (error.code != REWRITING_EXPANSION || counted_text_) return error;
-        rewriter_->count_text();
-        return parse(spaced, bytes, length, result, words);
+    ReadError parse_counting(Given& given, Answer answer, bool with_namespaces) {
+        const ReadError error = parse_with_seam(given, answer, with_namespaces);
+        if (error.code != REWRITING_EXPANSION || parse_.counts_text) return error;
+        parse_.rewriter->count_text();
+        return parse_with_seam(given, answer, with_namespaces);
     }
 
-    ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
-        ExpatParser& parser = spaced ? spaced_ : plain_;
-        parser.begin(is_transcribed_ ? "UTF-8" : nullptr, spaced);  // whatever is declared
-        parser_ = &parser;
-        spaced_mode_ = spaced;
-        restart_ = false;
-        own_error_ = 0;
-        beyond_piece_ = false;
-        holes_ = 0;
-        depth_ = 0;
+    // Where a block ends in a word after the root element, expat does not look at the rest of the word, which may have
+    // another error: then that word must begin a block.
+    ReadError parse_with_seam(Given& given, Answer answer, bool with_namespaces) {
+        const ReadError error = parse(given, answer, with_namespaces);
+        if (error.code != XML_ERROR_JUNK_AFTER_DOC_ELEMENT || given.seam != NO_SEAM) return error;
+        if (block_end_ == given.length || (given.bytes[error.offset] == '<' && !decoder_.is_wide())) return error;
+        given.seam = error.offset;
+        return parse(given, answer, with_namespaces);
+    }
+
+    ReadError parse(const Given& given, Answer answer, bool with_namespaces) {
+        begin(given, with_namespaces);
+        std::fill_n(answer.bits, answer.words, 0);
+        const double most_work = std::min(limits.matching_work * static_cast<double>(given.length), 9e18);
+        sinks.begin(answer.bits, given.length, parse_.with_prefixes,
+                    std::max(limits.matching_work_threshold, static_cast<u64>(most_work)));
+        if (mediation) mediation->begin();
+        const XML_Status status = feed(given);
+        if (parse_.ending == Ending::NEEDS_NAMESPACES) return ReadError{};
+        if (parse_.ending == Ending::FAULT) return parse_.fault;
+        if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(*parse_.parser)));
+        if (parse_.without_mapping.code) return parse_.without_mapping;
+        if (parse_.rewriter && parse_.rewriter->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
+        if (parse_.ending == Ending::NOT_YET) sinks.finish();
+        return ReadError{};
+    }
+
+    void begin(const Given& given, bool with_namespaces) {
+        ExpatParser& parser = with_namespaces ? spaced_ : plain_;
+        parser.begin(given.is_transcribed ? "UTF-8" : nullptr, with_namespaces);  // whatever is declared
+        parse_ = Parse{};
+        parse_.parser = &parser;
+        parse_.bytes = given.bytes;
+        parse_.end = given.bytes + given.length;
+        parse_.with_namespaces = with_namespaces;
+        parse_.with_prefixes = sinks.recording && sinks.tree->with_prefixes && with_namespaces;
+        parse_.wants_text = sinks.needs_text() || (mediation && mediation->needs_content());
+        const double most = std::min(static_cast<double>(limits.amplification) * static_cast<double>(given.length), 9e18);
+        parse_.most_expanded = std::max(limits.amplification_threshold, static_cast<u64>(most));
+        decoder_.begin(given.bytes, given.length);
         figures = Figures{};
         XML_SetHashSalt(parser, salt_);
         XML_SetUserData(parser, this);
+        XML_SetReturnNSTriplet(parser, parse_.with_prefixes);
+        XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
+        XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
         XML_SetElementHandler(parser, on_start, on_end);
         XML_SetProcessingInstructionHandler(parser, on_instruction);
-        wants_text_ = sinks.needs_text() || (mediation && mediation->needs_content());
-        if (wants_text_) XML_SetCharacterDataHandler(parser, on_text);
-        if (wants_text_ || mediation) XML_SetCommentHandler(parser, on_comment);
+        if (parse_.wants_text) XML_SetCharacterDataHandler(parser, on_text);
+        if (parse_.wants_text || mediation) XML_SetCommentHandler(parser, on_comment);
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
         XML_SetDoctypeDeclHandler(parser, on_doctype, on_doctype_end);
         XML_SetXmlDeclHandler(parser, on_declaration);
-        has_doctype_ = false;
-        sinks.recorder.in_entity = false;
-        bytes_ = bytes;
-        bytes_end_ = bytes + length;
-        expanded_ = 0;
-        const double most = std::min(static_cast<double>(limits.amplification) * static_cast<double>(length), 9e18);
-        most_expanded_ = std::max(limits.amplification_threshold, static_cast<u64>(most));
-        decoder_.begin(bytes, length);
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
-        XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
-        XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
-        in_doctype_ = false;
-        with_prefixes_ = sinks.recording && sinks.tree->with_prefixes && spaced;
-        XML_SetReturnNSTriplet(parser, with_prefixes_);
-        std::fill_n(result, words, 0);
-        const double most_work = std::min(limits.matching_work * static_cast<double>(length), 9e18);
-        sinks.begin(result, length, with_prefixes_, std::max(limits.matching_work_threshold, static_cast<u64>(most_work)));
-        rewriter_ = nullptr;
-        without_mapping_ = ReadError{};
-        beside_ = 0;
-        if (mediation) mediation->begin();
-
-        // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in memory once
-        // more.  After each block but the last, expat counts its lines, which makes small documents slower.
-        const bool is_large = length > BLOCKS_OF_LARGE * block_bytes;
-        XML_Status status = XML_STATUS_OK;
-        u64 at = 0;
-        while (at < length && status == XML_STATUS_OK) {
-            const u64 block = at == seam_ ? BLOCKS_OF_LARGE * block_bytes : block_bytes;
-            const u64 most = at < seam_ ? std::min(seam_, length) : length;
-            const u64 size = is_large ? std::min(block, most - at) : length;
-            status = parser.parse(bytes + at, size, at + size == length);
-            at += size;
-        }
-        if (restart_) return ReadError{};
-        if (own_error_) return stopped_;
-        if (status != XML_STATUS_OK) {
-            const ReadError error = here(static_cast<int>(XML_GetErrorCode(parser)));
-            if (error.code != XML_ERROR_JUNK_AFTER_DOC_ELEMENT || at == length || seam_ != NO_SEAM ||
-                (bytes[error.offset] == '<' && !decoder_.is_wide()))
-                return error;
-            // Where a block ends in a word after the root element, expat does not look at the rest of the word, which
-            // may have another error: that word must begin a block.
-            seam_ = error.offset;
-            return parse(spaced, bytes, length, result, words);
-        }
-        if (without_mapping_.code) return without_mapping_;
-        if (rewriter_ && rewriter_->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
-        if (!beyond_piece_) sinks.finish();
-        return ReadError{};
     }
 
-    void at_hole();  // piece_reader.hpp
-    static u64 offset_in(const Piece& piece, u64 offset);
+    // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in memory once more.
+    // After each block but the last, expat counts its lines, which makes small documents slower.
+    XML_Status feed(const Given& given) {
+        const bool is_large = given.length > BLOCKS_OF_LARGE * block_bytes;
+        XML_Status status = XML_STATUS_OK;
+        block_end_ = 0;
+        while (block_end_ < given.length && status == XML_STATUS_OK) {
+            const u64 at = block_end_;
+            const u64 block = at == given.seam ? BLOCKS_OF_LARGE * block_bytes : block_bytes;
+            const u64 most = at < given.seam ? std::min(given.seam, given.length) : given.length;
+            const u64 size = is_large ? std::min(block, most - at) : given.length;
+            block_end_ = at + size;
+            status = parse_.parser->parse(given.bytes + at, size, block_end_ == given.length);
+        }
+        return status;
+    }
+
+    static u64 offset_in(const Piece& piece, u64 offset);  // piece_reader.hpp
 
     ReadError here(int code) const {
-        return ReadError{code, parser_->line(), parser_->column(), parser_->offset()};
+        const ExpatParser& parser = *parse_.parser;
+        return ReadError{code, parser.line(), parser.column(), parser.offset()};
     }
 
     void stop(int code) {
-        if (own_error_) return;
-        own_error_ = code;
-        stopped_ = here(code);
-        parser_->stop();
+        if (is_over()) return;
+        parse_.ending = Ending::FAULT;
+        parse_.fault = here(code);
+        parse_.parser->stop();
     }
 
-    bool wants_namespaces(const char* name, std::size_t length, const char** attributes) const {
-        if (std::memchr(name, ':', length)) return true;
-        for (const char** attribute = attributes; *attribute; attribute += 2) {
-            const char* at = *attribute;
-            if (at[0] == 'x' && std::strncmp(at, "xmlns", 5) == 0) return true;
-            if (std::strchr(at, ':')) return true;
-        }
-        return false;
+    void restart() {
+        if (parse_.with_namespaces || is_over()) return;
+        parse_.ending = Ending::NEEDS_NAMESPACES;
+        parse_.parser->stop();
     }
+
+    bool is_over() const { return parse_.ending != Ending::NOT_YET; }
+
+    // Whether the event is none of the document's content.
+    bool is_outside() const { return is_over() || parse_.in_doctype || parse_.without_mapping.code; }
 
     // What expat calls.  Expat is C, so nothing is done outside of the guard.
 
     template <class Handler>
     static void guarded(void* self, const Handler& handler) noexcept {
         Reader& reader = *static_cast<Reader*>(self);
-        reader.parser_->guard([&] { handler(reader); });
+        reader.parse_.parser->guard([&] { handler(reader); });
     }
 
     static void on_start(void* self, const char* name, const char** attributes) {
@@ -279,7 +273,7 @@ class Reader {
     }
 
     static void on_doctype_end(void* self) {
-        guarded(self, [](Reader& reader) { reader.in_doctype_ = false; });
+        guarded(self, [](Reader& reader) { reader.parse_.in_doctype = false; });
     }
 
     static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
@@ -289,7 +283,9 @@ class Reader {
     }
 
     static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value, int) {
-        guarded(self, [=](Reader& reader) { reader.check_default(value); });
+        guarded(self, [=](Reader& reader) {
+            if (value && reader.refers_to_undeclared()) reader.stop(UNDECLARED_ENTITY);
+        });
     }
 
     static void on_declaration(void* self, const char*, const char* encoding, int) {
@@ -314,72 +310,49 @@ class Reader {
         return status;
     }
 
+    // What the handlers do.
+
     void start(const char* name, const char** attributes) {
         if (is_over()) return;
-        std::size_t length = std::strlen(name);
-        if (!spaced_mode_ && wants_namespaces(name, length, attributes)) {
-            return restart();
-        }
-        if (++depth_ > limits.depth) return stop(TOO_DEEP);
+        const std::size_t length = std::strlen(name);
+        if (!parse_.with_namespaces && wants_namespaces(name, length, attributes)) return restart();
+        if (++parse_.depth > limits.depth) return stop(TOO_DEEP);
         figures.elements += !(sinks.piece && sinks.recorder.entering());
-        if (sinks.piece && has_doctype_) sinks.recorder.in_entity = is_in_entity();
-        figures.depth = std::max(figures.depth, depth_);
+        if (sinks.piece && parse_.has_doctype) sinks.recorder.in_entity = is_in_entity();
+        figures.depth = std::max(figures.depth, parse_.depth);
         if (attributes[0]) {
             u32 count = 0;
             while (attributes[2 * count]) ++count;
             if (count > limits.attributes) return stop(TOO_MANY_ATTRIBUTES);
             figures.attributes = std::max(figures.attributes, count);
         }
-        if (spaced_mode_ && expands_too_much(length, attributes)) return stop(EXPANSION);
-        if (has_doctype_ && attributes[0] && refers_to_undeclared())
-            return stop(UNDECLARED_ENTITY);
-        if (depth_ == 1 && mediation) choose_mapping(name, length);
-        if (without_mapping_.code) return;
-        if (rewriter_) rewriter_->start(name, length, attributes);
+        if (parse_.with_namespaces && expands_too_much(length, attributes)) return stop(EXPANSION);
+        if (parse_.has_doctype && attributes[0] && refers_to_undeclared()) return stop(UNDECLARED_ENTITY);
+        if (parse_.depth == 1 && mediation) choose_mapping(name, length);
+        if (parse_.without_mapping.code) return;
+        if (parse_.rewriter) parse_.rewriter->start(name, length, attributes);
         else sinks.start(name, length, hash_bytes(name, length), attributes);
         if (sinks.too_costly) stop(TOO_COSTLY);
     }
 
-    // Whether the event comes from the text of an entity; then its place is that of the reference.
-    bool is_in_entity() const {
-        const XML_Index at = XML_GetCurrentByteIndex(*parser_);
-        return at >= 0 && bytes_ + at + 1 < bytes_end_ && (bytes_[at] == '&' || (bytes_[at] == 0 && bytes_[at + 1] == '&'));
-    }
-
-    // A document without a mapping is read to its end: if it is malformed, that is the error.
-    void choose_mapping(const char* name, std::size_t length) {
-        std::string_view plain(name, length);
-        if (with_prefixes_) plain = Rewriter::without_prefix(plain);
-        rewriter_ = mediation->choose(plain);
-        if (!rewriter_ && !mediation->takes_as_it_is()) without_mapping_ = here(NO_MAPPING);
-        if (!rewriter_) return;
-        if (has_doctype_ && !wants_text_) {  // entities can make the text longer than the document
-            wants_text_ = true;
-            XML_SetCharacterDataHandler(*parser_, on_text);
-        }
-        counted_text_ = wants_text_;
-        const u64 text = wants_text_ ? 0 : LONGEST_CHARACTER * static_cast<u64>(bytes_end_ - bytes_);
-        rewriter_->begin(most_expanded_, with_prefixes_, beside_, text);
-    }
-
     void end() {
         if (is_over()) return;
-        --depth_;
-        if (without_mapping_.code) return;
-        if (rewriter_) rewriter_->end();
+        --parse_.depth;
+        if (parse_.without_mapping.code) return;
+        if (parse_.rewriter) parse_.rewriter->end();
         else sinks.end();
         if (sinks.too_costly) stop(TOO_COSTLY);
     }
 
     void text(const char* bytes, std::size_t length) {
-        if (is_over() || without_mapping_.code) return;
-        if (rewriter_) rewriter_->text(bytes, length);
+        if (is_over() || parse_.without_mapping.code) return;
+        if (parse_.rewriter) parse_.rewriter->text(bytes, length);
         else sinks.text(bytes, length);
     }
 
     void comment(const char* data) {
         if (is_outside()) return;
-        if (rewriter_ && depth_) return rewriter_->comment(data);
+        if (parse_.rewriter && parse_.depth) return parse_.rewriter->comment(data);
         if (mediation) note_beside(std::strlen(data));
         sinks.comment(data);
     }
@@ -387,69 +360,35 @@ class Reader {
     void instruction(const char* target, const char* data) {
         if (sinks.piece && sinks.piece->marker_data == data) return at_hole();
         if (std::strchr(target, ':')) restart();  // namespace processing refuses it
-        if ((!wants_text_ && !mediation) || is_outside()) return;
-        if (rewriter_ && depth_) return rewriter_->instruction(target, data);
+        if ((!parse_.wants_text && !mediation) || is_outside()) return;
+        if (parse_.rewriter && parse_.depth) return parse_.rewriter->instruction(target, data);
         if (mediation) note_beside(std::strlen(target) + std::strlen(data));
         sinks.instruction(target, data);
     }
 
-    // Whether the event is none of the document's content.
-    bool is_outside() const { return is_over() || in_doctype_ || without_mapping_.code; }
-
-    // Whether nothing that the parser reports counts any more.
-    bool is_over() const { return own_error_ || restart_ || beyond_piece_; }
+    void at_hole();  // piece_reader.hpp
 
     void note_beside(u64 bytes) {
-        if (rewriter_) rewriter_->beside(bytes);
-        else beside_ += NODE_COST + bytes;
+        if (parse_.rewriter) parse_.rewriter->beside(bytes);
+        else parse_.beside += NODE_COST + bytes;
     }
 
     void begin_doctype(const char* name, int has_subset) {
         if (has_subset || std::strchr(name, ':')) restart();  // its names may have colons, too
-        if (restart_) return;
-        has_doctype_ = in_doctype_ = true;
+        if (is_over()) return;
+        parse_.has_doctype = parse_.in_doctype = true;
         entities_.clear();
-        XML_SetEntityDeclHandler(*parser_, on_entity);
-        XML_SetAttlistDeclHandler(*parser_, on_attribute_default);
+        XML_SetEntityDeclHandler(*parse_.parser, on_entity);
+        XML_SetAttlistDeclHandler(*parse_.parser, on_attribute_default);
     }
 
     void declare_entity(const char* name, int parameter, std::string_view text) {
         if (!parameter && !entities_.declare(name, text, limits.entity_depth)) stop(ENTITY_DEPTH);
     }
 
-    void check_default(const char* value) {
-        if (value && refers_to_undeclared()) stop(UNDECLARED_ENTITY);
-    }
-
-    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event is a start
-    // tag, the default value of an attribute, or the reference to the entity that has the start tag.
-    bool refers_to_undeclared() {
-        XML_Index from = XML_GetCurrentByteIndex(*parser_);
-        if (from < 0) return false;
-        const char* bytes = bytes_ + from;
-        std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(bytes_end_ - bytes));
-        return std::memchr(bytes, '&', length) && entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
-    }
-
-    // A namespace stands in every name that is in it, a default value in every element: both may be long.
-    bool expands_too_much(std::size_t length, const char** attributes) {
-        expanded_ += length;
-        for (; *attributes; attributes += 2) {
-            expanded_ += std::strlen(attributes[0]);
-            if (has_doctype_) expanded_ += std::strlen(attributes[1]);
-        }
-        return expanded_ > most_expanded_;
-    }
-
-    void restart() {
-        if (spaced_mode_ || own_error_ || restart_) return;
-        restart_ = true;
-        parser_->stop();
-    }
-
     int find_encoding(const char* name, XML_Encoding* info) {
         const int kind = encodings.table ? encodings.table(name, info->map) : Encodings::UNKNOWN;
-        if (kind == Encodings::TRANSCRIBED && !decoder_.is_wide()) transcribed_ = name;
+        if (kind == Encodings::TRANSCRIBED && !decoder_.is_wide()) multibyte_ = name;
         if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
         info->data = nullptr;
         info->convert = nullptr;
@@ -458,27 +397,67 @@ class Reader {
         return XML_STATUS_OK;
     }
 
-    ExpatParser plain_, spaced_, *parser_ = nullptr;  // without and with namespaces, and the one that parses
+    void choose_mapping(const char* name, std::size_t length) {
+        std::string_view plain(name, length);
+        if (parse_.with_prefixes) plain = Rewriter::without_prefix(plain);
+        parse_.rewriter = mediation->choose(plain);
+        if (!parse_.rewriter && !mediation->takes_as_it_is()) parse_.without_mapping = here(NO_MAPPING);
+        if (!parse_.rewriter) return;
+        if (parse_.has_doctype && !parse_.wants_text) {  // entities can make the text longer than the document
+            parse_.wants_text = true;
+            XML_SetCharacterDataHandler(*parse_.parser, on_text);
+        }
+        parse_.counts_text = parse_.wants_text;
+        const u64 text = parse_.wants_text ? 0 : LONGEST_CHARACTER * static_cast<u64>(parse_.end - parse_.bytes);
+        parse_.rewriter->begin(parse_.most_expanded, parse_.with_prefixes, parse_.beside, text);
+    }
+
+    bool wants_namespaces(const char* name, std::size_t length, const char** attributes) const {
+        if (std::memchr(name, ':', length)) return true;
+        for (const char** attribute = attributes; *attribute; attribute += 2) {
+            const char* at = *attribute;
+            if (at[0] == 'x' && std::strncmp(at, "xmlns", 5) == 0) return true;
+            if (std::strchr(at, ':')) return true;
+        }
+        return false;
+    }
+
+    // Whether the event comes from the text of an entity; then its place is that of the reference.
+    bool is_in_entity() const {
+        const XML_Index index = XML_GetCurrentByteIndex(*parse_.parser);
+        const char* at = parse_.bytes + index;
+        return index >= 0 && at + 1 < parse_.end && (at[0] == '&' || (at[0] == 0 && at[1] == '&'));
+    }
+
+    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event is a start
+    // tag, the default value of an attribute, or the reference to the entity that has the start tag.
+    bool refers_to_undeclared() {
+        const XML_Index index = XML_GetCurrentByteIndex(*parse_.parser);
+        if (index < 0) return false;
+        const char* bytes = parse_.bytes + index;
+        const std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(parse_.end - bytes));
+        return std::memchr(bytes, '&', length) && entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
+    }
+
+    // A namespace stands in every name that is in it, a default value in every element: both may be long.
+    bool expands_too_much(std::size_t length, const char** attributes) {
+        parse_.expanded += length;
+        for (; *attributes; attributes += 2) {
+            parse_.expanded += std::strlen(attributes[0]);
+            if (parse_.has_doctype) parse_.expanded += std::strlen(attributes[1]);
+        }
+        return parse_.expanded > parse_.most_expanded;
+    }
+
     unsigned long salt_;
-    u32 depth_ = 0;
-    int own_error_ = 0;
-    ReadError stopped_;
-    bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
-    bool in_doctype_ = false, with_prefixes_ = false, counted_text_ = false;
-    bool beyond_piece_ = false;  // the piece that is read is over
-    std::size_t holes_ = 0;      // of the piece, so far
-    bool is_transcribed_ = false;
-    std::string transcribed_, transcription_;  // the encoding, and the document in UTF-8
-    u64 seam_ = NO_SEAM;         // where a block must begin
-    std::string buffer_;         // a piece, with what the parser is given before it, at its holes and after it
-    Rewriter* rewriter_ = nullptr;  // of this document
-    ReadError without_mapping_;
-    u64 beside_ = 0;  // the cost of comments and instructions before the root
-    const char *bytes_ = nullptr, *bytes_end_ = nullptr;
+    ExpatParser plain_, spaced_;  // without and with namespace processing
+    Parse parse_;                 // the last attempt
+    u64 block_end_ = 0;           // of the last block that the parser was given
+    Decoder decoder_;             // of the characters of this attempt
+    EntityTable entities_;        // of this attempt, if there is a document type
+    std::string multibyte_, transcription_;  // the encoding of the document, if it needs that; the document in UTF-8
+    std::string buffer_;  // a piece, with what the parser is given before it, at its holes and after it
     u64 documents_ = 0;
-    u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces
-    Decoder decoder_;
-    EntityTable entities_;  // if there is a document type
 };
 
 }  // namespace twigcast
