@@ -51,12 +51,15 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     uint64_t hash_bytes(const char*, size_t)
 
+    cdef cppclass CPathInterest "twigcast::PathInterest":
+        uint32_t amount(const vector[CLabel]&, cbool, cbool) except +
+        cbool reads_text(const vector[CLabel]&) except +
+
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, const CTuning&) except +
         CStats statistics()
         uint64_t candidates(size_t, vector[Candidate]&) except +
-        uint32_t interest(const vector[CLabel]&, cbool, cbool) except +
-        cbool reads_text(const vector[CLabel]&) except +
+        CPathInterest& interest()
 
     cdef struct CLimits "twigcast::Limits":
         uint64_t bytes

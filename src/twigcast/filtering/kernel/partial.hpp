@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "predicates.hpp"
+#include "literals.hpp"
 #include "text_items.hpp"
 
 namespace twigcast {
@@ -98,12 +98,6 @@ class Partial {
 };
 
 template <class T>
-inline void sort_unique(std::vector<T>& items) {
-    std::sort(items.begin(), items.end());
-    items.erase(std::unique(items.begin(), items.end()), items.end());
-}
-
-template <class T>
 inline void unite_sorted(std::vector<T>& items, const std::vector<T>& more) {
     if (more.empty()) return;
     std::size_t middle = items.size();
@@ -113,31 +107,11 @@ inline void unite_sorted(std::vector<T>& items, const std::vector<T>& more) {
     items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
-// Sorts a set of literals; ranges that touch become one, and single literals in a range go.
-inline void normalise(LiteralSet& set) {
-    sort_unique(set.literals);
-    if (set.ranges.empty()) return;
-    std::sort(set.ranges.begin(), set.ranges.end(), [](LiteralRange a, LiteralRange b) { return a.from < b.from; });
-    std::size_t kept = 0;
-    for (const LiteralRange& range : set.ranges) {
-        if (kept && range.from <= set.ranges[kept - 1].to)
-            set.ranges[kept - 1].to = std::max(set.ranges[kept - 1].to, range.to);
-        else set.ranges[kept++] = range;
-    }
-    set.ranges.resize(kept);
-    auto in_range = [&set](u32 literal) {
-        auto after = std::upper_bound(set.ranges.begin(), set.ranges.end(), literal,
-                                      [](u32 value, const LiteralRange& range) { return value < range.from; });
-        return after != set.ranges.begin() && literal < (after - 1)->to;
-    };
-    set.literals.erase(std::remove_if(set.literals.begin(), set.literals.end(), in_range), set.literals.end());
-}
-
 inline void PieceLiterals::merge(const PieceLiterals& other) {
     unite_sorted(atoms, other.atoms);
     if (!other.predicates.empty()) {
         predicates.append(other.predicates);
-        normalise(predicates);
+        predicates.normalise();
     }
     if (other.first_place < first_place) {
         first_place = other.first_place;

@@ -122,7 +122,7 @@ def interest(SegmentMatcher engine, list path, cbool below, cbool any_space):
     cdef uint64_t found = 0
     for segment in engine.segments:
         matcher = engine.matchers[segment]
-        found += matcher.matcher.interest(labels_of(path), below, any_space)
+        found += matcher.matcher.interest().amount(labels_of(path), below, any_space)
     return found
 
 
@@ -131,7 +131,7 @@ def reads_text(SegmentMatcher engine, list path):
     cdef _Matcher matcher
     for segment in engine.segments:
         matcher = engine.matchers[segment]
-        if matcher.matcher.reads_text(labels_of(path)):
+        if matcher.matcher.interest().reads_text(labels_of(path)):
             return True
     return False
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "literals.hpp"
 #include "numbers.hpp"
 #include "segment.hpp"
 #include "substrings.hpp"
@@ -79,26 +80,6 @@ class NameTable {
     std::vector<Slot> slots_;
     std::string text_;
     std::size_t mask_ = 0, size_ = 0;
-};
-
-struct LiteralRange {
-    u32 from, to;
-};
-
-// Literals that hold: single ones, and ranges of many.
-struct LiteralSet {
-    std::vector<u32> literals;
-    std::vector<LiteralRange> ranges;
-
-    bool empty() const { return literals.empty() && ranges.empty(); }
-    void clear() { literals.clear(), ranges.clear(); }
-    void push(u32 literal) {
-        if (literal != NONE) literals.push_back(literal);
-    }
-    void append(const LiteralSet& more) {
-        literals.insert(literals.end(), more.literals.begin(), more.literals.end());
-        ranges.insert(ranges.end(), more.ranges.begin(), more.ranges.end());
-    }
 };
 
 // Literals in the order of what they compare with; the builder numbers them in this order.

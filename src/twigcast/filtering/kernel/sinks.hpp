@@ -98,7 +98,7 @@ class Sinks {
     bool sees(const std::vector<Label>& path) const {
         if (sees_all()) return true;
         for (Matcher* matcher : matchers)
-            if (matcher->sees(path)) return true;
+            if (matcher->interest().sees(path)) return true;
         return false;
     }
 
@@ -106,7 +106,7 @@ class Sinks {
     bool reads_text(const std::vector<Label>& path) const {
         if (recording) return true;
         for (Matcher* matcher : matchers)
-            if (matcher->reads_text(path)) return true;
+            if (matcher->interest().reads_text(path)) return true;
         return false;
     }
 
@@ -130,7 +130,7 @@ class Sinks {
     // Gives the open element what was noted; false if that is not known any more.
     bool repeat_copy(u64 number, const std::string& text) {
         if (number != copies_) return false;
-        for (const Matcher* matcher : matchers)
+        for (Matcher* matcher : matchers)
             if (!matcher->has_copy(depth_)) return false;
         for (Matcher* matcher : matchers) matcher->repeat_copy(depth_, text);
         return true;

@@ -7,7 +7,15 @@
 // strings that it is compared with; so nested elements cost the same as others.
 #pragma once
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "numbers.hpp"
 #include "predicates.hpp"
+#include "substrings.hpp"
+#include "text_items.hpp"
 
 namespace twigcast {
 
@@ -19,8 +27,10 @@ class TextBuffer {
 
     explicit TextBuffer(const PredicateGroup& strings) : strings_(strings), occurrences_(strings.substrings()) {}
 
-    void begin() {
+    // `place` is where the text begins in the document.
+    void begin(u64 place) {
         text_.clear();
+        runs_.assign(1, Run{0, place, place});
         characters_ = 0;
         number_.begin();
         occurrences_.begin();
@@ -31,6 +41,23 @@ class TextBuffer {
         if (strings_.has_lengths()) characters_ += code_points(bytes, length);
         if (strings_.has_numbers()) number_.append(bytes, length, text_.size());
         text_.append(bytes, length);
+    }
+
+    // Another part of the document belongs here: the document goes to `before`, and on at `place`.
+    void hole(u64 place, u64 before) { runs_.push_back(Run{text_.size(), place, before}); }
+
+    // Appends the text from `start` on, in items between holes; the last of them ends at `place_end`.
+    void items(Place start, u64 place_end, std::vector<TextItem>& out) const {
+        for (std::size_t i = 0; i < runs_.size(); ++i) {
+            const bool is_last = i + 1 == runs_.size();
+            const std::size_t begin = std::max(start.at, runs_[i].at), end = is_last ? size() : runs_[i + 1].at;
+            if (begin >= end) continue;
+            TextItem item;
+            item.place = runs_[i].place;
+            item.end = is_last ? place_end : runs_[i + 1].before;
+            item.text.assign(from(begin), end - begin);
+            out.push_back(std::move(item));
+        }
     }
 
     std::size_t size() const { return text_.size(); }
@@ -55,11 +82,18 @@ class TextBuffer {
     std::size_t bytes() const { return text_.capacity() + occurrences_.bytes(); }
 
   private:
+    // Text without a hole in it.
+    struct Run {
+        std::size_t at;
+        u64 place, before;  // in the document: of its bytes; where the bytes before the hole end
+    };
+
     const PredicateGroup& strings_;
     std::string text_;
     Occurrences occurrences_;
     GrowingNumber number_;
     std::size_t characters_ = 0;
+    std::vector<Run> runs_;
 };
 
 }  // namespace twigcast
