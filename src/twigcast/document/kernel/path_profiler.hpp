@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "codes.hpp"
 #include "encoding_map.hpp"
 #include "state_table.hpp"
 
@@ -36,7 +37,7 @@ public:
     // 0, or the number of an error, whose place is that of the parser.
     int feed(const char* data, std::size_t size, bool final) {
         if (parser_.parse(data, size, final) == XML_STATUS_OK) return 0;
-        return is_too_deep_ ? too_deep : static_cast<int>(XML_GetErrorCode(parser_));
+        return is_too_deep_ ? TOO_DEEP : static_cast<int>(XML_GetErrorCode(parser_));
     }
 
     std::uint64_t line() const { return parser_.line(); }
@@ -50,7 +51,6 @@ public:
     const std::string& name(std::size_t path) const { return table_.text(path - 1); }
 
 private:
-    static constexpr int too_deep = 1002;
     static constexpr std::uint8_t nothing_kept = 0;  // there are no outputs
 
     struct Open {

@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "codes.hpp"
 #include "encoding_map.hpp"
 #include "input_window.hpp"
 #include "part_writer.hpp"
@@ -97,7 +98,7 @@ public:
         window_.add(data, size);
         const auto status = parser_.parse(data, size, final);
         if (!fault_.code && status != XML_STATUS_OK) fault(XML_GetErrorCode(parser_));
-        if (!fault_.code && is_closing_ && !is_over_) fault(cut_in_record);
+        if (!fault_.code && is_closing_ && !is_over_) fault(CUT_IN_RECORD);
         if (fault_.code) {
             if (piece_.is_first && piece_.is_last)
                 for (std::uint32_t o = 0; o < outputs_.size(); ++o) take_back(o);
@@ -139,8 +140,6 @@ public:
 private:
     static constexpr std::uint64_t most_gap = 64, none = PartWriter::none;
     static constexpr std::uint32_t whole_document = ~0u;
-    enum Error : int { external_entity = 21, too_deep = 1002, too_many_attributes = 1003, undeclared_entity = 1004,
-                       cut_in_record = 1013, oracle_failed = 2001 };
 
     struct Frame {
         std::uint32_t state = 0;
@@ -167,8 +166,8 @@ private:
         if (fault_.code) return;
         end_unit();
         const std::size_t depth = depth_ + 1;
-        if (depth > limits_.depth) return stop(too_deep);
-        if (attributes[0] && too_many(attributes)) return stop(too_many_attributes);
+        if (depth > limits_.depth) return stop(TOO_DEEP);
+        if (attributes[0] && too_many(attributes)) return stop(TOO_MANY_ATTRIBUTES);
         if (frames_.size() <= depth) {
             frames_.emplace_back();
             keeps_.resize(frames_.size() * outputs_.size());
@@ -223,7 +222,7 @@ private:
 
     // An element that is open where the piece begins: its start tag is in the piece before, or left out there.
     void start_in_preamble(Frame& frame, std::uint64_t at, const std::uint8_t* wanted) {
-        if (depth_ > piece_.tags.size()) return stop(cut_in_record);
+        if (depth_ > piece_.tags.size()) return stop(CUT_IN_RECORD);
         frame.start = piece_.tags[depth_ - 1];
         set_tag(frame, at, token_end(at, '>'));
         frame.quiet = true;
@@ -237,7 +236,7 @@ private:
             if (is_tag) own = std::max<std::uint8_t>(own, keep_tag);
             if (own == keep_drop) continue;
             frame.quiet = false;
-            if (own == keep_tree && output.divided) return stop(cut_in_record);
+            if (own == keep_tree && output.divided) return stop(CUT_IN_RECORD);
             if (own == keep_tree) output.tree = static_cast<std::uint32_t>(depth_);
             else if (!output.divided) output.written = static_cast<std::uint32_t>(depth_);
         }
@@ -315,7 +314,7 @@ private:
         for (std::uint32_t o = 0; o < outputs_.size(); ++o) {
             PartWriter& output = outputs_[o];
             if (output.divided) {
-                if (output.tree) return stop(cut_in_record);
+                if (output.tree) return stop(CUT_IN_RECORD);
                 if (output.begun) finish_part(o);
                 continue;
             }
@@ -330,11 +329,11 @@ private:
     }
 
     static int on_external(XML_Parser parser, const char*, const char*, const char*, const char*) {
-        static_cast<Projector*>(XML_GetUserData(parser))->stop(external_entity);
+        static_cast<Projector*>(XML_GetUserData(parser))->stop(XML_ERROR_EXTERNAL_ENTITY_HANDLING);
         return XML_STATUS_ERROR;
     }
     static void on_skipped(void* self, const char*, int parameter) {
-        if (!parameter) static_cast<Projector*>(self)->stop(undeclared_entity);
+        if (!parameter) static_cast<Projector*>(self)->stop(UNDECLARED_ENTITY);
     }
     static int on_encoding(void* self, const char* name, XML_Encoding* info) {
         return map_encoding(static_cast<Projector*>(self)->encoding_, name, info);
@@ -352,7 +351,7 @@ private:
         if (table_.find(state, number, child)) return true;
         asked_keeps_.assign(outputs_.size(), 0);
         if (!oracle_(asked_, state, name, size, child, asked_keeps_.data())) {
-            stop(oracle_failed);
+            stop(ORACLE_FAILED);
             return false;
         }
         table_.add(state, number, child, asked_keeps_.data());

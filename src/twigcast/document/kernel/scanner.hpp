@@ -19,6 +19,8 @@
 //     run       of each open element: its children that have ended since they were last taken (subtrees only)
 #pragma once
 
+#include <expat.h>  // for the numbers of errors
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -27,18 +29,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "codes.hpp"
 #include "label_paths.hpp"
 #include "signs.hpp"
 
 namespace twigcast {
 
 enum class ScanResult { more, stop, error };
-
-// The numbers of XML_Error in expat.h, and one of our own: document/faults.py has their sentences.
-enum ScanFault : int {
-    no_fault = 0, no_elements = 3, invalid_token = 4, unclosed_token = 5, tag_mismatch = 7,
-    junk_after_document = 9, unclosed_cdata = 20, too_deep = 1002
-};
 
 struct ChildRun {
     std::uint64_t start = 0, end = 0;   // byte range in the document
@@ -135,7 +132,7 @@ private:
             if (stack_.empty() && !rule_.content) {
                 const char* stop = q ? q : end_;
                 for (const char* c = p; c < stop; ++c)
-                    if (!is_space(*c)) return fail(c, ended_ ? junk_after_document : invalid_token);
+                    if (!is_space(*c)) return fail(c, ended_ ? XML_ERROR_JUNK_AFTER_DOC_ELEMENT : XML_ERROR_INVALID_TOKEN);
             }
             if (!q) {
                 at_ = offset(end_);
@@ -152,8 +149,8 @@ private:
                     p = q + 2;
                     break;
                 default:
-                    if (!is_in_name(q[1]) || is_no_name_start(q[1])) return fail(q, invalid_token);
-                    if (ended_ && stack_.empty() && !rule_.content) return fail(q, junk_after_document);
+                    if (!is_in_name(q[1]) || is_no_name_start(q[1])) return fail(q, XML_ERROR_INVALID_TOKEN);
+                    if (ended_ && stack_.empty() && !rule_.content) return fail(q, XML_ERROR_JUNK_AFTER_DOC_ELEMENT);
                     if (stops(q)) {
                         at_ = offset(q);
                         return ScanResult::stop;
@@ -170,14 +167,14 @@ private:
         at_ = offset(p);
         if (final) {
             const bool cdata = hiding_ == Hiding::cdata;
-            return fail(p, cdata ? unclosed_cdata : stack_.empty() && !ended_ ? no_elements : unclosed_token);
+            return fail(p, cdata ? XML_ERROR_UNCLOSED_CDATA_SECTION : stack_.empty() && !ended_ ? XML_ERROR_NO_ELEMENTS : XML_ERROR_UNCLOSED_TOKEN);
         }
         resume_ = offset(end_) + (end_ - token) / 2;
         return ScanResult::more;
     }
 
     ScanResult finished() {
-        if (!stack_.empty() || (!ended_ && !rule_.content)) return fail(end_, no_elements);
+        if (!stack_.empty() || (!ended_ && !rule_.content)) return fail(end_, XML_ERROR_NO_ELEMENTS);
         return ScanResult::stop;
     }
 
@@ -208,7 +205,7 @@ private:
             return Step::done;
         }
         const bool partial = here == comment.substr(0, here.size()) || here == cdata.substr(0, here.size());
-        return partial ? Step::more : failed(p, invalid_token);
+        return partial ? Step::more : failed(p, XML_ERROR_INVALID_TOKEN);
     }
 
     Step reveal(const char*& p) {
@@ -220,7 +217,7 @@ private:
             p = std::max(p, end_ - std::min<std::ptrdiff_t>(end_ - p, sign.size()));
             return Step::more;
         }
-        if (hiding_ == Hiding::comment && found[2] != '>') return failed(found, invalid_token);
+        if (hiding_ == Hiding::comment && found[2] != '>') return failed(found, XML_ERROR_INVALID_TOKEN);
         p = found + (hiding_ == Hiding::comment ? 3 : sign.size());
         hiding_ = Hiding::none;
         return Step::done;
@@ -229,17 +226,17 @@ private:
     // Tags
 
     Step end_tag(const char*& p) {
-        if (stack_.empty()) return failed(p, invalid_token);
+        if (stack_.empty()) return failed(p, XML_ERROR_INVALID_TOKEN);
         const OpenTag& tag = stack_.back();
         const char* name = p + 2;
-        if (!same_name(name, end_, names_.data() + tag.name, tag.size)) return failed(name, tag_mismatch);
+        if (!same_name(name, end_, names_.data() + tag.name, tag.size)) return failed(name, XML_ERROR_TAG_MISMATCH);
         const char* c = name + tag.size;
         if (c >= end_) return Step::more;
         if (*c != '>') {
-            if (is_in_name(*c)) return failed(name, tag_mismatch);
+            if (is_in_name(*c)) return failed(name, XML_ERROR_TAG_MISMATCH);
             while (c < end_ && is_space(*c)) ++c;
             if (c == end_) return Step::more;
-            if (*c != '>') return failed(c, invalid_token);
+            if (*c != '>') return failed(c, XML_ERROR_INVALID_TOKEN);
         }
         p = c + 1;
         close(offset(p));
@@ -251,7 +248,7 @@ private:
         const char* c = name_end(name, end_);
         const std::string_view name_view(name, c - name);
         declared_.clear();
-        if (stack_.size() >= rule_.depth) return failed(p, too_deep);
+        if (stack_.size() >= rule_.depth) return failed(p, TOO_DEEP);
         for (;;) {
             if (c == end_) return Step::more;
             if (*c == '>') {
@@ -271,30 +268,30 @@ private:
             }
             if (*c == '/') {
                 if (end_ - c < 2) return Step::more;
-                if (c[1] != '>') return failed(c, invalid_token);
+                if (c[1] != '>') return failed(c, XML_ERROR_INVALID_TOKEN);
                 leaf(p, name_view, c + 2);
                 p = c + 2;
                 return Step::done;
             }
-            if (!is_space(*c)) return failed(c, invalid_token);
+            if (!is_space(*c)) return failed(c, XML_ERROR_INVALID_TOKEN);
             while (c < end_ && is_space(*c)) ++c;
             if (c == end_) return Step::more;
             if (*c == '>' || *c == '/') continue;
             const char* const attribute = c;
             c = name_end(c, end_);
             const std::size_t size = c - attribute;
-            if (c < end_ && (!size || is_no_name_start(*attribute))) return failed(attribute, invalid_token);
+            if (c < end_ && (!size || is_no_name_start(*attribute))) return failed(attribute, XML_ERROR_INVALID_TOKEN);
             while (c < end_ && is_space(*c)) ++c;
             if (c == end_) return Step::more;
-            if (*c++ != '=') return failed(c - 1, invalid_token);
+            if (*c++ != '=') return failed(c - 1, XML_ERROR_INVALID_TOKEN);
             while (c < end_ && is_space(*c)) ++c;
             if (c == end_) return Step::more;
-            if (*c != '"' && *c != '\'') return failed(c, invalid_token);
+            if (*c != '"' && *c != '\'') return failed(c, XML_ERROR_INVALID_TOKEN);
             const char* const value = c + 1;
             c = static_cast<const char*>(std::memchr(value, *c, end_ - value));
             const char* const value_end = c ? c : end_;
             if (const void* sign = std::memchr(value, '<', value_end - value))
-                return failed(static_cast<const char*>(sign), invalid_token);
+                return failed(static_cast<const char*>(sign), XML_ERROR_INVALID_TOKEN);
             if (!c) return Step::more;
             ++c;
             if (size >= 5 && std::memcmp(attribute, "xmlns", 5) == 0 && (size == 5 || attribute[5] == ':')) {
@@ -415,7 +412,7 @@ private:
     std::uint64_t base_ = 0;
     Hiding hiding_ = Hiding::none;
     bool ended_ = false;  // the root element
-    int fault_ = no_fault;
+    int fault_ = NO_FAULT;
 
     std::vector<OpenTag> stack_;
     std::vector<ChildRun> child_runs_;  // of each open element; only if subtrees are taken

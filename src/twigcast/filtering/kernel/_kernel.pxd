@@ -74,7 +74,9 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         int code
         uint64_t line, column, offset
 
+    cdef int TOO_LARGE
     cdef int NO_MAPPING
+    cdef int INCONSISTENT_PARTS
 
     cdef int TABLE_ENCODING "twigcast::Encodings::TABLE"
     cdef int TRANSCRIBED_ENCODING "twigcast::Encodings::TRANSCRIBED"

@@ -277,7 +277,7 @@ cdef class SegmentMatcher:
             if error.code:
                 return error
         if self.confirmation.evaluator.tree.overflow:
-            return CError(1001, 1, 0, 0)
+            return CError(TOO_LARGE, 1, 0, 0)
         steps = max(self.work_threshold, <uint64_t>min(self.work * <double>length, <double>1e18))
         self.confirmation.decide(self.result.data(), self.gone.data(), self.inexact.data(), words, steps, undecided)
         return error
