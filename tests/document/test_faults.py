@@ -69,7 +69,7 @@ def test_the_kernel_and_the_reader_give_the_same_error(body: bytes) -> None:
 
 
 def test_the_kernels_and_the_reader_number_errors_alike() -> None:
-    """The numbers of codes.hpp are those that have a code and a sentence, and the names of both sides agree."""
+    """Each number of codes.hpp has a code and a sentence, and the names of both sides agree."""
     header = Path(faults.__file__).with_name("kernel") / "codes.hpp"
     found = re.findall(r"^    ([A-Z_]+) = (\d+)", header.read_text(encoding="utf-8"), re.MULTILINE)
     numbers = {name: int(number) for name, number in found}

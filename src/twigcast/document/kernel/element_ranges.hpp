@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "encoding_map.hpp"
+#include "integers.hpp"
 
 namespace twigcast {
 
 class ElementRanges {
 public:
-    std::vector<std::uint64_t> ranges;  // start and end of each element; of one from an entity, the reference
+    std::vector<u64> ranges;  // start and end of each element; of one from an entity, the reference
 
     // False if the document is not well-formed.
     bool read(const char* data, std::size_t size, EncodingMap encoding) {
@@ -25,7 +26,7 @@ private:
     static void on_start(void* self, const char*, const char**) {
         ElementRanges& own = *static_cast<ElementRanges*>(self);
         own.parser_.guard([&own] {
-            const std::uint64_t at = own.parser_.offset();
+            const u64 at = own.parser_.offset();
             own.open_.push_back(own.ranges.size());
             own.ranges.push_back(at);
             own.ranges.push_back(at);
@@ -35,7 +36,7 @@ private:
     static void on_end(void* self, const char*) {
         ElementRanges& own = *static_cast<ElementRanges*>(self);
         own.parser_.guard([&own] {
-            const auto count = static_cast<std::uint64_t>(XML_GetCurrentByteCount(own.parser_));
+            const auto count = static_cast<u64>(XML_GetCurrentByteCount(own.parser_));
             own.ranges[own.open_.back() + 1] = own.parser_.offset() + count;
             own.open_.pop_back();
         });

@@ -7,25 +7,25 @@
 // path was last seen in tells whether it repeats.  Memory: a record for each label path and each open element.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "codes.hpp"
 #include "encoding_map.hpp"
+#include "integers.hpp"
 #include "state_table.hpp"
 
 namespace twigcast {
 
 struct PathCount {
-    std::uint64_t count = 0, bytes = 0;
-    std::uint64_t last_parent = 0;  // the number of an element; 0: none, or the document
+    u64 count = 0, bytes = 0;
+    u64 last_parent = 0;  // the number of an element; 0: none, or the document
     bool repeats = false;
 };
 
 class PathProfiler {
 public:
-    PathProfiler(std::uint32_t most_depth, EncodingMap encoding)
+    PathProfiler(u32 most_depth, EncodingMap encoding)
         : most_depth_(most_depth), encoding_(encoding), table_(0), counts_(1), open_(1) {
         parser_.begin(nullptr, true);
         XML_SetUserData(parser_, this);
@@ -40,22 +40,22 @@ public:
         return is_too_deep_ ? TOO_DEEP : static_cast<int>(XML_GetErrorCode(parser_));
     }
 
-    std::uint64_t line() const { return parser_.line(); }
-    std::uint64_t column() const { return parser_.column(); }
-    std::uint64_t offset() const { return parser_.offset(); }
+    u64 line() const { return parser_.line(); }
+    u64 column() const { return parser_.column(); }
+    u64 offset() const { return parser_.offset(); }
 
     // Paths are numbered from 1 in the order of their first occurrence; 0 is the document.
     std::size_t size() const { return counts_.size() - 1; }
     const PathCount& count(std::size_t path) const { return counts_[path]; }
-    std::uint32_t parent(std::size_t path) const { return table_.state(path - 1); }
+    u32 parent(std::size_t path) const { return table_.state(path - 1); }
     const std::string& name(std::size_t path) const { return table_.text(path - 1); }
 
 private:
-    static constexpr std::uint8_t nothing_kept = 0;  // there are no outputs
+    static constexpr u8 NOTHING_KEPT = 0;  // there are no outputs
 
     struct Open {
-        std::uint32_t path = 0;
-        std::uint64_t number = 0, start = 0;
+        u32 path = 0;
+        u64 number = 0, start = 0;
     };
 
     static void on_start(void* self, const char* name, const char**) {
@@ -78,11 +78,11 @@ private:
         }
         const Open parent = open_.back();
         std::size_t size = 0;
-        const std::uint32_t number = table_.name(name, size);
-        std::uint32_t path = 0;
+        const u32 number = table_.name(name, size);
+        u32 path = 0;
         if (!table_.find(parent.path, number, path)) {
-            path = static_cast<std::uint32_t>(counts_.size());
-            table_.add(parent.path, number, path, &nothing_kept);
+            path = static_cast<u32>(counts_.size());
+            table_.add(parent.path, number, path, &NOTHING_KEPT);
             counts_.emplace_back();
         }
         PathCount& count = counts_[path];
@@ -99,12 +99,12 @@ private:
     }
 
     ExpatParser parser_;
-    std::uint32_t most_depth_;
+    u32 most_depth_;
     EncodingMap encoding_;
     StateTable table_;
     std::vector<PathCount> counts_;
     std::vector<Open> open_;  // the document, then the open elements
-    std::uint64_t elements_ = 0;
+    u64 elements_ = 0;
     bool is_too_deep_ = false;
 };
 
