@@ -153,7 +153,7 @@ cdef class SegmentMatcher:
         self.reader.encodings.table = encoding_table
         self.reader.encodings.transcribe = transcribe_document
         self.reader.encodings.locate = locate_offset
-        self.reader.block_bytes = min(max(block_bytes, 1), MOST_BLOCK)
+        self.reader.block_bytes = min(max(block_bytes, <uint64_t>1), MOST_BLOCK)
         self.reader.limits.bytes = bytes
         self.reader.limits.depth = depth
         self.reader.limits.attributes = attributes
