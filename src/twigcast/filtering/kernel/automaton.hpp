@@ -2,7 +2,7 @@
 //
 //   component   a hash-consed set of trie nodes; its child and descendant steps are remembered
 //   state       the components reached at an element from one origin, and those with a pending `//`
-//   path node   a label path: its states, each with the origins in it, computed once, then one look-up per element
+//   path node   a label path: its states, each with the origins in it, computed once, then looked up
 //
 // An origin is the node at which a trie was entered: the document, or an open element at which some branching
 // pattern is alive.  Components make a new label path cheap: nearly always its states consist of components whose

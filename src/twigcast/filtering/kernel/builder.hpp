@@ -3,7 +3,7 @@
 // A program is a pattern as numbers, in prefix order (compiling.py writes it):
 //
 //   pattern     :=  n, chain * n                        the alternatives of a union, from the document
-//   chain       :=  n, key * n, m, conjunction * m      m = 0: complete at the last step; else if one holds there
+//   chain       :=  n, key * n, m, conjunction * m      m = 0: complete at the last step
 //   conjunction :=  n, literal * n                      n >= 1
 //   literal     :=  sign (0 or 1 = negative), 0, chain  |  sign, 1, predicate
 //

@@ -8,7 +8,7 @@
 // schema that admit the name.  A schema describes a document if every element has such a follower; a document may end
 // in any state.
 //
-//   place     for an open element, the pairs (schema, state) of every schema that has not been left; hash-consed
+//   place     for an open element, the pairs (schema, state) of every schema not left so far; hash-consed
 //   step      (place, symbol) -> the place of the child, and the schemas that the child leaves; cached
 //
 // Cost: one look-up per element until the document has left all schemas, then one branch.

@@ -2,7 +2,7 @@
 //
 // An expression arrives as words in prefix order, with strings and name tests by number in its own tables:
 //
-//     //line[price > 3]    FILTER STEP(descendant, line) ROOT  COMPARE(>) STEP(child, price) CONTEXT  NUMBER(3)
+//   //line[price > 3]   FILTER STEP(descendant, line) ROOT COMPARE(>) STEP(child, price) CONTEXT NUMBER(3)
 //
 // A node of the graph is a list of words, [operator, operands …], whose operands are nodes, too.  Its static type and
 // what it depends on are known when it is made.

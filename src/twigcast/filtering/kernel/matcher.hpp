@@ -1,8 +1,8 @@
 // Matches documents against one segment, by their events.
 //
-//   start ─► Automaton: the label path ─► Results: what it completes     Frames: what it adds to open elements
+//   start ─► Automaton: the label path ─► Results: what it completes; Frames: what it adds there
 //   text  ─► TextBuffer, while an element asks for it ─► PredicateIndex ─► Frames
-//   end   ─► RowJoiner: the rows of the element, with what holds in its frame ─► Frames above, Results
+//   end   ─► RowJoiner: the rows of the element with the literals of its frame ─► Frames, Results
 //
 // A document can also be matched in parts.  A piece begins inside elements that another part has opened: `enter` opens
 // their frames and nothing else, since what their start tags complete is known there.  The frame of an element that is not

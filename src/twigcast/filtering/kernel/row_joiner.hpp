@@ -3,7 +3,7 @@
 //
 // Each way to join is faster than the one before where it applies: rows, program (row_programs.hpp), and
 //
-//   memo       (state, set of blocks) -> the payloads; only for rows without value predicates, and for small sets
+//   memo       (state, set of blocks) -> the payloads; for small sets, and rows without value predicates
 #pragma once
 
 #include <vector>

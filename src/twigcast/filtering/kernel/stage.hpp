@@ -1,4 +1,14 @@
-// The state of one operator of a plan while a document is read; what it does is in stages.hpp.
+// The state of one operator of a plan while a document is read; how it works is in stages.hpp.
+//
+//   Insert        keeps its members; before the end of the element, a path with them
+//   InsertEach    a path around each
+//   InsertAll     a path, when content comes
+//   Upgrade       keeps its members; sends them behind the end of the element
+//   UpgradeAll    the same; or ends the element early if nobody needs its text
+//   Downgrade     keeps members and holders; before the end, each holder with a copy
+//   Exchange      keeps all; at the end, each holder with a copy of the rest first
+//   ToElement     a child, when content comes
+//   Hide          sends nothing
 #pragma once
 
 #include "records.hpp"

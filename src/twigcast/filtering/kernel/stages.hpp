@@ -2,12 +2,6 @@
 //
 //   source tags ─► stage 0 ─► stage 1 ─► … ─► sinks
 //
-//   Insert        keeps its members; before the end of the element, a path with them       InsertEach   a path around each
-//   Upgrade       keeps its members; sends them behind the end of the element              InsertAll    a path, when content comes
-//   UpgradeAll    the same; or ends the element early if nobody needs its text
-//   Downgrade     keeps members and holders; before the end, each holder with a copy       ToElement    a child, when content comes
-//   Exchange      keeps all; at the end, each holder with a copy of the rest first         Hide         sends nothing
-//
 // An event that a stage has no part in is not shown to it: `inside_` has a bit for every stage with an open element of its
 // kind, `begins_` one for every stage that begins at a node.  A stage sends events to those behind it, which may keep them
 // in turn; so operators on what other operators made need no special case.
@@ -16,6 +10,7 @@
 // Cost: a copy of what is moved; all copies together are bounded.
 #pragma once
 
+#include "image_paths.hpp"
 #include "sinks.hpp"
 #include "stage.hpp"
 
@@ -24,7 +19,7 @@ namespace twigcast {
 class Stages {
   public:
     Stages(const Plan& plan, Sinks& sinks)
-        : tags(tags_of(plan)), plan_(plan), sinks_(sinks), begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
+        : tags(tags_of(plan)), image_path(plan, tags), plan_(plan), sinks_(sinks), begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
         count_ = static_cast<u32>(stages_.size());
         for (u32 s = 0; s < count_; ++s) begins_[stages_[s].node] |= bit(s);
         if (count_ > 63) always_ = bit(63);  // the last bit stands for all stages behind
@@ -34,6 +29,7 @@ class Stages {
     Stages(const Stages&) = delete;
 
     std::vector<Tag> tags;  // by node, with the names of the image
+    ImagePaths image_path;
     bool shares_copies = true, skips = true;
     u64 cached = 0;         // the most bytes of names, attributes and text that were kept at a time
 
@@ -50,17 +46,6 @@ class Stages {
         unsent_text_ = text;
         cached = made_ = held_ = source_elements_ = 0;
         copied_ = expanded_ = false;
-    }
-
-    // The labels from a root of the image to elements of a node; empty if that is too deep, for a plan with a circle.
-    const std::vector<Label>& image_path(u32 node) {
-        path_.clear();
-        for (; node != NONE; node = plan_.nodes[node].parent) {
-            if (path_.size() > DEEPEST) return path_.clear(), path_;
-            path_.push_back(Label{tags[node].name, tags[node].length, tags[node].hash});
-        }
-        std::reverse(path_.begin(), path_.end());
-        return path_;
     }
 
     // Counts what the source has.
@@ -489,8 +474,6 @@ class Stages {
     std::vector<u64> begins_;  // by node: the stages that begin at its elements
     std::vector<Stage> stages_;
     u32 count_ = 0;
-    static constexpr u32 DEEPEST = 500;
-    std::vector<Label> path_;
     u64 inside_ = 0, always_ = 0;
     u64 size_ = 0, unsent_text_ = 0, most_bytes_ = 0, made_ = 0, held_ = 0, source_elements_ = 0;
     bool needs_content_ = false, copied_ = false, expanded_ = false;

@@ -1,7 +1,7 @@
 // What a segment asks of the structure of a document: the same patterns without what a structure does not have.
 //
 //   {c/d, @x = 1, not e} -> slot     becomes   {c/d, not e} -> slot
-//   {c[@x = 1], not f[@y]} -> slot   becomes   {c} -> slot           that c has the atom c[@x = 1] is possible, as is not f[@y]
+//   {c[@x = 1], not f[@y]} -> slot   becomes   {c} -> slot           c[@x = 1] and not f[@y] are possible
 //   {@x = 1} -> slot                 becomes   an end of the node
 //
 // A literal is open if a structure cannot decide it: a value predicate, or an atom with a row that has an open literal.
