@@ -22,7 +22,8 @@ SOURCES = (".hpp", ".pxi")
 MACHINE = ["-march=x86-64-v2"] if platform.machine() == "x86_64" else []
 # Cython takes the offsets of members in its classes, which hold classes of C++.
 WARNINGS = ["-Wall", "-Wextra", "-Wno-invalid-offsetof"]
-FLAGS = ["-std=c++17", "-O3", "-g0", *WARNINGS, *MACHINE, *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))]
+OWN_FLAGS = shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))
+FLAGS = ["-std=c++17", "-O3", "-g0", *WARNINGS, *MACHINE, *OWN_FLAGS]
 
 
 class BuildKernel(build_ext):
