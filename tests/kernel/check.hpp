@@ -1,6 +1,7 @@
 // Tests of the kernels' classes: TEST("what holds") { CHECK(condition); }.  The program prints what fails.
 //
-// A page of our own rather than doctest or Catch2, so that the tests run wherever the kernels can be compiled.
+// A page of our own rather than doctest or Catch2, so that the tests run wherever the kernels can be
+// compiled.
 #pragma once
 
 #include <cstdio>
@@ -34,8 +35,9 @@ inline void verify(bool holds, const char* condition, const char* file, int line
 
 #define CHECK_JOINED(a, b) a##b
 #define CHECK_NAMED(a, b) CHECK_JOINED(a, b)
-#define TEST(sentence)                                                                                    \
-    static void CHECK_NAMED(test_, __LINE__)();                                                           \
-    static const check::Registered CHECK_NAMED(registered_, __LINE__)(sentence, CHECK_NAMED(test_, __LINE__)); \
+#define TEST(sentence)                                                                               \
+    static void CHECK_NAMED(test_, __LINE__)();                                                      \
+    static const check::Registered CHECK_NAMED(registered_, __LINE__)(sentence,                      \
+                                                                      CHECK_NAMED(test_, __LINE__)); \
     static void CHECK_NAMED(test_, __LINE__)()
 #define CHECK(condition) check::verify((condition), #condition, __FILE__, __LINE__)

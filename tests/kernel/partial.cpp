@@ -91,7 +91,8 @@ TEST("Partial::merge: entries of one element are united") {
 }
 
 TEST("Partial::merge: order and grouping make no difference") {
-    const Partial parts[] = {partial(1, entry("a", true, false, {1, 3})), partial(2, entry("a", false, false, {2})),
+    const Partial parts[] = {partial(1, entry("a", true, false, {1, 3})),
+                             partial(2, entry("a", false, false, {2})),
                              partial(3, entry("a", false, true, {}))};
     Partial left = parts[0], right = parts[2], grouped = parts[1];
     CHECK(left.merge(parts[1]) && left.merge(parts[2]));

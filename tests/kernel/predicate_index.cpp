@@ -60,7 +60,8 @@ TEST("PredicateIndex: strings are compared whole, by their beginning and by what
 
 TEST("PredicateIndex: numbers are compared as numbers; what is none differs from each") {
     Tables tables;
-    for (u32 op : {NUMBER_EQ, NUMBER_NE, NUMBER_LT, NUMBER_LE, NUMBER_GT, NUMBER_GE}) tables.add(ON_ATTRIBUTE, op, "", 5);
+    for (u32 op : {NUMBER_EQ, NUMBER_NE, NUMBER_LT, NUMBER_LE, NUMBER_GT, NUMBER_GE})
+        tables.add(ON_ATTRIBUTE, op, "", 5);
     const Segment& segment = tables.made();
     CHECK(holding(segment, "a", " 5.0 ") == (Numbers{0, 3, 5}));
     CHECK(holding(segment, "a", "4") == (Numbers{1, 2, 3}));
@@ -97,7 +98,9 @@ TEST("PredicateIndex: many thresholds agree with one comparison for each") {
     }
 }
 
-TEST("PredicateIndex: of an element, the first text, each text and the string-value have predicates of their own") {
+TEST(
+    "PredicateIndex: of an element, the first text, each text and the string-value have predicates of their "
+    "own") {
     Tables tables;
     for (u32 kind : {ON_TEXT, ON_FIRST_TEXT, ON_STRING}) tables.add(kind, STRING_EQ, "v");
     const NameTests names(tables.made());

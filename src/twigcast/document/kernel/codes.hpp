@@ -1,6 +1,7 @@
 // The numbers of errors in documents: those of expat (XML_Error in expat.h, below 1000), and our own.
 //
-// document/faults.py has the code and the sentence of each; tests/document/test_faults.py compares the numbers.
+// document/faults.py has the code and the sentence of each; tests/document/test_faults.py compares the
+// numbers.
 #pragma once
 
 namespace twigcast {

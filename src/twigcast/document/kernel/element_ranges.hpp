@@ -1,4 +1,5 @@
-// The byte ranges of all elements of a document, in document order: where a parser that has no offsets is used.
+// The byte ranges of all elements of a document, in document order: where a parser that has no offsets is
+// used.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,7 @@
 namespace twigcast {
 
 class ElementRanges {
-public:
+  public:
     std::vector<u64> ranges;  // start and end of each element; of one from an entity, the reference
 
     // False if the document is not well-formed.
@@ -22,7 +23,7 @@ public:
         return parser_.parse(data, size, true) == XML_STATUS_OK;
     }
 
-private:
+  private:
     static void on_start(void* self, const char*, const char**) {
         ElementRanges& own = *static_cast<ElementRanges*>(self);
         own.parser_.guard([&own] {

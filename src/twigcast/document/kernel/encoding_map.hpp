@@ -1,14 +1,14 @@
-// Encodings that expat does not know, as it asks for them: a table of bytes, and one of pairs of bytes if need be.
+// Encodings that expat does not know, as it asks for them: a table of bytes, and one of pairs of bytes if
+// need be.
 #pragma once
-
 
 #include "expat_parser.hpp"
 #include "integers.hpp"
 
 namespace twigcast {
 
-// Fills the table of 256 bytes, and gives the table of pairs if some characters have several bytes; 0 if the encoding is
-// unknown.  The tables are those of pair_table in twigcast/document/encodings.py.
+// Fills the table of 256 bytes, and gives the table of pairs if some characters have several bytes; 0 if the
+// encoding is unknown.  The tables are those of pair_table in twigcast/document/encodings.py.
 using EncodingMap = int (*)(const char* name, int* map, const u16** pairs);
 
 inline int multibyte_point(void* pairs, const char* bytes) {

@@ -3,8 +3,8 @@
 //     parse ─► XML_Parse ─► handler ─► guard { … throw }      the exception is kept, the parser is stopped
 //       └── throws it on, when XML_Parse has returned
 //
-// No exception passes through the frames of expat: the standard does not say what that does, and the parser would be left
-// in the middle of a call.  A handler is a static function that does everything inside `guard`.
+// No exception passes through the frames of expat: the standard does not say what that does, and the parser
+// would be left in the middle of a call.  A handler is a static function that does everything inside `guard`.
 #pragma once
 
 #define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
@@ -19,14 +19,16 @@ namespace twigcast {
 
 class ExpatParser {
   public:
-    static constexpr char SEPARATOR = '\f';  // between namespace and local name: not a character of XML, so in neither
+    static constexpr char SEPARATOR =
+        '\f';  // between namespace and local name: not a character of XML, so in neither
 
     ExpatParser() = default;
     ~ExpatParser() { free(); }
     ExpatParser(const ExpatParser&) = delete;
     ExpatParser& operator=(const ExpatParser&) = delete;
 
-    // Makes the parser, or makes it as it was when it was new; a null encoding is the one that the document declares.
+    // Makes the parser, or makes it as it was when it was new; a null encoding is the one that the document
+    // declares.
     void begin(const char* encoding, bool with_namespaces) {
         thrown_ = nullptr;
         if (parser_) {
@@ -44,7 +46,8 @@ class ExpatParser {
 
     operator XML_Parser() const { return parser_; }
 
-    // Calls XML_Parse.  Throws what a handler has thrown, now or in an earlier call: then nothing more can be parsed.
+    // Calls XML_Parse.  Throws what a handler has thrown, now or in an earlier call: then nothing more can be
+    // parsed.
     XML_Status parse(const char* bytes, std::size_t length, bool is_last) {
         XML_Status status = XML_STATUS_ERROR;
         if (!thrown_) status = XML_Parse(parser_, bytes, static_cast<int>(length), is_last);

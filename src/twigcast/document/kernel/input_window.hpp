@@ -1,10 +1,12 @@
-// The bytes of a document that are not yet decided: what is left of earlier blocks, and the block of this call.
+// The bytes of a document that are not yet decided: what is left of earlier blocks, and the block of this
+// call.
 //
 //     tail: kept from earlier blocks      block: the caller's bytes, not copied
 //     ├────────────────────────────┤├──────────────────────────────────────────┤
 //     start                        end of the tail                           end
 //
-// Offsets count the bytes that were fed.  What is still needed of a block is copied when the call ends (`keep`).
+// Offsets count the bytes that were fed.  What is still needed of a block is copied when the call ends
+// (`keep`).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 namespace twigcast {
 
 class InputWindow {
-public:
+  public:
     void add(const char* data, std::size_t size) {
         if (end_ == 0 && size) first_ = data[0];
         if (end_ < 2 && end_ + size >= 2) detect_width(end_ ? data[0] : data[1]);
@@ -89,7 +91,7 @@ public:
         return tag.substr(width_, end - width_);
     }
 
-private:
+  private:
     char byte(u64 at) const { return at < block_start_ ? tail_[at - start_] : block_[at - block_start_]; }
 
     void detect_width(char second) {

@@ -25,7 +25,7 @@ struct LabelPath {
 };
 
 class LabelPathTable {
-public:
+  public:
     LabelPathTable() : paths_(1), slots_(1024) {}  // number 0 is the empty path
 
     u32 step(u32 parent, std::string_view name, std::string_view declared) {
@@ -47,7 +47,7 @@ public:
     const LabelPath& operator[](u32 number) const { return paths_[number]; }
     u32 size() const { return static_cast<u32>(paths_.size()); }
 
-private:
+  private:
     static u64 word(const char* text, std::size_t size) {
         u64 made = 0;
         std::memcpy(&made, text, std::min<std::size_t>(size, 8));

@@ -23,7 +23,7 @@ struct PartSlice {
 // Slices that wait to be taken, and the memory of slices that were: growing new strings from nothing for each
 // block took a tenth of the pass.
 class SliceQueue {
-public:
+  public:
     void give(PartSlice&& slice) { given_.push_back(std::move(slice)); }
     std::vector<PartSlice>& given() { return given_; }
 
@@ -49,7 +49,7 @@ public:
         given_.clear();
     }
 
-private:
+  private:
     static constexpr std::size_t MOST_SPARE_BYTES = 4 << 20;
 
     std::vector<PartSlice> given_, spare_;
@@ -114,7 +114,7 @@ struct PartWriter {
         while (!map.empty() && map[map.size() - 2] >= good) map.resize(map.size() - 2);
     }
 
-private:
+  private:
     void note(u64 size, u64 source) {
         if (source != last) {
             slice.map.push_back(length);

@@ -1,10 +1,11 @@
-// Counts the label paths of a document that expat reads in blocks: how often each occurs, its bytes, and whether it
-// repeats in one parent.
+// Counts the label paths of a document that expat reads in blocks: how often each occurs, its bytes, and
+// whether it repeats in one parent.
 //
 //     <a><b/><c><b/></c><b/></a>        1: a once    2: a/b twice, repeats    3: a/c once    4: a/c/b once
 //
-// Elements of one label path are never open at the same time, so that the number of the parent that an element of a
-// path was last seen in tells whether it repeats.  Memory: a record for each label path and each open element.
+// Elements of one label path are never open at the same time, so that the number of the parent that an
+// element of a path was last seen in tells whether it repeats.  Memory: a record for each label path and each
+// open element.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ struct PathCount {
 };
 
 class PathProfiler {
-public:
+  public:
     PathProfiler(u32 most_depth, EncodingMap encoding)
         : most_depth_(most_depth), encoding_(encoding), table_(0), counts_(1), open_(1) {
         parser_.begin(nullptr, true);
@@ -50,7 +51,7 @@ public:
     u32 parent(std::size_t path) const { return table_.state(path - 1); }
     const std::string& name(std::size_t path) const { return table_.text(path - 1); }
 
-private:
+  private:
     static constexpr u8 NOTHING_KEPT = 0;  // there are no outputs
 
     struct Open {

@@ -12,12 +12,13 @@
 //     gap       where the last subtree ended, if no element has begun since
 //     good      the length of the part after the last element that was whole, for input that breaks off
 //
-// Below an element of which no output keeps anything more, frames are quiet: only their states are tracked, to
-// know which names occur in which.  document/projection/naive.py defines the bytes.
+// Below an element of which no output keeps anything more, frames are quiet: only their states are tracked,
+// to know which names occur in which.  document/projection/naive.py defines the bytes.
 //
-// A piece of a document is fed after its preamble, the prolog and the start tags that are open where the piece
-// begins, and before end tags for those that are open where it ends.  Of these, nothing is written: an output
-// that is not divided has the start tags from the piece before, or leaves them out, and goes on in the next.
+// A piece of a document is fed after its preamble, the prolog and the start tags that are open where the
+// piece begins, and before end tags for those that are open where it ends.  Of these, nothing is written: an
+// output that is not divided has the start tags from the piece before, or leaves them out, and goes on in the
+// next.
 //
 // Memory: a window of the bytes that are not yet decided, the frames, and what is not yet taken.
 // Each call of XML_Parse that is not the last makes expat count lines once more, up to 20 % of its time.
@@ -61,14 +62,12 @@ struct ProjectionFault {
 };
 
 // Asks for the state of a child: fills its Keep for each output; false stops the parse.
-using Oracle = bool (*)(void* self, u32 state, const char* name, std::size_t size, u32& child,
-                        u8* keeps);
+using Oracle = bool (*)(void* self, u32 state, const char* name, std::size_t size, u32& child, u8* keeps);
 
 class Projector {
-public:
-    Projector(std::vector<bool> divided, u64 part_bytes, ProjectionLimits limits, Oracle oracle,
-              void* asked, EncodingMap encoding, u32 start, const std::vector<u8>& whole,
-              PieceBounds piece)
+  public:
+    Projector(std::vector<bool> divided, u64 part_bytes, ProjectionLimits limits, Oracle oracle, void* asked,
+              EncodingMap encoding, u32 start, const std::vector<u8>& whole, PieceBounds piece)
         : outputs_(divided.size()), part_bytes_(part_bytes), limits_(limits), oracle_(oracle), asked_(asked),
           encoding_(encoding), table_(divided.size()), piece_(std::move(piece)),
           shift_(piece_.start - piece_.preamble) {
@@ -138,7 +137,7 @@ public:
     // The offset in the document of the event that is being reported.
     u64 position() const { return parser_.offset() + shift_; }
 
-private:
+  private:
     static constexpr u64 MOST_GAP = 64, NOWHERE = PartWriter::NOWHERE;
     static constexpr u32 WHOLE_DOCUMENT = ~0u;
 
@@ -221,7 +220,8 @@ private:
         frame.quiet = !active;
     }
 
-    // An element that is open where the piece begins: its start tag is in the piece before, or left out there.
+    // An element that is open where the piece begins: its start tag is in the piece before, or left out
+    // there.
     void start_in_preamble(Frame& frame, u64 at, const u8* wanted) {
         if (depth_ > piece_.tags.size()) return stop(CUT_IN_RECORD);
         frame.start = piece_.tags[depth_ - 1];
@@ -307,8 +307,8 @@ private:
         }
     }
 
-    // At the first of the end tags that close a piece.  Every open element that an output has not left out counts as
-    // written from here on.
+    // At the first of the end tags that close a piece.  Every open element that an output has not left out
+    // counts as written from here on.
     void end_piece() {
         if (is_over_) return;
         settle(piece_end_);
@@ -383,9 +383,7 @@ private:
         output.written = static_cast<u32>(std::max<std::size_t>(output.written, depth));
     }
 
-    void write(u32 o, u64 start, u64 end) {
-        outputs_[o].append(window_, start, end, start + shift_);
-    }
+    void write(u32 o, u64 start, u64 end) { outputs_[o].append(window_, start, end, start + shift_); }
 
     // Makes the end tags of open elements: the only bytes that are not copied.
     void close(PartWriter& output, u32 written) {
@@ -426,7 +424,8 @@ private:
                 }
                 needed = std::min(needed, output.from);
             }
-            if (output.gap != NOWHERE && safe > output.gap && safe - output.gap > MOST_GAP) output.gap = NOWHERE;
+            if (output.gap != NOWHERE && safe > output.gap && safe - output.gap > MOST_GAP)
+                output.gap = NOWHERE;
             needed = std::min(needed, output.gap);
         }
         return needed;
@@ -443,9 +442,7 @@ private:
 
     // Errors
 
-    void fault(int code) {
-        fault_ = {code, parser_.line(), parser_.column(), parser_.offset()};
-    }
+    void fault(int code) { fault_ = {code, parser_.line(), parser_.column(), parser_.offset()}; }
 
     void stop(int code) {
         if (fault_.code) return;
@@ -462,12 +459,12 @@ private:
     EncodingMap encoding_;
     StateTable table_;
     PieceBounds piece_;
-    u64 shift_;                // from offsets of what is fed to offsets in the document
+    u64 shift_;  // from offsets of what is fed to offsets in the document
     u64 piece_end_ = NOWHERE;
     bool is_closing_ = false, is_over_ = false;
     std::vector<u8> asked_keeps_;
-    std::vector<Frame> frames_;          // the document node, then the open elements
-    std::vector<u8> keeps_;    // what each output keeps of each of them
+    std::vector<Frame> frames_;  // the document node, then the open elements
+    std::vector<u8> keeps_;      // what each output keeps of each of them
     std::size_t depth_ = 0;
     InputWindow window_;
     std::string prolog_;

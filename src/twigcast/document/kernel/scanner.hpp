@@ -3,8 +3,8 @@
 //     text  <a p="1>2">  <!-- <b> -->  <![CDATA[ <b> ]]>  <? <b> ?>  </a>
 //     memchr '<'  └ quotes ┘   └── hidden: memmem of the end ──────┘
 //
-// In well-formed XML a "<" in content begins markup, always.  The scanner looks at tags, skips what can hide a
-// tag, and searches for the next "<" in between.  It keeps a stack of the open names, and compares each end
+// In well-formed XML a "<" in content begins markup, always.  The scanner looks at tags, skips what can hide
+// a tag, and searches for the next "<" in between.  It keeps a stack of the open names, and compares each end
 // tag with it.  What it does not look at is text (entities, characters, encoding) and whether attribute names
 // are different; what it looks at and does not know is an error, never a guess.  The document type
 // declaration comes before the root element, where the scanner begins; anywhere else it is an error.
@@ -44,12 +44,12 @@ struct ChildRun {
 };
 
 struct OpenTag {
-    std::size_t name;        // offset in the arena of names
-    u32 size;      // of the name
-    u32 declared;  // of the declarations, which follow the name
+    std::size_t name;  // offset in the arena of names
+    u32 size;          // of the name
+    u32 declared;      // of the declarations, which follow the name
     u32 path;
     u64 number;
-    u64 start;     // byte offset of the start tag
+    u64 start;  // byte offset of the start tag
 };
 
 struct RootCount {
@@ -58,9 +58,9 @@ struct RootCount {
 };
 
 struct ScanRule {
-    u64 elements = 0;          // stop before the first start tag after so many elements
-    u64 bytes = 0;             // … after so many bytes
-    std::vector<u64> numbers;  // … before the elements of these numbers, in rising order
+    u64 elements = 0;                    // stop before the first start tag after so many elements
+    u64 bytes = 0;                       // … after so many bytes
+    std::vector<u64> numbers;            // … before the elements of these numbers, in rising order
     std::size_t open = ~std::size_t{0};  // stop only where at most so many elements are open
     bool subtrees = false;  // stop only where an open element has a run; a stop counts its own element
     bool content = false;   // any content, not one root element with white space around it
@@ -69,7 +69,7 @@ struct ScanRule {
 };
 
 class Scanner {
-public:
+  public:
     Scanner(ScanRule rule, u64 at, LabelPathTable* paths, u32 path)
         : rule_(std::move(rule)), paths_(paths), path_(path), at_(at) {
         if (rule_.elements) most_elements_ = rule_.elements;
@@ -116,7 +116,7 @@ public:
         return {names_.data() + tag.name + tag.size, tag.declared};
     }
 
-private:
+  private:
     enum class Step { DONE, MORE, ERROR };
     enum class Hiding { NONE, COMMENT, INSTRUCTION, CDATA };
 
@@ -132,7 +132,8 @@ private:
             if (stack_.empty() && !rule_.content) {
                 const char* stop = q ? q : end_;
                 for (const char* c = p; c < stop; ++c)
-                    if (!is_space(*c)) return fail(c, ended_ ? XML_ERROR_JUNK_AFTER_DOC_ELEMENT : XML_ERROR_INVALID_TOKEN);
+                    if (!is_space(*c))
+                        return fail(c, ended_ ? XML_ERROR_JUNK_AFTER_DOC_ELEMENT : XML_ERROR_INVALID_TOKEN);
             }
             if (!q) {
                 at_ = offset(end_);
@@ -150,7 +151,8 @@ private:
                     break;
                 default:
                     if (!is_in_name(q[1]) || is_no_name_start(q[1])) return fail(q, XML_ERROR_INVALID_TOKEN);
-                    if (ended_ && stack_.empty() && !rule_.content) return fail(q, XML_ERROR_JUNK_AFTER_DOC_ELEMENT);
+                    if (ended_ && stack_.empty() && !rule_.content)
+                        return fail(q, XML_ERROR_JUNK_AFTER_DOC_ELEMENT);
                     if (stops(q)) {
                         at_ = offset(q);
                         return ScanResult::STOP;
@@ -167,7 +169,9 @@ private:
         at_ = offset(p);
         if (final) {
             const bool cdata = hiding_ == Hiding::CDATA;
-            return fail(p, cdata ? XML_ERROR_UNCLOSED_CDATA_SECTION : stack_.empty() && !ended_ ? XML_ERROR_NO_ELEMENTS : XML_ERROR_UNCLOSED_TOKEN);
+            return fail(p, cdata                       ? XML_ERROR_UNCLOSED_CDATA_SECTION
+                           : stack_.empty() && !ended_ ? XML_ERROR_NO_ELEMENTS
+                                                       : XML_ERROR_UNCLOSED_TOKEN);
         }
         resume_ = offset(end_) + (end_ - token) / 2;
         return ScanResult::MORE;
@@ -229,7 +233,8 @@ private:
         if (stack_.empty()) return failed(p, XML_ERROR_INVALID_TOKEN);
         const OpenTag& tag = stack_.back();
         const char* name = p + 2;
-        if (!same_name(name, end_, names_.data() + tag.name, tag.size)) return failed(name, XML_ERROR_TAG_MISMATCH);
+        if (!same_name(name, end_, names_.data() + tag.name, tag.size))
+            return failed(name, XML_ERROR_TAG_MISMATCH);
         const char* c = name + tag.size;
         if (c >= end_) return Step::MORE;
         if (*c != '>') {
@@ -280,7 +285,8 @@ private:
             const char* const attribute = c;
             c = name_end(c, end_);
             const std::size_t size = c - attribute;
-            if (c < end_ && (!size || is_no_name_start(*attribute))) return failed(attribute, XML_ERROR_INVALID_TOKEN);
+            if (c < end_ && (!size || is_no_name_start(*attribute)))
+                return failed(attribute, XML_ERROR_INVALID_TOKEN);
             while (c < end_ && is_space(*c)) ++c;
             if (c == end_) return Step::MORE;
             if (*c++ != '=') return failed(c - 1, XML_ERROR_INVALID_TOKEN);
@@ -336,12 +342,11 @@ private:
         if (names_.size() < end + 8) names_.resize(2 * end + 1024);
         if (name.size() <= 8 && end_ - name.data() >= 8)
             std::memcpy(names_.data() + at, name.data(), 8);  // one instruction; the arena has room
-        else
-            std::memcpy(names_.data() + at, name.data(), name.size());
+        else std::memcpy(names_.data() + at, name.data(), name.size());
         if (!declared_.empty())
             std::memcpy(names_.data() + at + name.size(), declared_.data(), declared_.size());
-        stack_.push_back({at, static_cast<u32>(name.size()),
-                          static_cast<u32>(declared_.size()), path, elements_, offset(p)});
+        stack_.push_back({at, static_cast<u32>(name.size()), static_cast<u32>(declared_.size()), path,
+                          elements_, offset(p)});
         if (rule_.subtrees) child_runs_.emplace_back();
     }
 
@@ -371,8 +376,8 @@ private:
         run.last = elements_ + 1;
     }
 
-    // Whether the piece ends before the start tag at p.  The three bounds are never reached where the rule has
-    // none, so most tags cost three comparisons.
+    // Whether the piece ends before the start tag at p.  The three bounds are never reached where the rule
+    // has none, so most tags cost three comparisons.
     bool stops(const char* p) {
         if (piece_elements_ < most_elements_ && offset(p) < most_offset_ && elements_ + 1 < next_number_)
             return false;
@@ -401,8 +406,8 @@ private:
 
     ScanRule rule_;
     LabelPathTable* paths_;
-    u32 path_;      // the label path of what the content is in
-    u64 at_;        // where the scan continues
+    u32 path_;  // the label path of what the content is in
+    u64 at_;    // where the scan continues
     static constexpr u64 NEVER = ~u64{0};
     u64 most_elements_ = NEVER, most_offset_ = NEVER, next_number_ = NEVER;  // where a piece ends
     u64 resume_ = 0;
@@ -416,7 +421,7 @@ private:
 
     std::vector<OpenTag> stack_;
     std::vector<ChildRun> child_runs_;  // of each open element; only if subtrees are taken
-    std::vector<char> names_;  // names and declarations of the stack, one after the other
+    std::vector<char> names_;           // names and declarations of the stack, one after the other
     std::string declared_;
     u64 elements_ = 0, piece_elements_ = 0;
     std::size_t start_depth_ = 0, low_ = 0, runs_ = 0, next_ = 0;

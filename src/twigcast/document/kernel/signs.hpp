@@ -47,7 +47,8 @@ inline const char* next_sign(const char* p, const char* end) {
 inline const char* name_end(const char* p, const char* end) {
 #ifdef __SSE4_2__
     // Ranges of the characters that are in no name.
-    const __m128i others = _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
+    const __m128i others =
+        _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
     while (end - p >= 16) {
         const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         const int found = _mm_cmpestri(others, 12, block, 16, _SIDD_UBYTE_OPS | _SIDD_CMP_RANGES);
@@ -81,7 +82,8 @@ inline const char* find(const char* p, const char* end, std::string_view sign) {
     return nullptr;
 }
 
-// The line breaks in some bytes; the compiler makes vector code of it, ten times as fast as a memchr for each.
+// The line breaks in some bytes; the compiler makes vector code of it, ten times as fast as a memchr for
+// each.
 inline u64 count_lines(const char* data, std::size_t size) {
     u64 lines = 0;
     while (size) {

@@ -1,7 +1,7 @@
 // Names as numbers, and the automaton of decisions as a table: (state, name) to the state of the child.
 //
-// Both are open-addressing tables that double.  States are numbers that the caller gives; each has the Keep of
-// every output.
+// Both are open-addressing tables that double.  States are numbers that the caller gives; each has the Keep
+// of every output.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace twigcast {
 
 class StateTable {
-public:
+  public:
     explicit StateTable(std::size_t outputs) : outputs_(outputs), names_(256, 0), steps_(1024) {}
 
     // The number of a name that ends with a zero byte, and its size.
@@ -28,12 +28,14 @@ public:
             const u32 number = names_[i];
             if (!number) return add_name(text, size, hash);
             const Known& known = texts_[number - 1];
-            if (known.hash == hash && known.text.size() == size && !std::memcmp(known.text.data(), text, size))
+            if (known.hash == hash && known.text.size() == size &&
+                !std::memcmp(known.text.data(), text, size))
                 return number - 1;
         }
     }
 
-    // The state of a child, if it is known; most names occur again below the state below which they occurred last.
+    // The state of a child, if it is known; most names occur again below the state below which they occurred
+    // last.
     bool find(u32 state, u32 name, u32& child) {
         Known& known = texts_[name];
         if (known.parent != state) {
@@ -67,7 +69,7 @@ public:
     u32 state(std::size_t i) const { return order_[i].first; }
     const std::string& text(std::size_t i) const { return texts_[order_[i].second].text; }
 
-private:
+  private:
     struct Step {
         u64 key = 0;  // state and name, plus 1; 0: free
         u32 state = 0;
@@ -87,9 +89,7 @@ private:
         }
     }
 
-    static u64 key_of(u32 state, u32 name) {
-        return (static_cast<u64>(state) << 32 | name) + 1;
-    }
+    static u64 key_of(u32 state, u32 name) { return (static_cast<u64>(state) << 32 | name) + 1; }
     static u64 mixed(u64 key) {
         key *= 0x9E3779B97F4A7C15ull;
         return key ^ key >> 29;

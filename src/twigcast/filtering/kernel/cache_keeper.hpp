@@ -1,7 +1,8 @@
 // When the caches of a matcher are renewed.
 //
-// A cache that is full is renewed: everything goes but for the label paths that two of the last documents had.  A cache
-// that one document has made large is renewed a generation later, unless the documents since then needed what is in it.
+// A cache that is full is renewed: everything goes but for the label paths that two of the last documents
+// had.  A cache that one document has made large is renewed a generation later, unless the documents since
+// then needed what is in it.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,8 @@ class CacheKeeper {
     void looked(u64 steps) { next_look_ = steps + CHECK_EVERY; }
     bool is_full(std::size_t bytes) const { return bytes > most_bytes_; }
 
-    // Path nodes that were not visited since then are not kept; those that are kept take at most so many bytes.
+    // Path nodes that were not visited since then are not kept; those that are kept take at most so many
+    // bytes.
     u32 kept_since(u32 document) const { return document > LONG_AGO ? document - LONG_AGO : 0; }
     std::size_t kept_bytes() const { return most_bytes_ / 4; }
 
@@ -50,8 +52,8 @@ class CacheKeeper {
     void forget_documents() { swept_ = 0; }
 
   private:
-    static constexpr u64 CHECK_EVERY = 1024;               // elements and path nodes between looks at the memory
-    static constexpr std::size_t SMALL_CACHE = 32u << 20;  // of which nothing is evicted unless it must be
+    static constexpr u64 CHECK_EVERY = 1024;  // elements and path nodes between looks at the memory
+    static constexpr std::size_t SMALL_CACHE = 32u << 20;   // of which nothing is evicted unless it must be
     static constexpr u32 GENERATION = 64, LONG_AGO = 1024;  // documents
 
     std::size_t most_bytes_, bytes_before_ = 0, grown_ = 0;

@@ -1,8 +1,8 @@
 // What elements gave to the frame of their parent, to be given to further parents with the same content.
 //
-// A mapping can put copies of some elements into each of several parents of one place.  Their label paths are the same, so
-// are the rows that they complete: ancestors of the parents have what the first copy gave them, and further parents are
-// given the same blocks.  Only string-values that contain a copy need its text again.
+// A mapping can put copies of some elements into each of several parents of one place.  Their label paths are
+// the same, so are the rows that they complete: ancestors of the parents have what the first copy gave them,
+// and further parents are given the same blocks.  Only string-values that contain a copy need its text again.
 //
 // Invariant: what was noted is used only in the generation of the caches in which it was noted.
 #pragma once
@@ -16,7 +16,8 @@ namespace twigcast {
 
 class CopyShare {
   public:
-    // From now on, note what is given to the frame of the open element; null if no pattern looks into the element.
+    // From now on, note what is given to the frame of the open element; null if no pattern looks into the
+    // element.
     void begin(Frame* frame, Frames& frames, u64 generation) {
         is_complete_ = false;
         generation_ = generation;

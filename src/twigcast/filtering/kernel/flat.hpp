@@ -1,4 +1,5 @@
-// Flat building blocks of the kernel: keyed hashes, an open-addressing map, a pool of hash-consed lists, a bit set.
+// Flat building blocks of the kernel: keyed hashes, an open-addressing map, a pool of hash-consed lists, a
+// bit set.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace twigcast {
 
 constexpr u32 NONE = 0xFFFFFFFFu;
 
-// Random numbers of the process: an author of documents who does not know them cannot choose names, values or paths
-// that collide in a hash table.
+// Random numbers of the process: an author of documents who does not know them cannot choose names, values or
+// paths that collide in a hash table.
 inline u64 secret[2] = {0x2545F4914F6CDD1Dull, 0x9E3779B97F4A7C15ull};
 
 inline void seed_hashes(u64 first, u64 second) {

@@ -3,8 +3,8 @@
 //   atoms        satisfied atoms, kept as references to shared blocks of them, and single ones
 //   values       blocks of satisfied predicates; predicates: those that hold now or for some text
 //
-// Invariant: a set in a frame is at most twice as large as it was without duplicates, or small.  Every frame that is
-// opened has a new instance number, so that a grant can note to which element it was given last.
+// Invariant: a set in a frame is at most twice as large as it was without duplicates, or small.  Every frame
+// that is opened has a new instance number, so that a grant can note to which element it was given last.
 #pragma once
 
 #include <algorithm>

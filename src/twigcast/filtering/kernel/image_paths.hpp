@@ -16,7 +16,8 @@ class ImagePaths {
     // `tags` has the names of the image, by node.
     ImagePaths(const Plan& plan, const std::vector<Tag>& tags) : plan_(plan), tags_(tags) {}
 
-    // The labels from a root of the image to elements of a node; empty if that is too deep, for a plan with a circle.
+    // The labels from a root of the image to elements of a node; empty if that is too deep, for a plan with a
+    // circle.
     const std::vector<Label>& operator()(u32 node) {
         path_.clear();
         for (; node != NONE; node = plan_.nodes[node].parent) {

@@ -31,10 +31,12 @@ struct LiteralSet {
     // Sorts both, removes duplicates, and makes one range of those that touch.
     void compact() {
         sort_unique(literals);
-        std::sort(ranges.begin(), ranges.end(), [](LiteralRange a, LiteralRange b) { return a.from < b.from; });
+        std::sort(ranges.begin(), ranges.end(),
+                  [](LiteralRange a, LiteralRange b) { return a.from < b.from; });
         std::size_t kept = 0;
         for (const LiteralRange& range : ranges) {
-            if (kept && range.from <= ranges[kept - 1].to) ranges[kept - 1].to = std::max(ranges[kept - 1].to, range.to);
+            if (kept && range.from <= ranges[kept - 1].to)
+                ranges[kept - 1].to = std::max(ranges[kept - 1].to, range.to);
             else ranges[kept++] = range;
         }
         ranges.resize(kept);
@@ -45,8 +47,9 @@ struct LiteralSet {
         compact();
         if (ranges.empty()) return;
         auto in_range = [this](u32 literal) {
-            auto after = std::upper_bound(ranges.begin(), ranges.end(), literal,
-                                          [](u32 value, const LiteralRange& range) { return value < range.from; });
+            auto after =
+                std::upper_bound(ranges.begin(), ranges.end(), literal,
+                                 [](u32 value, const LiteralRange& range) { return value < range.from; });
             return after != ranges.begin() && literal < (after - 1)->to;
         };
         literals.erase(std::remove_if(literals.begin(), literals.end(), in_range), literals.end());

@@ -1,7 +1,7 @@
 // The literals that hold at the element that is closed, as bits.
 //
-// Invariant: between two closes all bits are zero; `touched` lists the words that are not.  Blocks of literals are kept as
-// words of the bit set, which are computed when a block is first marked.
+// Invariant: between two closes all bits are zero; `touched` lists the words that are not.  Blocks of
+// literals are kept as words of the bit set, which are computed when a block is first marked.
 #pragma once
 
 #include <algorithm>

@@ -4,10 +4,11 @@
 //   text  ─► TextBuffer, while an element asks for it ─► PredicateIndex ─► Frames
 //   end   ─► RowJoiner: the rows of the element with the literals of its frame ─► Frames, Results
 //
-// A document can also be matched in parts.  A piece begins inside elements that another part has opened: `enter` opens
-// their frames and nothing else, since what their start tags complete is known there.  The frame of an element that is not
-// finished in the piece is not closed: `take` takes its literals out, for the entry of the element in a partial.  Later,
-// `reopen` and `inject` bring them back, each element after its parent, and it is closed, each before its parent.
+// A document can also be matched in parts.  A piece begins inside elements that another part has opened:
+// `enter` opens their frames and nothing else, since what their start tags complete is known there.  The
+// frame of an element that is not finished in the piece is not closed: `take` takes its literals out, for the
+// entry of the element in a partial.  Later, `reopen` and `inject` bring them back, each element after its
+// parent, and it is closed, each before its parent.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,9 @@ namespace twigcast {
 class Matcher {
   public:
     Matcher(const Segment& segment, const Tuning& tuning)
-        : segment_(segment), tuning_(tuning), automaton_(segment), conformance_(segment, tuning.cache_bytes / 8),
-          predicates_(segment, automaton_.names), text_(predicates_.on_string()), frames_(automaton_.blocks, segment.atoms()),
+        : segment_(segment), tuning_(tuning), automaton_(segment),
+          conformance_(segment, tuning.cache_bytes / 8), predicates_(segment, automaton_.names),
+          text_(predicates_.on_string()), frames_(automaton_.blocks, segment.atoms()),
           results_(segment, automaton_.blocks), joiner_(segment, automaton_, frames_, results_, tuning),
           interest_(segment, automaton_), keeper_(tuning.cache_bytes) {
         for (u32 p = 0; p < segment.predicate_count(); ++p)
@@ -85,7 +87,8 @@ class Matcher {
         }
         if (node.flags & NEEDS_ATTRIBUTES)
             for (; *attributes; attributes += 2)
-                if (u32 groups = predicates_.groups_of(attributes[0])) on_attribute(frame, groups, attributes[1]);
+                if (u32 groups = predicates_.groups_of(attributes[0]))
+                    on_attribute(frame, groups, attributes[1]);
         if (node.flags & (NEEDS_TEXT | NEEDS_STRING)) collect(frame);
     }
 
@@ -125,7 +128,8 @@ class Matcher {
         conformance_.finish([this](u32 position) { results_.set(position); });
     }
 
-    // Copies of elements, see copy_share.hpp; between `begin_copy` and `end_copy` they are in the open element.
+    // Copies of elements, see copy_share.hpp; between `begin_copy` and `end_copy` they are in the open
+    // element.
 
     void begin_copy(u32 depth) { copies_.begin(frame_at(depth), frames_, flushes_); }
     void end_copy(u32 depth) { copies_.end(frame_at(depth), flushes_); }
@@ -154,7 +158,8 @@ class Matcher {
         if (frames_[depth].needs & (NEEDS_TEXT | NEEDS_STRING)) collect(frames_[depth]);
     }
 
-    // Another part belongs here, inside the open element of this depth: the document goes to `before`, and on at `place`.
+    // Another part belongs here, inside the open element of this depth: the document goes to `before`, and on
+    // at `place`.
     void hole(u32 depth, u64 before, u64 place) {
         interrupt(depth);
         place_ = place;
@@ -175,7 +180,8 @@ class Matcher {
 
     // Appends the text of the deepest open element, in items between holes; to be called before `take`.
     void take_text(u32 depth, u64 place_end, std::vector<TextItem>& out) const {
-        if (!skipped_ && (frames_[depth].needs & NEEDS_STRING)) text_.items(frames_[depth].string_start, place_end, out);
+        if (!skipped_ && (frames_[depth].needs & NEEDS_STRING))
+            text_.items(frames_[depth].string_start, place_end, out);
     }
 
     // To be called at the end of a piece, after the literals of all open frames were taken.
@@ -185,7 +191,8 @@ class Matcher {
     }
 
     void reopen(const char* name, std::size_t length, u64 hash, u32 depth) {
-        if (descend(name, length, hash, depth)) frames_[depth].needs &= ~NEEDS_TEXT;  // the text was read in the pieces
+        if (descend(name, length, hash, depth))
+            frames_[depth].needs &= ~NEEDS_TEXT;  // the text was read in the pieces
     }
 
     void inject(u32 depth, const PieceLiterals& literals);
@@ -198,7 +205,8 @@ class Matcher {
         if (!skipped_ && (frames_[depth].needs & HAS_ROWS)) joiner_.close_incomplete(frames_[depth]);
     }
 
-    // Completes what was accepted and, if `decide`, the rows of the document itself: all of them if it is complete.
+    // Completes what was accepted and, if `decide`, the rows of the document itself: all of them if it is
+    // complete.
     void finish_join(bool is_complete, bool decide) {
         if (decide) joiner_.close_document(is_complete);
         results_.complete_accepted();
@@ -233,11 +241,13 @@ class Matcher {
         return all;
     }
 
-    // The positions whose rows had their rarest literal satisfied most often; returns how many documents were sampled.
+    // The positions whose rows had their rarest literal satisfied most often; returns how many documents were
+    // sampled.
     u64 candidates(std::size_t most, std::vector<Candidate>& out) const {
         const std::size_t before = out.size();
         const u64 sampled = joiner_.rarity().candidates(most, out);
-        for (std::size_t i = before; i < out.size(); ++i) out[i].position = results_.position_of(out[i].position);
+        for (std::size_t i = before; i < out.size(); ++i)
+            out[i].position = results_.position_of(out[i].position);
         return sampled;
     }
 
@@ -320,7 +330,8 @@ class Matcher {
     // Memory
 
     std::size_t cache_bytes() const {
-        return automaton_.bytes() + values_.bytes() + predicates_.bytes() + joiner_.cache_bytes() + results_.cache_bytes();
+        return automaton_.bytes() + values_.bytes() + predicates_.bytes() + joiner_.cache_bytes() +
+               results_.cache_bytes();
     }
 
     std::size_t buffer_bytes() const {
@@ -336,7 +347,8 @@ class Matcher {
         joiner_.shrink(KEPT_BUFFERS);
         frames_.shrink(KEPT_BUFFERS);
         if (values_.full()) values_.clear();
-        bool is_due = keeper_.is_renewal_due(cache_bytes(), document_, automaton_) || frames_.has_few_numbers_left();
+        bool is_due =
+            keeper_.is_renewal_due(cache_bytes(), document_, automaton_) || frames_.has_few_numbers_left();
         if (keeper_.are_names_due(automaton_.symbol_bytes(), document_)) {
             automaton_.clear_names();
             conformance_.clear();
@@ -377,12 +389,13 @@ class Matcher {
     ValueMemo values_;
     LiteralSet found_, string_;  // of an attribute; on the string-value of the element that ends
     u64 work_ = 0, place_ = 0, documents_ = 0, flushes_ = 0;
-    u32 document_ = 0;  // the number of the document; begins again when names are forgotten
+    u32 document_ = 0;                  // the number of the document; begins again when names are forgotten
     u32 skipped_ = 0, collecting_ = 0;  // open elements into which no pattern looks, and whose text is kept
     bool needs_text_ = false;
 };
 
-// Renews full caches in the middle of a document: blocks become plain atoms, and the open path is computed again.
+// Renews full caches in the middle of a document: blocks become plain atoms, and the open path is computed
+// again.
 inline u32 Matcher::check_memory(u32 depth, u32 symbol) {
     keeper_.looked(memory_steps());
     if (!keeper_.is_full(cache_bytes())) return automaton_.child(frames_[depth - 1].node, symbol);
@@ -430,7 +443,8 @@ inline void Matcher::inject(u32 depth, const PieceLiterals& literals) {
     frame.text_nodes = literals.first_place != PieceLiterals::NOWHERE;
 }
 
-inline void Matcher::close_complete(u32 depth, const std::string& text, const TextSummary* summary, std::size_t segment) {
+inline void Matcher::close_complete(u32 depth, const std::string& text, const TextSummary* summary,
+                                    std::size_t segment) {
     if (skipped_) {
         --skipped_;
         return;

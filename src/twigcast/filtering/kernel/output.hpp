@@ -1,4 +1,5 @@
-// The payloads of complete rows, in the order in which they are found: a vector that grows without initialisation.
+// The payloads of complete rows, in the order in which they are found: a vector that grows without
+// initialisation.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ class Output {
   public:
     void complete(u32 payload) { *room(1) = payload, ++size_; }
 
-    // Pairs of a literal and a payload: takes the payloads whose literals are marked.  Whether one is, is unpredictable, so
-    // the code does not branch on it.
+    // Pairs of a literal and a payload: takes the payloads whose literals are marked.  Whether one is, is
+    // unpredictable, so the code does not branch on it.
     void complete_pairs(const u32* pair, const u32* end, const u64* marks) {
         u32* out = room(static_cast<std::size_t>(end - pair) / 2 + 1);
         for (; pair < end; pair += 2) {

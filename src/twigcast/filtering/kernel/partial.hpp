@@ -4,10 +4,10 @@
 //   entries    elements that the part does not finish: open at its begin or end, or with a hole in them
 //   members    the numbers of the fragments in it
 //
-// An entry has the literals that hold for its element so far.  Frames are sets, so the entry of an element is the union
-// of its entries in all parts, and the element can be closed when it is complete: started, ended, and all holes in it
-// filled.  Merging is commutative, associative and idempotent; after `Joiner::derive` has closed elements, only partials
-// without common members may be merged.
+// An entry has the literals that hold for its element so far.  Frames are sets, so the entry of an element is
+// the union of its entries in all parts, and the element can be closed when it is complete: started, ended,
+// and all holes in it filled.  Merging is commutative, associative and idempotent; after `Joiner::derive` has
+// closed elements, only partials without common members may be merged.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,8 @@
 
 namespace twigcast {
 
-// The literals of one segment that hold for an element; `first` are those of its first text node, which is at a place.
+// The literals of one segment that hold for an element; `first` are those of its first text node, which is at
+// a place.
 struct PieceLiterals {
     static constexpr u64 NOWHERE = ~0ull;
 
@@ -38,7 +39,7 @@ struct Entry {
     u32 depth = 0;
     std::string name;  // as the parser spells it
     bool started = false, ended = false;
-    std::vector<u64> opened, filled;  // holes, sorted
+    std::vector<u64> opened, filled;      // holes, sorted
     std::vector<PieceLiterals> literals;  // by segment
     std::vector<TextItem> text;           // for the string-value, sorted by place
 
@@ -67,11 +68,11 @@ class Partial {
   public:
     static constexpr u64 DOCUMENT = 0;
 
-    std::string version;          // of the index, whose numbers the literals are
+    std::string version;  // of the index, whose numbers the literals are
     NumberRanges members;
-    std::vector<u64> accepted;    // bits by position
-    std::vector<u32> left;        // positions of schemas that do not describe the document, sorted
-    std::map<u64, Entry> entries; // by node id; each has its parent here, but for the document
+    std::vector<u64> accepted;     // bits by position
+    std::vector<u32> left;         // positions of schemas that do not describe the document, sorted
+    std::map<u64, Entry> entries;  // by node id; each has its parent here, but for the document
     u64 bytes = 0, elements = 0;
     u32 depth = 0, attributes = 0;
     bool decided = false;  // the document is complete, and `accepted` is its answer
@@ -93,8 +94,10 @@ class Partial {
     }
 
     void encode(std::string& out) const;
-    // Throws std::invalid_argument if the bytes are no partial for segments with this many literals and positions.
-    static Partial decode(const char* bytes, std::size_t length, const std::vector<u32>& literals, u32 positions);
+    // Throws std::invalid_argument if the bytes are no partial for segments with this many literals and
+    // positions.
+    static Partial decode(const char* bytes, std::size_t length, const std::vector<u32>& literals,
+                          u32 positions);
 };
 
 template <class T>

@@ -27,8 +27,8 @@ class PathInterest {
         return place.is_in_text || keeps_text(place.node);
     }
 
-    // How much an element with this label path, or with `below` anything in it, can contribute: 0 if it makes no
-    // difference.  With `any_space`, the last label is a local name in an unknown namespace.
+    // How much an element with this label path, or with `below` anything in it, can contribute: 0 if it makes
+    // no difference.  With `any_space`, the last label is a local name in an unknown namespace.
     u32 amount(const std::vector<Label>& path, bool below, bool any_space) {
         if (segment_.schema_count()) return 1;
         const Place place = walk(path, any_space);
@@ -36,7 +36,8 @@ class PathInterest {
         if (place.node == 0) return 0;
         const Automaton::Node& node = automaton_[place.node];
         u32 found = node.push_count + ((node.flags & HAS_ROWS) ? 1 : 0) + (below ? 1 : 0);
-        for (u32 i = 0; i < node.accept_count; ++i) found += automaton_.blocks[automaton_.accepts(node)[i]].size;
+        for (u32 i = 0; i < node.accept_count; ++i)
+            found += automaton_.blocks[automaton_.accepts(node)[i]].size;
         return found;
     }
 

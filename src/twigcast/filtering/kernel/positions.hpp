@@ -9,7 +9,8 @@ namespace twigcast {
 
 inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {
     u64 count = 0;
-    for (std::size_t w = 0; w < words; ++w) count += static_cast<u64>(__builtin_popcountll(result[w] & ~gone[w]));
+    for (std::size_t w = 0; w < words; ++w)
+        count += static_cast<u64>(__builtin_popcountll(result[w] & ~gone[w]));
     return count;
 }
 

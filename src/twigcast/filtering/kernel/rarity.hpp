@@ -26,17 +26,19 @@ class Rarity {
     void count(u32 word, u64 literals) {
         if (!left_) return;
         --left_;
-        for (; literals; literals &= literals - 1) ++seen_[word * 64 + static_cast<u32>(__builtin_ctzll(literals))];
+        for (; literals; literals &= literals - 1)
+            ++seen_[word * 64 + static_cast<u32>(__builtin_ctzll(literals))];
     }
 
-    // For equal counts, an equality is assumed to be rarer than structure, and structure rarer than any other predicate.
+    // For equal counts, an equality is assumed to be rarer than structure, and structure rarer than any other
+    // predicate.
     bool is_rarer(u32 a, u32 b) const {
         if (seen_[a] != seen_[b]) return seen_[a] < seen_[b];
         return expected(a) < expected(b);
     }
 
-    // The slots of the document whose rows had their rarest literal satisfied most often; returns how many documents
-    // were sampled.
+    // The slots of the document whose rows had their rarest literal satisfied most often; returns how many
+    // documents were sampled.
     u64 candidates(std::size_t most, std::vector<Candidate>& out) const;
 
   private:
@@ -60,7 +62,8 @@ inline u64 Rarity::candidates(std::size_t most, std::vector<Candidate>& out) con
     while (!open.empty()) {
         const u32 node = open.back();
         open.pop_back();
-        for (u32 child = segment_.first_child[node]; child < segment_.first_child[node + 1]; ++child) open.push_back(child);
+        for (u32 child = segment_.first_child[node]; child < segment_.first_child[node + 1]; ++child)
+            open.push_back(child);
         for (u32 at = segment_.row_start[node], to = segment_.row_start[node + 1]; at < to;) {
             const u32 slot = segment_.rows[at++];
             u64 least = sampled_;

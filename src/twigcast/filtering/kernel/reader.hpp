@@ -2,9 +2,9 @@
 //
 //     read ─► the document as it is, or its transcription ─► parse: one attempt, or several ─► sinks
 //
-// A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset the parse is
-// started again with it (in practice at the root element, so hardly any work is lost).  All that an attempt knows is its
-// Parse, so that nothing of an earlier one is left in the next.
+// A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset
+// the parse is started again with it (in practice at the root element, so hardly any work is lost).  All that
+// an attempt knows is its Parse, so that nothing of an earlier one is left in the next.
 #pragma once
 
 #include <cstring>
@@ -29,10 +29,11 @@ class Reader {
     Sinks sinks;
     Encodings encodings;
     Mediation* mediation = nullptr;  // if documents are rewritten
-    u64 block_bytes = 1 << 20;       // a document of more than 16 blocks is given to the parser block by block
-    Figures figures;                 // of the document that was read
+    u64 block_bytes = 1 << 20;  // a document of more than 16 blocks is given to the parser block by block
+    Figures figures;            // of the document that was read
 
-    // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
+    // Parses the document through all matchers; `result` must have room for all their positions, and is
+    // cleared.
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
         if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 0, limits.bytes};
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
@@ -44,7 +45,9 @@ class Reader {
     ReadError read_piece(const Piece& piece, u64* result, std::size_t words);  // piece_reader.hpp
 
     // Parses a document that was read before, and records its tree.
-    ReadError record(const char* bytes, u64 length) { return read_without_matchers(bytes, length, true, nullptr); }
+    ReadError record(const char* bytes, u64 length) {
+        return read_without_matchers(bytes, length, true, nullptr);
+    }
 
     // Parses a document for its structure alone.
     ReadError read_structure(const char* bytes, u64 length, StructureBuilder& structure) {
@@ -83,13 +86,15 @@ class Reader {
         u64 expanded = 0, most_expanded = 0;  // bytes of names and default values, with their namespaces
         std::size_t holes = 0;                // of the piece, so far
         ReadError fault;                      // why it ended, if that is why
-        ReadError without_mapping;            // such a document is read to its end: if it is malformed, that is the error
+        ReadError
+            without_mapping;  // such a document is read to its end: if it is malformed, that is the error
         Rewriter* rewriter = nullptr;
-        u64 beside = 0;  // the cost of comments and instructions before the root
+        u64 beside = 0;            // the cost of comments and instructions before the root
         bool counts_text = false;  // for the rewriter, rather than estimating it
     };
 
-    ReadError read_without_matchers(const char* bytes, u64 length, bool recording, StructureBuilder* structure) {
+    ReadError read_without_matchers(const char* bytes, u64 length, bool recording,
+                                    StructureBuilder* structure) {
         struct Exchange {  // of the sinks, for this document
             Sinks& sinks;
             bool recording;
@@ -107,16 +112,17 @@ class Reader {
         return read(bytes, length, nullptr, 0);
     }
 
-    // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that has
-    // read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
+    // Expat keeps the tables of names that a document has filled, and clears them for every later one: a
+    // parser that has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
     void tidy(u64 length) {
         if (length <= LONG_DOCUMENT && ++documents_ % PARSER_DOCUMENTS != 0) return;
         plain_.free();
         spaced_.free();
     }
 
-    // A bad document is parsed again with namespace processing, so that the error does not depend on how far the parse
-    // without it came; one in an encoding of several bytes per character is parsed as its transcription in UTF-8.
+    // A bad document is parsed again with namespace processing, so that the error does not depend on how far
+    // the parse without it came; one in an encoding of several bytes per character is parsed as its
+    // transcription in UTF-8.
     ReadError parse_anyhow(const char* bytes, u64 length, Answer answer) {
         Given given{bytes, length, false};
         multibyte_.clear();
@@ -133,7 +139,8 @@ class Reader {
         return error;
     }
 
-    // If the size of copies could only be estimated and that is too much, the document is parsed again to count it.
+    // If the size of copies could only be estimated and that is too much, the document is parsed again to
+    // count it.
     ReadError parse_counting(Given& given, Answer answer, bool with_namespaces) {
         const ReadError error = parse_with_seam(given, answer, with_namespaces);
         if (error.code != REWRITING_EXPANSION || parse_.counts_text) return error;
@@ -141,12 +148,13 @@ class Reader {
         return parse_with_seam(given, answer, with_namespaces);
     }
 
-    // Where a block ends in a word after the root element, expat does not look at the rest of the word, which may have
-    // another error: then that word must begin a block.
+    // Where a block ends in a word after the root element, expat does not look at the rest of the word, which
+    // may have another error: then that word must begin a block.
     ReadError parse_with_seam(Given& given, Answer answer, bool with_namespaces) {
         const ReadError error = parse(given, answer, with_namespaces);
         if (error.code != XML_ERROR_JUNK_AFTER_DOC_ELEMENT || given.seam != NO_SEAM) return error;
-        if (block_end_ == given.length || (given.bytes[error.offset] == '<' && !decoder_.is_wide())) return error;
+        if (block_end_ == given.length || (given.bytes[error.offset] == '<' && !decoder_.is_wide()))
+            return error;
         given.seam = error.offset;
         return parse(given, answer, with_namespaces);
     }
@@ -178,7 +186,8 @@ class Reader {
         parse_.with_namespaces = with_namespaces;
         parse_.with_prefixes = sinks.recording && sinks.tree->with_prefixes && with_namespaces;
         parse_.wants_text = sinks.needs_text() || (mediation && mediation->needs_content());
-        const double most = std::min(static_cast<double>(limits.amplification) * static_cast<double>(given.length), 9e18);
+        const double most =
+            std::min(static_cast<double>(limits.amplification) * static_cast<double>(given.length), 9e18);
         parse_.most_expanded = std::max(limits.amplification_threshold, static_cast<u64>(most));
         decoder_.begin(given.bytes, given.length);
         figures = Figures{};
@@ -198,8 +207,9 @@ class Reader {
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
     }
 
-    // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in memory once more.
-    // After each block but the last, expat counts its lines, which makes small documents slower.
+    // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in
+    // memory once more. After each block but the last, expat counts its lines, which makes small documents
+    // slower.
     XML_Status feed(const Given& given) {
         const bool is_large = given.length > BLOCKS_OF_LARGE * block_bytes;
         XML_Status status = XML_STATUS_OK;
@@ -276,13 +286,14 @@ class Reader {
         guarded(self, [](Reader& reader) { reader.parse_.in_doctype = false; });
     }
 
-    static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
-                          const char*, const char*, const char*) {
+    static void on_entity(void* self, const char* name, int parameter, const char* value, int length,
+                          const char*, const char*, const char*, const char*) {
         const std::string_view text(value ? value : "", value ? static_cast<std::size_t>(length) : 0);
         guarded(self, [=](Reader& reader) { reader.declare_entity(name, parameter, text); });
     }
 
-    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value, int) {
+    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value,
+                                     int) {
         guarded(self, [=](Reader& reader) {
             if (value && reader.refers_to_undeclared()) reader.stop(UNDECLARED_ENTITY);
         });
@@ -403,12 +414,14 @@ class Reader {
         parse_.rewriter = mediation->choose(plain);
         if (!parse_.rewriter && !mediation->takes_as_it_is()) parse_.without_mapping = here(NO_MAPPING);
         if (!parse_.rewriter) return;
-        if (parse_.has_doctype && !parse_.wants_text) {  // entities can make the text longer than the document
+        if (parse_.has_doctype &&
+            !parse_.wants_text) {  // entities can make the text longer than the document
             parse_.wants_text = true;
             XML_SetCharacterDataHandler(*parse_.parser, on_text);
         }
         parse_.counts_text = parse_.wants_text;
-        const u64 text = parse_.wants_text ? 0 : LONGEST_CHARACTER * static_cast<u64>(parse_.end - parse_.bytes);
+        const u64 text =
+            parse_.wants_text ? 0 : LONGEST_CHARACTER * static_cast<u64>(parse_.end - parse_.bytes);
         parse_.rewriter->begin(parse_.most_expanded, parse_.with_prefixes, parse_.beside, text);
     }
 
@@ -429,14 +442,16 @@ class Reader {
         return index >= 0 && at + 1 < parse_.end && (at[0] == '&' || (at[0] == 0 && at[1] == '&'));
     }
 
-    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event is a start
-    // tag, the default value of an attribute, or the reference to the entity that has the start tag.
+    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event
+    // is a start tag, the default value of an attribute, or the reference to the entity that has the start
+    // tag.
     bool refers_to_undeclared() {
         const XML_Index index = XML_GetCurrentByteIndex(*parse_.parser);
         if (index < 0) return false;
         const char* bytes = parse_.bytes + index;
         const std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(parse_.end - bytes));
-        return std::memchr(bytes, '&', length) && entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
+        return std::memchr(bytes, '&', length) &&
+               entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
     }
 
     // A namespace stands in every name that is in it, a default value in every element: both may be long.
@@ -455,7 +470,8 @@ class Reader {
     u64 block_end_ = 0;           // of the last block that the parser was given
     Decoder decoder_;             // of the characters of this attempt
     EntityTable entities_;        // of this attempt, if there is a document type
-    std::string multibyte_, transcription_;  // the encoding of the document, if it needs that; the document in UTF-8
+    std::string multibyte_,
+        transcription_;   // the encoding of the document, if it needs that; the document in UTF-8
     std::string buffer_;  // a piece, with what the parser is given before it, at its holes and after it
     u64 documents_ = 0;
 };

@@ -31,9 +31,11 @@ struct ReadError {
 // How documents are read in encodings that expat does not know.
 struct Encodings {
     enum Kind { UNKNOWN, TABLE, TRANSCRIBED };
-    int (*table)(const char* name, int* map) = nullptr;  // fills 256 code points (-1: no character); returns the kind
+    int (*table)(const char* name,
+                 int* map) = nullptr;  // fills 256 code points (-1: no character); returns the kind
     bool (*transcribe)(const char* name, const char* bytes, u64 length, std::string& utf8) = nullptr;
-    u64 (*locate)(const char* name, const char* bytes, u64 length, const std::string& utf8, u64 offset) = nullptr;
+    u64 (*locate)(const char* name, const char* bytes, u64 length, const std::string& utf8,
+                  u64 offset) = nullptr;
 };
 
 }  // namespace twigcast

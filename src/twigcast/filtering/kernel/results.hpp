@@ -1,7 +1,8 @@
-// The positions that a document matches, as bits: rows that are complete set them, by slot or by block of slots.
+// The positions that a document matches, as bits: rows that are complete set them, by slot or by block of
+// slots.
 //
-// A slot below `single_` is a position; any other stands for several.  Blocks are collected, and completed at the end of
-// the document, each once.
+// A slot below `single_` is a position; any other stands for several.  Blocks are collected, and completed at
+// the end of the document, each once.
 #pragma once
 
 #include <vector>
@@ -46,8 +47,8 @@ class Results {
         for (u32 i = start[0]; i < start[1]; ++i) set(segment_.positions[i]);
     }
 
-    // Pairs of a literal and a slot: completes the slots whose literals are marked.  Whether one is, is unpredictable, so
-    // the code does not branch on it.
+    // Pairs of a literal and a slot: completes the slots whose literals are marked.  Whether one is, is
+    // unpredictable, so the code does not branch on it.
     void complete_pairs(const u32* pair, const u32* end, const u64* marks) {
         for (; pair < end; pair += 2) {
             const u64 holds = marks[pair[0] >> 6] >> (pair[0] & 63) & 1;

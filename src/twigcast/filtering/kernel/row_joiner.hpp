@@ -1,5 +1,5 @@
-// Joins: when an element ends, the rows alive on its path are joined with the literals of its frame; the payloads of
-// complete rows go to the frames of ancestors, or to the results.
+// Joins: when an element ends, the rows alive on its path are joined with the literals of its frame; the
+// payloads of complete rows go to the frames of ancestors, or to the results.
 //
 // Each way to join is faster than the one before where it applies: rows, program (row_programs.hpp), and
 //
@@ -23,12 +23,14 @@ namespace twigcast {
 
 class RowJoiner {
   public:
-    RowJoiner(const Segment& segment, Automaton& automaton, Frames& frames, Results& results, const Tuning& tuning)
-        : segment_(segment), automaton_(automaton), frames_(frames), results_(results), wants_memo_(tuning.memo),
-          rarity_(segment), marks_(automaton.blocks, segment.literals()),
+    RowJoiner(const Segment& segment, Automaton& automaton, Frames& frames, Results& results,
+              const Tuning& tuning)
+        : segment_(segment), automaton_(automaton), frames_(frames), results_(results),
+          wants_memo_(tuning.memo), rarity_(segment), marks_(automaton.blocks, segment.literals()),
           programs_(segment, automaton, marks_, rarity_, tuning.programs) {}
 
-    // `number` counts all documents of the matcher from 1; `document` is the number that path nodes are visited with.
+    // `number` counts all documents of the matcher from 1; `document` is the number that path nodes are
+    // visited with.
     void begin(u64 number, u32 document) {
         document_ = document;
         rarity_.begin(number);
@@ -46,12 +48,14 @@ class RowJoiner {
         const bool valued = (needs & HAS_PREDICATE) && (predicates || (needs & ALWAYS_PREDICATE));
         if (!pure && !valued) return;
         ++closes;
-        // Only the memo needs sorted, distinct blocks; marking a block twice is cheaper than looking for duplicates.
+        // Only the memo needs sorted, distinct blocks; marking a block twice is cheaper than looking for
+        // duplicates.
         if (frame.blocks.size() > 1 && frame.blocks.size() <= 2 * MEMO_BLOCKS) sort_unique(frame.blocks);
         Automaton::Node& node = automaton_[frame.node];
         if (pure) {
             const bool remembered = wants_memo_ && !marks_.is_incomplete && frame.atoms.empty() &&
-                                    frame.blocks.size() <= MEMO_BLOCKS && (node.tries < 64 || node.hits * 2 >= node.tries);
+                                    frame.blocks.size() <= MEMO_BLOCKS &&
+                                    (node.tries < 64 || node.hits * 2 >= node.tries);
             if (remembered) join_remembered(frame, node);
             else join(frame, node, string, true);
         }
@@ -104,19 +108,24 @@ class RowJoiner {
 
     void shrink(std::size_t most_bytes) { emitted_.shrink(most_bytes); }
 
-    std::size_t cache_bytes() const { return sets_.bytes() + memo_.bytes() + programs_.bytes() + marks_.cache_bytes(); }
+    std::size_t cache_bytes() const {
+        return sets_.bytes() + memo_.bytes() + programs_.bytes() + marks_.cache_bytes();
+    }
     std::size_t buffer_bytes() const { return emitted_.bytes() + marks_.buffer_bytes() + bytes_of(split_); }
     u64 work() const { return work_ + programs_.work; }
 
     u64 closes = 0, memo_tries = 0, memo_hits = 0, rekeys = 0;
 
   private:
-    static constexpr u32 MEMO_BLOCKS = 32;  // in a set of the memo; with 8, MEDLINE took 6 % longer and NITF 2 % less
+    static constexpr u32 MEMO_BLOCKS =
+        32;  // in a set of the memo; with 8, MEDLINE took 6 % longer and NITF 2 % less
     static constexpr u32 ONE_BLOCK = 0x80000000u;
-    static constexpr u32 INTERNED_ATOMS = 64;  // larger results of a join for one origin are not interned as a block
+    static constexpr u32 INTERNED_ATOMS =
+        64;  // larger results of a join for one origin are not interned as a block
 
     void join_remembered(Frame& frame, Automaton::Node& node) {
-        // A set of one block, the most frequent kind, needs no interning: the number of the block identifies it.
+        // A set of one block, the most frequent kind, needs no interning: the number of the block identifies
+        // it.
         const u32 set = frame.blocks.size() == 1 ? ONE_BLOCK | frame.blocks[0] : sets_.intern(frame.blocks);
         for (u32 i = 0; i < node.join_count; ++i) {
             const Automaton::Context context = automaton_.joins(node)[i];
@@ -154,8 +163,10 @@ class RowJoiner {
             if (emitted_.empty()) continue;
             work_ += emitted_.size();
             if (emitted_.size() <= INTERNED_ATOMS || origins.rest) {
-                // The atoms are not sorted, because a program nearly always finds the same atoms in the same order.
-                deliver(context.origins, automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
+                // The atoms are not sorted, because a program nearly always finds the same atoms in the same
+                // order.
+                deliver(context.origins,
+                        automaton_.blocks.intern(emitted_.begin(), static_cast<u32>(emitted_.size())));
             } else {
                 frames_.add_atoms(origin, emitted_.begin(), emitted_.end());
             }
@@ -171,7 +182,8 @@ class RowJoiner {
             if (origin.blocks.empty() || origin.blocks.back() != block) frames_.add_block(origin, block);
         } else if (automaton_.to_split(origins, block)) {
             split_.assign(automaton_.blocks[block].begin(), automaton_.blocks[block].end());
-            for (u32 atom : split_) give(automaton_.origins.grant(origins, automaton_.blocks.intern(&atom, 1)));
+            for (u32 atom : split_)
+                give(automaton_.origins.grant(origins, automaton_.blocks.intern(&atom, 1)));
             work_ += split_.size();
         } else {
             give(automaton_.origins.grant(origins, block));

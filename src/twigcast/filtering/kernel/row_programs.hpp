@@ -3,15 +3,19 @@
 //   rows       test every row of the state's components, straight from the file
 //   program    rows indexed by their rarest literal; made for states that are used more than a few times
 //
-// A program has rows by key; the keys are a sparse bit set over the literals, so that  marks & mask  finds the marked keys,
-// 64 at a time.  A row with one literal beside its key is a pair; any other is  count, payload, literals.  Each program is
-// contiguous, and its words come first, because most runs read only these.
+// A program has rows by key; the keys are a sparse bit set over the literals, so that  marks & mask  finds
+// the marked keys, 64 at a time.  A row with one literal beside its key is a pair; any other is  count,
+// payload, literals.  Each program is contiguous, and its words come first, because most runs read only
+// these.
 //
-//   Head | word * words | (mask low, high, number of its first key) * words | Key * keys + 1 | pairs | rows | always
-//        | (word, mask low, high, given low, high, epoch, offset of its first payload) * alone words | payload * alone
+//   Head | word * words | (mask low, high, number of its first key) * words | Key * keys + 1 | pairs | rows |
+//   always
+//        | (word, mask low, high, given low, high, epoch, offset of its first payload) * alone words |
+//        payload * alone
 //
-// A program of many rows with one literal only (`@x > 1`, `@x > 2`, …) has these at its end, by themselves: they do not
-// depend on other literals, so a row that was complete for these origins before is left out the next time.
+// A program of many rows with one literal only (`@x > 1`, `@x > 2`, …) has these at its end, by themselves:
+// they do not depend on other literals, so a row that was complete for these origins before is left out the
+// next time.
 //
 // Invariant: a state has two programs or none; without programs it has them made again when it is next run.
 #pragma once
@@ -27,7 +31,8 @@
 
 namespace twigcast {
 
-// For whom a program is run: rows that these origins were given before are left out; without origins none are.
+// For whom a program is run: rows that these origins were given before are left out; without origins none
+// are.
 struct Receiver {
     u32 origins = 0, instance = 0;
 };
@@ -38,7 +43,8 @@ class RowPrograms {
     RowPrograms(const Segment& segment, Automaton& automaton, Marks& marks, const Rarity& rarity, bool wanted)
         : segment_(segment), automaton_(automaton), marks_(marks), rarity_(rarity), wanted_(wanted) {}
 
-    // Gives the payloads of the complete rows of a state to `sink`, those without value predicates if `pure`, or the others.
+    // Gives the payloads of the complete rows of a state to `sink`, those without value predicates if `pure`,
+    // or the others.
     template <class Sink>
     void run(u32 state, bool pure, Receiver receiver, Sink& sink);
 
@@ -73,7 +79,8 @@ class RowPrograms {
     struct Keyed {
         u32 key, at;  // the rarest positive literal of a row, or NONE if it has none; its offset in the file
     };
-    static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2, ALONE = sizeof(Alone) / sizeof(u32);
+    static constexpr u32 HEAD = sizeof(Head) / sizeof(u32), MASK = 3, KEY = 2,
+                         ALONE = sizeof(Alone) / sizeof(u32);
     static constexpr u32 PROGRAM_AFTER = 3;  // uses of a state before its rows are indexed
     static constexpr u32 MANY_ALONE = 128;   // rows with one literal, from which on they stand by themselves
 
@@ -119,7 +126,8 @@ inline void RowPrograms::run(u32 id, bool pure, Receiver receiver, Sink& sink) {
         work += touched.size();
         for (u32 each : touched) {
             const u32* word = std::lower_bound(words, last, each);
-            if (word != last && *word == each) test_word(program, static_cast<u32>(word - words), marks[each], sink);
+            if (word != last && *word == each)
+                test_word(program, static_cast<u32>(word - words), marks[each], sink);
         }
     } else {
         work += head.words;
@@ -207,7 +215,8 @@ inline void RowPrograms::test_rows(u32 node, bool pure, Sink& sink) {
     }
 }
 
-// Makes two programs, for the rows without and with value predicates.  The key of a row is its rarest positive literal.
+// Makes two programs, for the rows without and with value predicates.  The key of a row is its rarest
+// positive literal.
 inline void RowPrograms::make(u32 id) {
     for (std::vector<Keyed>& rows : keyed_) rows.clear();
     for (u32 component : automaton_.components_with_rows(id))
@@ -224,14 +233,16 @@ inline void RowPrograms::make(u32 id) {
                 keyed_[valued].push_back(Keyed{key, from});
             }
     for (std::vector<Keyed>& rows : keyed_)
-        std::sort(rows.begin(), rows.end(),
-                  [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.at < b.at; });
+        std::sort(rows.begin(), rows.end(), [](const Keyed& a, const Keyed& b) {
+            return a.key != b.key ? a.key < b.key : a.at < b.at;
+        });
     const u32 pure = append(keyed_[0]), valued = append(keyed_[1]);
     automaton_.state(id).programs[0] = pure;
     automaton_.state(id).programs[1] = valued;
 }
 
-// Returns the offset of the program.  The rows must be sorted by key, so that those without a key (NONE) come last.
+// Returns the offset of the program.  The rows must be sorted by key, so that those without a key (NONE) come
+// last.
 inline u32 RowPrograms::append(const std::vector<Keyed>& sorted) {
     auto& [words, masks, keys, pairs, rows, always, others, alone, payloads] = parts_;
     for (std::vector<u32>& part : parts_) part.clear();
@@ -283,7 +294,8 @@ inline u32 RowPrograms::append(const std::vector<Keyed>& sorted) {
     head.end = head.always + static_cast<u32>(always.size());
     head.alone_words = static_cast<u32>(alone.size()) / ALONE;
     for (std::size_t k = 0; k < keys.size(); k += KEY) keys[k] += head.pairs, keys[k + 1] += head.rows;
-    for (std::size_t a = 0; a < alone.size(); a += ALONE) alone[a + ALONE - 1] += head.end + static_cast<u32>(alone.size());
+    for (std::size_t a = 0; a < alone.size(); a += ALONE)
+        alone[a + ALONE - 1] += head.end + static_cast<u32>(alone.size());
     const u32 program = static_cast<u32>(code_.size());
     const u32* first = reinterpret_cast<const u32*>(&head);
     code_.insert(code_.end(), first, first + HEAD);

@@ -2,9 +2,9 @@
 //
 //   source tags ─► stage 0 ─► stage 1 ─► … ─► sinks
 //
-// An event that a stage has no part in is not shown to it: `inside_` has a bit for every stage with an open element of its
-// kind, `begins_` one for every stage that begins at a node.  A stage sends events to those behind it, which may keep them
-// in turn; so operators on what other operators made need no special case.
+// An event that a stage has no part in is not shown to it: `inside_` has a bit for every stage with an open
+// element of its kind, `begins_` one for every stage that begins at a node.  A stage sends events to those
+// behind it, which may keep them in turn; so operators on what other operators made need no special case.
 //
 // Invariant: each stage gets and sends whole subtrees; once the image is too large, nothing is sent any more.
 // Cost: a copy of what is moved; all copies together are bounded.
@@ -19,7 +19,8 @@ namespace twigcast {
 class Stages {
   public:
     Stages(const Plan& plan, Sinks& sinks)
-        : tags(tags_of(plan)), image_path(plan, tags), plan_(plan), sinks_(sinks), begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
+        : tags(tags_of(plan)), image_path(plan, tags), plan_(plan), sinks_(sinks),
+          begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
         count_ = static_cast<u32>(stages_.size());
         for (u32 s = 0; s < count_; ++s) begins_[stages_[s].node] |= bit(s);
         if (count_ > 63) always_ = bit(63);  // the last bit stands for all stages behind
@@ -31,12 +32,12 @@ class Stages {
     std::vector<Tag> tags;  // by node, with the names of the image
     ImagePaths image_path;
     bool shares_copies = true, skips = true;
-    u64 cached = 0;         // the most bytes of names, attributes and text that were kept at a time
+    u64 cached = 0;  // the most bytes of names, attributes and text that were kept at a time
 
     bool needs_content() const { return needs_content_; }  // text too, even if no matcher asks for it
 
-    // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.  If its text is not
-    // sent, because nobody needs it, `text` is more than it can have.
+    // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.  If
+    // its text is not sent, because nobody needs it, `text` is more than it can have.
     void begin(u64 most_bytes, u64 size, u64 text) {
         for (Stage& stage : stages_) stage.begin();
         for (Stage& stage : stages_) stage.is_passed = skips && stage.may_pass && !reads_text(stage);
@@ -70,8 +71,10 @@ class Stages {
     // What operators make
 
     void make_start(u32 stage, u32 node) {
-        // No plan of a mapping makes so much: each of its made nodes stands once around an element or a copy of one.
-        if (++made_ > 2 * (u64(plan_.made) + count_ + 1) * (source_elements_ + size_ / NODE_COST + 1)) expanded_ = true;
+        // No plan of a mapping makes so much: each of its made nodes stands once around an element or a copy
+        // of one.
+        if (++made_ > 2 * (u64(plan_.made) + count_ + 1) * (source_elements_ + size_ / NODE_COST + 1))
+            expanded_ = true;
         send_start(stage, tags[node]);
     }
 
@@ -101,7 +104,8 @@ class Stages {
     void send_start(u32 from, const Tag& tag) {
         const u32 at = next(from, inside_ | (tag.node == NONE ? 0 : begins_[tag.node]));
         if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.start(tag.name, tag.length, tag.hash, tag.attributes);
+            if (!expanded_ && !sinks_.too_costly)
+                sinks_.start(tag.name, tag.length, tag.hash, tag.attributes);
             return;
         }
         Stage& stage = stages_[at];
@@ -299,7 +303,8 @@ class Stages {
 
     void open_path(u32 at) {
         Stage& stage = stages_[at];
-        if (stage.opened.empty() || stage.opened.back().second || stage.opened.back().first != stage.depth) return;
+        if (stage.opened.empty() || stage.opened.back().second || stage.opened.back().first != stage.depth)
+            return;
         stage.opened.back().second = true;
         make_path(at + 1, stage.path);
     }
@@ -423,11 +428,12 @@ class Stages {
         }
     }
 
-    // Sends what is moved into a holder.  If no stage behind has a part in it, the sinks note for the first holder what it
-    // gave, and are told to give the same to the others.
+    // Sends what is moved into a holder.  If no stage behind has a part in it, the sinks note for the first
+    // holder what it gave, and are told to give the same to the others.
     void replay_copy(u32 at, Stage& stage, Sharing& sharing) {
         const std::size_t size = stage.moved.size();
-        if (!shares_copies || sinks_.sees_all() || stage.holder_ends.size() < 2 || size < 3) return replay(at, stage.moved, 0, size);
+        if (!shares_copies || sinks_.sees_all() || stage.holder_ends.size() < 2 || size < 3)
+            return replay(at, stage.moved, 0, size);
         if (!sharing.is_known) look_at_copy(stage, sharing);
         if (next(at + 1, inside_ | sharing.begins) != count_) return replay(at, stage.moved, 0, size);
         if (sharing.number && sinks_.repeat_copy(sharing.number, sharing.text)) return;

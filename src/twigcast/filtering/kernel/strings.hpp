@@ -47,7 +47,8 @@ inline double round_half_up(double x) {
 }
 
 inline std::string_view substring(std::string_view text, double from, double length, bool bounded) {
-    double first = round_half_up(from), last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
+    double first = round_half_up(from),
+           last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
     if (!(first < last)) return {};  // not-a-number, too
     double start = std::max(first, 1.0);
     if (!(start < last)) return {};
@@ -127,11 +128,13 @@ inline Instant to_instant(std::string_view text) {
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > lengths[month - 1]) return {};
     if (month == 2 && day == 29 && !leap) return {};
     if (sign('T')) {
-        if (!digits(2, hour) || !sign(':') || !digits(2, minute) || !sign(':') || !digits(2, second)) return {};
+        if (!digits(2, hour) || !sign(':') || !digits(2, minute) || !sign(':') || !digits(2, second))
+            return {};
         if (hour > 23 || minute > 59 || second > 59) return {};
         if (sign('.')) {
             const std::size_t before = at;
-            for (long unit = 100'000'000; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+            for (long unit = 100'000'000; at < text.size() && text[at] >= '0' && text[at] <= '9';
+                 ++at, unit /= 10)
                 nanoseconds += unit * (text[at] - '0');
             if (at == before) return {};
         }

@@ -1,10 +1,10 @@
-// The text of a document, kept once for all open elements: a string-value is a range of it, which ends where the text
-// ends now.
+// The text of a document, kept once for all open elements: a string-value is a range of it, which ends where
+// the text ends now.
 //
 //   <a>one<b>two</b></a>       onetwo      the string-value of b from 3, that of a from 0
 //
-// What a comparison needs is counted while the text comes (characters, words, occurrences of substrings), or bounded by the
-// strings that it is compared with; so nested elements cost the same as others.
+// What a comparison needs is counted while the text comes (characters, words, occurrences of substrings), or
+// bounded by the strings that it is compared with; so nested elements cost the same as others.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,8 @@ class TextBuffer {
         std::size_t at = 0, characters = 0;
     };
 
-    explicit TextBuffer(const PredicateGroup& strings) : strings_(strings), occurrences_(strings.substrings()) {}
+    explicit TextBuffer(const PredicateGroup& strings)
+        : strings_(strings), occurrences_(strings.substrings()) {}
 
     // `place` is where the text begins in the document.
     void begin(u64 place) {
@@ -50,7 +51,8 @@ class TextBuffer {
     void items(Place start, u64 place_end, std::vector<TextItem>& out) const {
         for (std::size_t i = 0; i < runs_.size(); ++i) {
             const bool is_last = i + 1 == runs_.size();
-            const std::size_t begin = std::max(start.at, runs_[i].at), end = is_last ? size() : runs_[i + 1].at;
+            const std::size_t begin = std::max(start.at, runs_[i].at),
+                              end = is_last ? size() : runs_[i + 1].at;
             if (begin >= end) continue;
             TextItem item;
             item.place = runs_[i].place;
@@ -64,7 +66,8 @@ class TextBuffer {
     const char* from(std::size_t at) const { return text_.data() + at; }
     Place here() const { return Place{text_.size(), characters_}; }
 
-    // Appends the literals that hold for the string-value that began at `start`; returns the work that this was.
+    // Appends the literals that hold for the string-value that began at `start`; returns the work that this
+    // was.
     std::size_t compare(Place start, LiteralSet& out) {
         const char* value = text_.data() + start.at;
         std::size_t length = text_.size() - start.at, work = 1;
