@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from random import Random
 from xml.parsers import expat
 from xml.parsers.expat import errors
@@ -15,6 +17,7 @@ from twigcast.document import (
     Projector,
     document_codec,
     document_error,
+    faults,
     line_and_column,
     read,
 )
@@ -72,6 +75,19 @@ def test_the_kernel_and_the_reader_give_the_same_error(body: bytes) -> None:
     with pytest.raises(DocumentError) as refused:
         read(body)
     assert Index([("a", "//a")]).match(body).error == refused.value
+
+
+def test_the_kernels_and_the_reader_number_errors_alike() -> None:
+    """Each number of codes.hpp has a code and a sentence, and the names of both sides agree."""
+    header = Path(faults.__file__).with_name("kernel") / "codes.hpp"
+    found = re.findall(r"^    ([A-Z_]+) = (\d+)", header.read_text(encoding="utf-8"), re.MULTILINE)
+    numbers = {name: int(number) for name, number in found}
+    assert numbers.pop("NO_FAULT") == 0
+    assert numbers.pop("ORACLE_FAILED") not in faults._OWN
+    assert sorted(numbers.values()) == sorted(faults._OWN)
+    names = {"EMPTY_DOCUMENT": "EMPTY"}
+    shared = {names.get(name, name): number for name, number in numbers.items()}
+    assert {name: vars(faults).get(name, number) for name, number in shared.items()} == shared
 
 
 def test_columns_are_counted_from_one() -> None:

@@ -24,9 +24,9 @@ cdef extern from "scanner.hpp" namespace "twigcast" nogil:
         uint32_t size()
 
     enum class ScanResult:
-        more
-        stop
-        error
+        MORE
+        STOP
+        ERROR
 
     cppclass ChildRun:
         uint64_t start, end, first, last
@@ -148,7 +148,7 @@ cdef class TagScanner:
         while True:
             with nogil:
                 result = scanner.scan(start, size, base, final)
-            if result != ScanResult.stop:
+            if result != ScanResult.STOP:
                 return stops
             stops.append(self._stop(scanner))
             if final and scanner.at() == base + size and scanner.open().empty():
@@ -224,7 +224,7 @@ def shallow_stops(const unsigned char[::1] data, uint64_t at, uint64_t bytes, si
         with nogil:
             result = scanner.get().scan(<const char*> &data[0], size, 0, True)
         PyErr_CheckSignals()
-        if result != ScanResult.stop:
+        if result != ScanResult.STOP:
             return None
         tags = &scanner.get().open()
         if tags.empty():

@@ -47,7 +47,8 @@ inline double round_half_up(double x) {
 }
 
 inline std::string_view substring(std::string_view text, double from, double length, bool bounded) {
-    double first = round_half_up(from), last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
+    double first = round_half_up(from),
+           last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
     if (!(first < last)) return {};  // not-a-number, too
     double start = std::max(first, 1.0);
     if (!(start < last)) return {};
@@ -113,7 +114,8 @@ inline std::string_view stripped(std::string_view text) {
     return text;
 }
 
-// Reads what ``pattern/dates.py`` defines: the extended form with "-" and ":", and the basic form without them.
+// Reads what ``pattern/dates.py`` defines: the extended form with "-" and ":", and the basic form without
+// them.
 inline Instant to_instant(std::string_view text) {
     text = stripped(text);
     std::size_t at = 0;
@@ -151,7 +153,8 @@ inline Instant to_instant(std::string_view text) {
                 if (!digits(2, second)) return {};
                 if (sign('.') || sign(',')) {
                     if (!is_digit()) return {};
-                    for (long unit = 100'000'000; is_digit(); ++at, unit /= 10) nanoseconds += unit * (text[at] - '0');
+                    for (long unit = 100'000'000; is_digit(); ++at, unit /= 10)
+                        nanoseconds += unit * (text[at] - '0');
                 }
             }
         }
