@@ -12,7 +12,7 @@ from twigcast.document.encodings import (
     multibyte_codec,
     wide_codec,
 )
-from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
+from twigcast.document.faults import TOO_DEEP, TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
@@ -57,6 +57,7 @@ __all__ = [
     "PART_FORMS",
     "PIECE_BYTES",
     "RECORD_LIMIT",
+    "TOO_DEEP",
     "TOO_LARGE",
     "Attribute",
     "AttributeDetail",

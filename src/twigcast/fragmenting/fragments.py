@@ -21,7 +21,7 @@ start tag.  Runs and holes form a tree, whatever the cut; the fragments need not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, TypeAlias
@@ -39,7 +39,13 @@ DOCUMENT_NODE = 0
 
 _NUMBER_BITS = 32
 MAXIMUM_NUMBER = (1 << _NUMBER_BITS) - 1
-"""The largest number that a fragment, an element of a fragment or a hole of one can have."""
+"""The largest number that an element of a fragment or a hole of one can have."""
+
+MOST_FRAGMENTS = (1 << 31) - 1
+"""The largest number of a fragment: it fits a column of 32 bits."""
+
+LONGEST_ID = 16_384
+"""The characters that the id of a document can have: receivers remember the ids of thousands of documents."""
 
 
 def node_id(fragment: int, element: int) -> int:
@@ -60,6 +66,25 @@ def fragment_number(id: int) -> int:
 def number_in_fragment(id: int) -> int:
     """The number that an element or a hole has in its fragment."""
     return id & MAXIMUM_NUMBER
+
+
+def missing_numbers(present: Iterable[int], last: int) -> tuple[range, ...]:
+    """The numbers from 1 to ``last`` that are not ``present``, as ranges: a header can name any number."""
+    found = []
+    start = 1
+    for number in sorted(present):
+        if start < number:
+            found.append(range(start, number))
+        start = number + 1
+    if start <= last:
+        found.append(range(start, last + 1))
+    return tuple(found)
+
+
+def printed_numbers(ranges: Sequence[range], most: int = 10) -> str:
+    """The numbers in some ranges for a message, such as ``2, 4-7``; after ``most`` ranges an ellipsis."""
+    named = [f"{each.start}-{each[-1]}" if len(each) > 1 else str(each.start) for each in ranges[:most]]
+    return ", ".join(named) + (" …" if len(ranges) > most else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,13 @@ public:
         return run(data + (at_ - base), final);
     }
 
+    // Before the first scan: an element around the content, below those that were entered before.  It is not counted.
+    void enter(std::string_view name) {
+        end_ = name.data() + name.size();
+        push(name, path_, 0, 0);
+        start_depth_ = low_ = stack_.size();
+    }
+
     // After a stop: what comes next belongs to the next piece.
     void begin_piece() {
         if (rule_.bytes) most_offset_ = at_ + rule_.bytes;
@@ -333,6 +340,10 @@ private:
 
     void open(const char* p, std::string_view name) {
         const std::uint32_t path = count(name);
+        push(name, path, elements_, offset(p));
+    }
+
+    void push(std::string_view name, std::uint32_t path, std::uint64_t number, std::uint64_t start) {
         std::size_t at = 0;
         if (!stack_.empty()) at = stack_.back().name + stack_.back().size + stack_.back().declared;
         const std::size_t end = at + name.size() + declared_.size();
@@ -344,7 +355,7 @@ private:
         if (!declared_.empty())
             std::memcpy(names_.data() + at + name.size(), declared_.data(), declared_.size());
         stack_.push_back({at, static_cast<std::uint32_t>(name.size()),
-                          static_cast<std::uint32_t>(declared_.size()), path, elements_, offset(p)});
+                          static_cast<std::uint32_t>(declared_.size()), path, number, start});
         if (rule_.subtrees) child_runs_.emplace_back();
     }
 
