@@ -204,7 +204,8 @@ class FragmentError(TwigcastError):
     ``fragment-corrupt`` (the digest is wrong), ``fragment-conflict`` (two fragments of one number that
     differ), ``fragment-inconsistent`` (headers contradict each other or the bodies), ``fragments-overlap``
     (two runs for one hole), ``fragments-missing`` (some have not come), ``fragment-late`` (it comes after the
-    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for).
+    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for, or the
+    id of the document is too long).
     """
 
     def __init__(

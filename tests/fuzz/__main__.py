@@ -1,6 +1,6 @@
 """Adversarial documents and subscriptions through an index, its answers compared and its cost bounded.
 
-    python -m tests.fuzz [--minutes 10] [--seed 7] [--only documents|threads]
+    python -m tests.fuzz [--minutes 10] [--seed 7] [--only documents|threads|fragments]
     python -m tests.fuzz --replay build/fuzz/finding-1.txt
 
 Each case runs in a worker process.  A finding is one that gives a wrong answer, raises an error that is not
@@ -20,13 +20,14 @@ from pathlib import Path
 
 from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import Case, case, check
+from tests.fuzz.fragments import FragmentRound, check_fragments
 from tests.fuzz.shrinking import shrunk
 from tests.fuzz.threads import ThreadRound, check_round
 from tests.fuzz.workers import Finding, Worker
 
 PROJECT = Path(__file__).parents[2]
 STRIDE = 1_000_003  # between the seeds of one run
-Job = Case | ThreadRound
+Job = Case | ThreadRound | FragmentRound
 
 
 def main() -> int:
@@ -49,6 +50,8 @@ def check_job(job: Job, meter: Unmetered, done: Counter[str]) -> None:
     """What a worker does with a job."""
     if isinstance(job, ThreadRound):
         check_round(job, done)
+    elif isinstance(job, FragmentRound):
+        check_fragments(job, meter, done)
     else:
         check(job, meter, done)
 
@@ -57,6 +60,8 @@ def job_of(seed: int, number: int, only: str | None) -> Job:
     """The job with this number of a run."""
     if only == "threads" or (only is None and number % 20 == 19):
         return ThreadRound(seed)
+    if only == "fragments" or (only is None and number % 4 == 1):
+        return FragmentRound(seed)
     return case(seed)
 
 
@@ -108,7 +113,9 @@ def report(
 def replay(path: Path, worker: Worker) -> int:
     """Run the job of a file again."""
     kind, *fields = ast.literal_eval(path.read_text(encoding="utf-8"))
-    finding = worker.run({"Case": Case, "ThreadRound": ThreadRound}[kind](*fields))
+    finding = worker.run(
+        {"Case": Case, "ThreadRound": ThreadRound, "FragmentRound": FragmentRound}[kind](*fields)
+    )
     print(f"FINDING: {finding.kind}\n{finding.detail}" if finding else "all held")
     return 1 if finding else 0
 
@@ -130,7 +137,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0, help="how long to go on (default: 1)")
     parser.add_argument("--seed", type=int, default=1, help="the first seed (default: 1)")
-    parser.add_argument("--only", choices=["documents", "threads"], help="only one of the two kinds of cases")
+    parser.add_argument(
+        "--only", choices=["documents", "threads", "fragments"], help="only one kind of cases"
+    )
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds to make a finding smaller")
     parser.add_argument(
         "--findings", type=Path, default=PROJECT / "build" / "fuzz", help="folder for findings"

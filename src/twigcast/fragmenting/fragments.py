@@ -27,6 +27,7 @@ from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 from twigcast.document import is_multibyte
+from twigcast.errors import FragmentError
 
 HeaderKind: TypeAlias = Literal["edge", "prefix", "prefix+level", "prefix+paths"]
 """How much a header says about its fragment; each kind says all that the kind before it says."""
@@ -286,6 +287,13 @@ class Header:
     kind: HeaderKind
     paths: LabelPaths | None = None
     prolog: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.doc_id) > LONGEST_ID:
+            message = (
+                f"the id of a document has at most {LONGEST_ID:,} characters, this one {len(self.doc_id):,}"
+            )
+            raise FragmentError(message, code="fragment-header", doc_id=self.doc_id[:100] + "…")
 
     @property
     def starts_document(self) -> bool:

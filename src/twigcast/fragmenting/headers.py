@@ -125,6 +125,7 @@ class PathDictionary:
     def __init__(self) -> None:
         self._entries: dict[int, PathEntry] = {}
         self._depths = {0: 0}
+        self._bound: dict[int, dict[str, str]] = {0: {}}  # namespaces in scope
 
     def add(self, paths: LabelPaths) -> None:
         """Add the entries of a fragment; raises ``FragmentError`` if another one has said otherwise."""
@@ -158,9 +159,26 @@ class PathDictionary:
     def expanded(self, number: int) -> tuple[tuple[str, str], ...] | None:
         """The namespaces and local names of a path, from the root on; ``None`` if it is unknown."""
         entries = self._path(number)
-        if entries is None:
-            return None
-        return expanded_names([OpenElement(0, entry.name, entry.declarations) for entry in entries])
+        return None if entries is None else tuple(self.step(entry.number) for entry in entries)
+
+    def parent(self, number: int) -> int:
+        """The number of a path that was added without its last step; 0 if it has one step."""
+        return self._entries[number].parent
+
+    def step(self, number: int) -> tuple[str, str]:
+        """The namespace and the local name of the last step of a path that is known.
+
+        That of the path without it must have been asked for before.
+        """
+        entry = self._entries[number]
+        bound = self._bound.get(number)
+        if bound is None:
+            bound = self._bound[entry.parent]
+            if entry.declarations:
+                bound = {prefix: uri for prefix, uri in (bound | dict(entry.declarations)).items() if uri}
+            self._bound[number] = bound
+        prefix, colon, local = entry.name.partition(":")
+        return (bound.get(prefix, ""), local) if colon else (bound.get("", ""), entry.name)
 
     def _path(self, number: int) -> list[PathEntry] | None:
         path = []

@@ -55,7 +55,7 @@ class PathAnswers:
                     self._sort([number], number, known)
                 self._seen |= header.paths.numbers
         if known and len(self._linear):
-            found = self._linear.match(_document(self._within_limits(known)))
+            found = self._linear.match(_document(self._tree(known)))
             if found.error is not None and found.error.code == "malformed":
                 message = f"the label paths in the headers are no paths of elements: {found.error.message}"
                 raise FragmentError(message, code="fragment-inconsistent")
@@ -70,26 +70,27 @@ class PathAnswers:
         elif numbers:
             self._waiting.setdefault(lacking, []).extend(numbers)
 
-    def _within_limits(self, known: Iterable[int]) -> Iterable[tuple[Name, ...]]:
-        """The label paths that a document within its limit on depth can have."""
+    def _tree(self, known: Iterable[int]) -> PathTree:
+        """Label paths as a tree, as far as a document within its limit on depth can have them."""
+        trees: dict[int, PathTree] = {0: {}}
         for number in known:
             if (self._paths.depth(number) or 0) <= self._linear.limits.depth:
-                path = self._paths.expanded(number)
-                assert path is not None
-                yield path
+                climbed = []
+                while number not in trees:
+                    climbed.append(number)
+                    number = self._paths.parent(number)
+                tree = trees[number]
+                for each in reversed(climbed):
+                    tree = trees[each] = tree.setdefault(self._paths.step(each), {})
+        return trees[0]
 
 
 def _is_linear(query: Query) -> bool:
     return query.structural and all(len(node.children) <= 1 for node in query.nodes)
 
 
-def _document(paths: Iterable[tuple[Name, ...]]) -> bytes:
-    """A document with these label paths and no others but those above them."""
-    tree: PathTree = {}
-    for path in paths:
-        at = tree
-        for name in path:
-            at = at.setdefault(name, {})
+def _document(tree: PathTree) -> bytes:
+    """A document with these label paths and no others."""
     pieces: list[str] = []
     waiting: list[str | tuple[Name, PathTree]] = list(tree.items())
     while waiting:
