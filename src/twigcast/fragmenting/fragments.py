@@ -84,7 +84,9 @@ def missing_numbers(present: Iterable[int], last: int) -> tuple[range, ...]:
 
 def printed_numbers(ranges: Sequence[range], most: int = 10) -> str:
     """The numbers in some ranges for a message, such as ``2, 4-7``; after ``most`` ranges an ellipsis."""
-    named = [f"{each.start}-{each[-1]}" if len(each) > 1 else str(each.start) for each in ranges[:most]]
+    named = [
+        f"{each.start}-{each[-1]}" if len(each) > 2 else ", ".join(map(str, each)) for each in ranges[:most]
+    ]
     return ", ".join(named) + (" …" if len(ranges) > most else "")
 
 
