@@ -154,3 +154,16 @@ def test_a_run_outside_of_the_document_is_an_error() -> None:
     last = Fragment(replace(parts[-1].header, holes=()), parts[-1].body)
     for order in ([*parts[:-1], last], [last, *parts[:-1]]):
         assert broken(FragmentIndex(Index([("a", "//a")])), order) == "fragment-inconsistent"
+
+
+def test_places_rise_in_a_run() -> None:
+    """What is after a hole comes later in the document than what is before it."""
+    body = b"<r>x<a/>y<b/>z<c/></r>"
+    parts = list(fragment(body, doc_id="d", cut=Subtrees(1)))
+    last = parts[-1]
+    holes = tuple(replace(hole, place=0) for hole in last.holes)
+    forged = Fragment(replace(last.header, holes=holes), last.body)
+    index = Index([("xyz", "/r[.='xyz']")])
+    assert broken(FragmentIndex(index), [*parts[:-1], forged]) == "fragment-inconsistent"
+    with pytest.raises(FragmentError, match="place"):
+        evaluate_fragment(index, index.partials(), forged)

@@ -66,7 +66,7 @@ class DocumentJoin:
             if found.waiting is not None:
                 self._evaluate([found.waiting])
             elif found.partial is not None:
-                self._merge(self._matcher.decode(found.partial), found.arrivals[0].number, found.seams)
+                self._merge(self._decoded(found), found.arrivals[0].number, found.seams)
                 waiting = [each for other in found.arrivals for each in self._waiting.take(other.number)]
                 self._evaluate(waiting)
             if self._opening is not None:
@@ -127,6 +127,16 @@ class DocumentJoin:
         self._contexts.update(contexts_after(fragment, contexts))
         self._merge(found, number, seams)
         return self._waiting.take(number)
+
+    def _decoded(self, found: EvaluatedFragments) -> Partial:
+        assert found.partial is not None
+        try:
+            return self._matcher.decode(found.partial)
+        except PartialError as error:
+            if error.code != "partial":
+                raise
+            number = found.arrivals[0].number
+            raise self._arrivals.fault(error.message, "fragment-inconsistent", number) from None
 
     def _merge(self, found: Partial, number: int, seams: Seams) -> None:
         if self._merged and (self._partial.is_decided or found.is_decided):

@@ -69,7 +69,10 @@ class Seams:
 
 
 def seams_of(fragment: Fragment, contexts: Sequence[Context], in_holes: InHoles) -> Seams:
-    """The seams of a fragment, of which the elements around each run and at each hole are known."""
+    """The seams of a fragment, of which the elements around each run and at each hole are known.
+
+    Raises ``FragmentError`` if the places of one run do not rise.
+    """
     runs: list[Seam] = []
     holes: list[Seam] = []
     paths = _Paths()
@@ -83,6 +86,9 @@ def seams_of(fragment: Fragment, contexts: Sequence[Context], in_holes: InHoles)
             before = -1 if hole.offset == start and hole is not inner[0] else place + hole.offset - start
             after = -1 if hole is end_hole else hole.place
             holes.append(Seam(hole.id, *where, before, after, run.fills or 0))
+            if hole.place < place + hole.offset - start:
+                message = "what is after a hole has a place before what is before it"
+                raise _inconsistent(message, fragment.doc_id, fragment.number)
             place, start = hole.place, hole.offset
         if run.fills is not None:
             goes_on = 0 if end_hole is None else end_hole.id
