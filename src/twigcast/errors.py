@@ -202,17 +202,18 @@ class FragmentError(TwigcastError):
     """A fragment, or a set of fragments, that cannot be used.
 
     ``doc_id`` is the document, ``number`` the fragment at fault (0 if it is none in particular), and
-    ``missing`` has the numbers of the fragments that are not there, as far as they are known.
+    ``missing`` has the numbers of the fragments that are not there, as ranges, as far as they are known.
 
     Codes: ``fragment-file`` (bytes that are no fragment, truncated, or of another format version),
     ``fragment-corrupt`` (the digest is wrong), ``fragment-conflict`` (two fragments of one number that
     differ), ``fragment-inconsistent`` (headers contradict each other or the bodies), ``fragments-overlap``
     (two runs for one hole), ``fragments-missing`` (some have not come), ``fragment-late`` (it comes after the
-    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for).
+    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for, or the
+    id of the document is too long).
     """
 
     def __init__(
-        self, message: str, *, code: str, doc_id: str = "", number: int = 0, missing: tuple[int, ...] = ()
+        self, message: str, *, code: str, doc_id: str = "", number: int = 0, missing: tuple[range, ...] = ()
     ) -> None:
         super().__init__(message, code=code)
         self.doc_id = doc_id
@@ -335,6 +336,6 @@ def _document_error(code: str, message: str, line: int, column: int, offset: int
 
 
 def _fragment_error(
-    code: str, message: str, doc_id: str, number: int, missing: tuple[int, ...]
+    code: str, message: str, doc_id: str, number: int, missing: tuple[range, ...]
 ) -> FragmentError:
     return FragmentError(message, code=code, doc_id=doc_id, number=number, missing=missing)

@@ -24,6 +24,7 @@ from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import Case, case, check
 from tests.fuzz.chunk_queries import ChunkCase, check_chunks, chunk_case
 from tests.fuzz.dtds import DtdCase, check_dtd, dtd_case
+from tests.fuzz.fragments import FragmentRound, check_fragments
 from tests.fuzz.mappings import MappingCase, check_mappings, mapping_case
 from tests.fuzz.records import RecordCase, check_records, record_case
 from tests.fuzz.shrinking import shorter, shrunk
@@ -51,6 +52,7 @@ SURFACES = {
     "threads": Surface(ThreadRound, ThreadRound, lambda job, _, done: check_round(job, done), (19,)),
     "records": Surface(record_case, RecordCase, check_records, (4, 14)),
     "chunks": Surface(chunk_case, ChunkCase, check_chunks, (9,)),
+    "fragments": Surface(FragmentRound, FragmentRound, check_fragments, (1, 5, 17)),
     "dtds": Surface(dtd_case, DtdCase, check_dtd, (11,)),
     "mappings": Surface(mapping_case, MappingCase, check_mappings, (7,)),
     "sites": Surface(site_case, SiteCase, check_sites, (13,)),

@@ -13,7 +13,7 @@ from twigcast.document.encodings import (
     wide_codec,
 )
 from twigcast.document.entities import EntityTable
-from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
+from twigcast.document.faults import TOO_DEEP, TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import DocumentLimits
@@ -58,6 +58,7 @@ __all__ = [
     "PART_FORMS",
     "PIECE_BYTES",
     "RECORD_LIMIT",
+    "TOO_DEEP",
     "TOO_LARGE",
     "Attribute",
     "AttributeDetail",

@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,20 @@ class Snapshot:
     size: int  # number of positions assigned so far
     gone: bytes  # bitmap of removed positions
     inexact: bytes  # bitmap of positions whose candidates are decided on a tree
+    _version: list[bytes] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def version(self) -> bytes:
+        """A hash of the compiled subscriptions, computed when it is first asked for: it reads all of them."""
+        if not self._version:
+            content = blake2b(digest_size=16)
+            for level in self.levels:
+                if not level.is_empty:
+                    content.update(level.segment.owner)
+            for bitmap in (self.gone, self.inexact):
+                content.update(blake2b(bitmap).digest())
+            self._version.append(content.digest())
+        return self._version[0]
 
 
 @dataclass(frozen=True, slots=True)

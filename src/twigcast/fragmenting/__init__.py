@@ -43,6 +43,7 @@ from twigcast.fragmenting.fragments import (
     namespaces_in_scope,
     node_id,
     number_in_fragment,
+    printed_numbers,
 )
 from twigcast.fragmenting.headers import Manifest, PathDictionary, expanded_names, opening_of, reduced
 from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
@@ -124,6 +125,7 @@ __all__ = [
     "number_in_fragment",
     "opening_of",
     "outline",
+    "printed_numbers",
     "reduced",
     "relevant_nodes",
 ]

@@ -87,6 +87,14 @@ class Scanner {
         return run(data + (at_ - base), final);
     }
 
+    // Before the first scan: an element around the content, below those that were entered before.  It is not
+    // counted.
+    void enter(std::string_view name) {
+        end_ = name.data() + name.size();
+        push(name, path_, 0, 0);
+        start_depth_ = low_ = stack_.size();
+    }
+
     // After a stop: what comes next belongs to the next piece.
     void begin_piece() {
         if (rule_.bytes) most_offset_ = at_ + rule_.bytes;
@@ -336,6 +344,10 @@ class Scanner {
 
     void open(const char* p, std::string_view name) {
         const u32 path = count(name);
+        push(name, path, elements_, offset(p));
+    }
+
+    void push(std::string_view name, u32 path, u64 number, u64 start) {
         std::size_t at = 0;
         if (!stack_.empty()) at = stack_.back().name + stack_.back().size + stack_.back().declared;
         const std::size_t end = at + name.size() + declared_.size();
@@ -345,8 +357,8 @@ class Scanner {
         else std::memcpy(names_.data() + at, name.data(), name.size());
         if (!declared_.empty())
             std::memcpy(names_.data() + at + name.size(), declared_.data(), declared_.size());
-        stack_.push_back({at, static_cast<u32>(name.size()), static_cast<u32>(declared_.size()), path,
-                          elements_, offset(p)});
+        stack_.push_back(
+            {at, static_cast<u32>(name.size()), static_cast<u32>(declared_.size()), path, number, start});
         if (rule_.subtrees) child_runs_.emplace_back();
     }
 

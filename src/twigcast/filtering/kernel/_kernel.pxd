@@ -155,6 +155,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint64_t bytes, elements
         uint32_t depth, attributes
         cbool decided
+        size_t unfinished()
         cbool merge(const CPartial&) except +
         cbool path(uint64_t, vector[pair[uint64_t, string]]&) except +
         void encode(string&) except +

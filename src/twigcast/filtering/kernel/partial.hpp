@@ -77,6 +77,7 @@ class Partial {
     u32 depth = 0, attributes = 0;
     bool decided = false;  // the document is complete, and `accepted` is its answer
 
+    std::size_t unfinished() const { return entries.size(); }
     // Adds an entry, or what is new in it; false if it contradicts the one that is there.
     bool add(u64 id, Entry&& entry);
     // False if the partials contradict each other; this one is then of no use any more.

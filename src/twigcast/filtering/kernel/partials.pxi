@@ -55,6 +55,11 @@ cdef class KernelPartial:
         return [(each.start, each.end) for each in self.partial.members.ranges]
 
     @property
+    def unfinished(self):
+        """The number of elements that are not finished."""
+        return self.partial.unfinished()
+
+    @property
     def figures(self):
         """Bytes, elements, greatest depth, most attributes of an element."""
         return self.partial.bytes, self.partial.elements, self.partial.depth, self.partial.attributes

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from twigcast.document import document_error
@@ -88,6 +86,11 @@ class Partial:
         """The numbers of the parts in it, as ranges: the first number, and one more than the last."""
         return list(self.kernel.members)
 
+    @property
+    def unfinished(self) -> int:
+        """The number of elements that its parts do not finish."""
+        return int(self.kernel.unfinished)
+
     def __len__(self) -> int:
         """The number of parts in it."""
         return sum(end - start for start, end in self.kernel.members)
@@ -115,16 +118,10 @@ class PartialMatcher:
         self._pool = pool
         self._snapshot = snapshot
 
-    @cached_property
+    @property
     def version(self) -> bytes:
         """A hash of the compiled subscriptions; only partials of the same version can be joined."""
-        content = blake2b(digest_size=16)
-        for level in self._snapshot.levels:
-            if not level.is_empty:
-                content.update(level.segment.owner)
-        for bitmap in (self._snapshot.gone, self._snapshot.inexact):
-            content.update(blake2b(bitmap).digest())
-        return content.digest()
+        return self._snapshot.version
 
     @property
     def is_exact(self) -> bool:

@@ -110,7 +110,7 @@ class _LargeReading:
         for fragment in fragments:
             if fragment.starts_document:
                 self._opening = opening_of(fragment).text or b""
-            contexts = {run: run.context or () for run in fragment.runs}
+            contexts = [run.context or () for run in fragment.runs]
             made = pieces(fragment, self._opening, contexts)
             future = self._pool.submit(self._matcher.evaluate, fragment.number, made)
             self._waiting.append((fragment, future))
