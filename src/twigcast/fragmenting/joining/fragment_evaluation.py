@@ -16,11 +16,17 @@ from twigcast.fragmenting.matching.window_schedule import WindowSchedule
 
 
 def evaluate_fragment(
-    index: Index, matcher: PartialMatcher, fragment: Fragment, *, checked: bool = True
+    index: Index,
+    matcher: PartialMatcher,
+    fragment: Fragment,
+    *,
+    checked: bool = True,
+    is_own: bool = False,
 ) -> EvaluatedFragments:
     """Evaluate a fragment; it is returned as it is, to wait for others, if its header does not say enough.
 
     Without ``checked``, the body is not parsed if the header shows that it makes no difference.
+    The header of a fragment that was cut here (``is_own``) is not compared with the body.
     Raises ``DocumentError`` and ``FragmentError`` if the document of the fragment is broken.
     """
     check_depth(fragment, index.limits)
@@ -35,7 +41,9 @@ def evaluate_fragment(
     known = [context for context in contexts if context is not None]
     if opening is None or len(known) < len(contexts):
         return EvaluatedFragments((arrival,), None, fragment)
-    partial, seams = evaluate_in_context(index, matcher, fragment, opening, known, checked=checked)
+    partial, seams = evaluate_in_context(
+        index, matcher, fragment, opening, known, checked=checked, is_own=is_own
+    )
     after = contexts_after(fragment, known)
     return EvaluatedFragments((arrival,), partial.encode(), None, long_opening, after, seams=seams)
 
@@ -48,10 +56,13 @@ def evaluate_in_context(
     contexts: Sequence[Context],
     *,
     checked: bool = True,
+    is_own: bool = False,
 ) -> tuple[Partial, Seams]:
     """Evaluate a fragment of which the opening and the elements around each run are known."""
     is_parsed = checked or fragment.starts_document or _is_relevant(index, matcher, fragment)
-    return (evaluate_parsed if is_parsed else evaluate_skipped)(matcher, fragment, opening, contexts)
+    if is_parsed:
+        return evaluate_parsed(matcher, fragment, opening, contexts, is_own=is_own)
+    return evaluate_skipped(matcher, fragment, opening, contexts)
 
 
 def contexts_after(fragment: Fragment, contexts: Sequence[Context]) -> dict[int, Context]:

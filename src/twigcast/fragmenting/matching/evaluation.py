@@ -13,11 +13,23 @@ from twigcast.fragmenting.matching.seams import InHoles, Seams, seams_of
 
 
 def evaluate_parsed(
-    matcher: PartialMatcher, fragment: Fragment, opening: bytes, contexts: Sequence[Context]
+    matcher: PartialMatcher,
+    fragment: Fragment,
+    opening: bytes,
+    contexts: Sequence[Context],
+    *,
+    is_own: bool = False,
 ) -> tuple[Partial, Seams]:
-    """Parse a fragment and compare its header with its body; raises ``DocumentError``, ``FragmentError``."""
+    """Parse a fragment and compare its header with its body; raises ``DocumentError``, ``FragmentError``.
+
+    One that was cut here (``is_own``) has the header of its body, so that its tags need not be looked at:
+    that takes a seventh of the time of the parse.
+    """
     found = matcher.evaluate(fragment.number, pieces(fragment, opening, contexts))
-    return found, seams_of(fragment, contexts, check_body(fragment, opening, contexts))
+    in_holes: InHoles = {}
+    if not is_own or _has_inner_holes(fragment):
+        in_holes = check_body(fragment, opening, contexts)
+    return found, seams_of(fragment, contexts, in_holes)
 
 
 def evaluate_skipped(
@@ -29,7 +41,7 @@ def evaluate_skipped(
     """
     found = matcher.evaluate(fragment.number, empty_pieces(fragment, opening, contexts))
     in_holes: InHoles = {}
-    if any(hole is not fragment.end_hole for hole in fragment.holes):
+    if _has_inner_holes(fragment):
         in_holes = check_body(fragment, opening, contexts)
     return found, seams_of(fragment, contexts, in_holes)
 
@@ -39,3 +51,8 @@ def check_depth(fragment: Fragment, limits: DocumentLimits) -> None:
     for run in fragment.runs:
         if max(run.depth, run.depth - run.closes + len(run.opens)) > limits.depth:
             raise document_error(TOO_DEEP, 1, 0, run.place, limits=limits)
+
+
+def _has_inner_holes(fragment: Fragment) -> bool:
+    """Whether a fragment has holes whose elements only its tags show."""
+    return any(hole is not fragment.end_hole for hole in fragment.holes)
