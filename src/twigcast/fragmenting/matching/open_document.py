@@ -171,11 +171,10 @@ class OpenDocument:
             self._contexts[fragment.end_hole.id] = open_after(fragment.runs[0], contexts[0])
         if self._reading.checked or fragment.starts_document or self._schedule.is_relevant(fragment):
             self._parsed += 1
-            evaluate = evaluate_parsed
+            found, seams = evaluate_parsed(self._matcher, fragment, opening, contexts)
         else:
             self._skipped += 1
-            evaluate = evaluate_skipped
-        found, seams = evaluate(self._matcher, fragment, opening, contexts)
+            found, seams = evaluate_skipped(self._matcher, fragment, opening, contexts)
         if self._partial.is_decided:
             raise self._arrivals.superfluous(fragment.number)
         try:
