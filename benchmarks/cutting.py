@@ -21,9 +21,8 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from twigcast.filtering.kernel._kernel import BareParser
-
 from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document, auction_scheme
+from benchmarks.bare_parser import BareParser
 from benchmarks.processes import apart, peak_anonymous_bytes
 from benchmarks.results import Bar, Benchmark, Outcome, Progress
 from benchmarks.workloads import data, subscriptions

@@ -20,9 +20,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from twigcast.filtering.kernel._kernel import BareParser
-
 from benchmarks.auctions import PUBLISHED_BYTES, auction_blocks, auction_document
+from benchmarks.bare_parser import BareParser
 from benchmarks.files import build, folder
 from benchmarks.matching import cpu_seconds
 from benchmarks.processes import apart, peak_bytes, resident_bytes

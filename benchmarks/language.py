@@ -13,8 +13,8 @@ from random import Random
 
 import numpy as np
 from lxml import etree
-from twigcast.filtering.kernel._kernel import BareParser
 
+from benchmarks.bare_parser import BareParser
 from benchmarks.results import Outcome, Progress
 from benchmarks.workloads import data
 from twigcast import Index

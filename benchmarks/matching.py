@@ -32,8 +32,8 @@ from statistics import median
 from typing import Any, TypeVar
 
 import pyarrow as pa
-from twigcast.filtering.kernel._kernel import BareParser
 
+from benchmarks.bare_parser import BareParser
 from benchmarks.files import built
 from benchmarks.oracle import NOTHING, judge, sample, tree
 from benchmarks.processes import apart, resident_bytes

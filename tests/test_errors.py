@@ -9,7 +9,7 @@ import pytest
 from twigcast.errors import ChunkingError, DocumentError, ExtraError, PatternError, TwigcastError
 
 ERRORS = [
-    ExtraError("elementpath", extra="chunking"),
+    ExtraError("xmlschema", extra="xsd"),
     ChunkingError("no query", code="query", query="q"),
     PatternError("expected a step", code="syntax", text="//", column=3),
     DocumentError("mismatched tag", code="malformed", line=2, column=3, offset=9),

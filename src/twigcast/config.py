@@ -10,6 +10,7 @@ The room needs pydantic, which comes with the extras of the rooms that read such
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,18 @@ from twigcast.characters import describe_character, illegal_character
 
 LARGEST = 16 << 20
 """The most bytes of a file: one of that size takes seconds to read."""
+DEEPEST = 32
+"""The most parts of a key, and the most levels of tables and lists: a parser of TOML needs memory for the
+square of the first, and stack for the second."""
+MOST_PROBLEMS = 20
+"""The most wrong keys that one error names."""
+_TOKENS = re.compile(
+    r'''"""(?:[^"\\]++|\\.|"(?!""))*+"{3,5}|"(?:[^"\\\n]++|\\.)*+"'''
+    r"""|'''(?:[^']++|'(?!''))*+'{3,5}|'[^'\n]*+'"""
+    r"|#[^\n]*+|[][{}.=,\n]",
+    re.DOTALL,
+)
+"""Strings and comments as a whole, and the characters that structure a file."""
 
 Section = TypeVar("Section", bound="ConfigSection")
 
@@ -47,39 +60,79 @@ class ConfigSection(BaseModel):
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; raises ``ConfigError`` if it is missing, unreadable, or not TOML in UTF-8."""
     try:
+        table = tomllib.loads(toml_text(path))
+    except ValueError as error:  # also an integer with too many digits
+        raise ConfigError(f"not TOML: {error}") from None
+    _check_values(table)
+    return table
+
+
+def toml_text(path: Path) -> str:
+    """The text of a TOML file, which a parser can read at a bounded cost; raises ``ConfigError``."""
+    try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
             raise ConfigError(f"larger than {LARGEST:,} bytes")
-        table = tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise ConfigError("there is no such file") from None
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"not UTF-8 at byte {error.start + 1}") from None
-    except RecursionError:
-        raise ConfigError("not a configuration: nested too deeply") from None
-    except ValueError as error:  # also an integer with too many digits, and a path with a NUL
-        raise ConfigError(f"not TOML: {error}") from None
-    _check_characters(table, "")
-    return table
+    except ValueError as error:  # a path with a NUL
+        raise ConfigError(f"cannot be read: {error}") from None
+    _check_depth(text)
+    return text
 
 
-def _check_characters(value: Any, key: str) -> None:
-    """Refuse text with characters that no path, name or URI can have; TOML can write them as escapes."""
-    if isinstance(value, dict):
-        for name, part in value.items():
-            _check_characters(name, key)
-            _check_characters(part, f"{key}.{name}" if key else name)
-    elif isinstance(value, list):
-        for number, part in enumerate(value):
-            _check_characters(part, f"{key}[{number}]")
-    elif isinstance(value, str):
-        at = illegal_character(value)
-        if at is not None:
-            what = f"has the character {describe_character(value[at])} at position {at + 1}"
-            raise ConfigError(f"{key}: {what}, which XML does not allow" if key else what, key)
+def _check_depth(text: str) -> None:
+    """Refuse long keys and deep values before a parser sees them; what is not TOML is left to the parser."""
+    depth = parts = 0
+    for token in _TOKENS.finditer(text):
+        character = token[0][0]
+        if character == ".":
+            parts += 1
+            if parts >= DEEPEST:
+                raise ConfigError(f"{_line(text, token)}: a key of more than {DEEPEST} parts")
+        elif character in "[{":
+            depth, parts = depth + 1, 0
+            if depth > DEEPEST:
+                raise ConfigError(f"{_line(text, token)}: {_TOO_DEEP}")
+        elif character in "]}":
+            depth, parts = max(depth - 1, 0), 0
+        elif character in "=,\n":
+            parts = 0
+
+
+def _line(text: str, token: re.Match[str]) -> str:
+    return f"line {text.count(chr(10), 0, token.start()) + 1}"
+
+
+_TOO_DEEP = f"nested more than {DEEPEST} levels deep"
+
+
+def _check_values(table: dict[str, Any]) -> None:
+    """Refuse values that are too deep, and text that no path, name or URI can have.
+
+    Long keys of deep tables make a value deeper than either; TOML can write any character as an escape.
+    """
+    waiting: list[tuple[str, int, Any]] = [("", 0, table)]
+    while waiting:
+        key, depth, value = waiting.pop()
+        if depth > DEEPEST:
+            raise ConfigError(f"{_cut(key)}: {_TOO_DEEP}", key)
+        if isinstance(value, dict):
+            inside = [(f"{key}.{name}" if key else name, depth + 1, part) for name, part in value.items()]
+            waiting += reversed([*((key, depth, name) for name in value), *inside])
+        elif isinstance(value, list):
+            waiting += [(f"{key}[{at}]", depth + 1, part) for at, part in enumerate(value)][::-1]
+        elif isinstance(value, str):
+            at = illegal_character(value)
+            if at is not None:
+                what = f"has the character {describe_character(value[at])} at position {at + 1}"
+                raise ConfigError(f"{_cut(key)}: {what}, which XML does not allow" if key else what, key)
 
 
 def validated(
@@ -89,8 +142,11 @@ def validated(
     try:
         return model.model_validate(dict(table), context=None if context is None else dict(context))
     except ValidationError as error:
-        problems = [_problem(details, model) for details in error.errors(include_url=False)]
-        sentences = [f"{key}: {problem}" if key else problem for key, problem in problems]
+        details = error.errors(include_url=False)
+        problems = [_problem(each, model) for each in details[:MOST_PROBLEMS]]
+        sentences = [f"{_cut(key)}: {problem}" if key else problem for key, problem in problems]
+        if len(details) > MOST_PROBLEMS:
+            sentences.append(f"and {len(details) - MOST_PROBLEMS:,} more")
         raise ConfigError("; ".join(sentences), problems[0][0]) from None
 
 
@@ -177,5 +233,8 @@ def _written(location: Sequence[str | int]) -> str:
 
 
 def _shown(value: object) -> str:
-    text = repr(value) if not isinstance(value, bool) else str(value).lower()
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return _cut(repr(value) if not isinstance(value, bool) else str(value).lower(), 60)
+
+
+def _cut(text: str, length: int = 200) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

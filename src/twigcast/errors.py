@@ -136,7 +136,11 @@ class PartialError(TwigcastError):
 
 
 class EvaluationError(TwigcastError):
-    """A subscription could not be decided on a document within the limit ``work``."""
+    """A subscription could not be decided on a document.
+
+    Codes: ``too-costly`` (it takes more steps than the limit ``work`` allows), ``too-large`` (it needs the
+    whole document, which has more bytes than the limit and was matched in parts).
+    """
 
     code = "too-costly"
 
@@ -198,17 +202,18 @@ class FragmentError(TwigcastError):
     """A fragment, or a set of fragments, that cannot be used.
 
     ``doc_id`` is the document, ``number`` the fragment at fault (0 if it is none in particular), and
-    ``missing`` has the numbers of the fragments that are not there, as far as they are known.
+    ``missing`` has the numbers of the fragments that are not there, as ranges, as far as they are known.
 
     Codes: ``fragment-file`` (bytes that are no fragment, truncated, or of another format version),
     ``fragment-corrupt`` (the digest is wrong), ``fragment-conflict`` (two fragments of one number that
     differ), ``fragment-inconsistent`` (headers contradict each other or the bodies), ``fragments-overlap``
     (two runs for one hole), ``fragments-missing`` (some have not come), ``fragment-late`` (it comes after the
-    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for).
+    outcome of its document), ``fragment-header`` (the kind of header does not have what was asked for, or the
+    id of the document is too long).
     """
 
     def __init__(
-        self, message: str, *, code: str, doc_id: str = "", number: int = 0, missing: tuple[int, ...] = ()
+        self, message: str, *, code: str, doc_id: str = "", number: int = 0, missing: tuple[range, ...] = ()
     ) -> None:
         super().__init__(message, code=code)
         self.doc_id = doc_id
@@ -225,12 +230,16 @@ class ChunkingError(TwigcastError):
     Codes: ``query`` (it is no query), ``looks-outside`` (what it looks at cannot be cut out), ``too-wide``
     (it needs one document that is larger than the limit), ``no-schema`` (there is nothing to plan from),
     ``not-nodes`` (its result on a part is no set of nodes, so that the parts cannot be joined),
-    ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty).
+    ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty),
+    ``too-complex`` (a query is larger than a limit on subscriptions), ``too-costly`` (it takes, or with lxml
+    may take, too many steps on a part); and those of ``DocumentError``, of a query on a part.
+    ``column`` is where the text of the query is at fault, from 1; 0 if that is not known.
     """
 
-    def __init__(self, message: str, *, code: str, query: Hashable = None) -> None:
+    def __init__(self, message: str, *, code: str, query: Hashable = None, column: int = 0) -> None:
         super().__init__(message, code=code)
         self.query = query
+        self.column = column
 
 
 class RoutingError(TwigcastError):
@@ -327,6 +336,6 @@ def _document_error(code: str, message: str, line: int, column: int, offset: int
 
 
 def _fragment_error(
-    code: str, message: str, doc_id: str, number: int, missing: tuple[int, ...]
+    code: str, message: str, doc_id: str, number: int, missing: tuple[range, ...]
 ) -> FragmentError:
     return FragmentError(message, code=code, doc_id=doc_id, number=number, missing=missing)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from random import Random
 
 from experiments.engines.chunking.printed_prefixes import printed_prefixes
 from tests.pattern.strategies import NAMESPACES, document
 from twigcast.chunking import choose
-from twigcast.chunking.answers import kind_of
+from twigcast.chunking.answers import Answer, kind_of
 from twigcast.chunking.outline import Names, Outline
 from twigcast.chunking.planning import assemble, place_query, query_tree
 from twigcast.chunking.profile import profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.running import run_queries
 from twigcast.chunking.scheme import Scheme
-from twigcast.document import Document, Element, descendants, elements, read, string_value
+from twigcast.document import Document, Element, PartCutter, descendants, elements, read, string_value
 from twigcast.errors import PatternError
-from twigcast.pattern import select
+from twigcast.pattern import evaluate, select
 
 
 def plain_document(random: Random, depth: int = 5) -> bytes:
@@ -152,7 +153,8 @@ def queries_of(random: Random, read_document: Document, count: int) -> list[Chun
     while len(found) < count:
         answers = random.choice(["content", "content", "ranges"])
         text, engine = query_text(random, read_document), random.choice(["auto", "auto", "select"])
-        query = ChunkQuery(len(found), text, NAMESPACES, engine=engine, answers=answers)
+        form = random.choice(["document", "document", "range"])
+        query = ChunkQuery(len(found), text, NAMESPACES, engine=engine, answers=answers, form=form)
         try:
             if query.pattern is not None:
                 found.append(query)
@@ -182,23 +184,44 @@ def outline_of(body: bytes) -> Outline:
 
 
 def expected(query: ChunkQuery, read_document: Document) -> Counter[tuple[object, ...]]:
-    """What ``select`` finds in the whole document: kinds and byte ranges."""
+    """What ``select`` finds in the whole document: kinds, byte ranges, and the parts of ``match``."""
     assert query.pattern is not None
+    if query.value is not None:
+        value = evaluate(query.value, read_document)
+        return Counter([(query.id, "value", value if value == value else "NaN")])
     found = select(query.pattern, read_document)
-    return Counter((query.id, kind_of(node), node.start, node.end) for node in found)
+    parts = PartCutter(read_document, query.form).cut(found)
+    return Counter(
+        (query.id, kind_of(node), node.start, node.end, _content(query, kind_of(node), part))
+        for node, part in zip(found, parts, strict=True)
+    )
+
+
+def _content(query: ChunkQuery, kind: str, content: object) -> object:
+    """The content that is compared: a chunk has nothing after the root element."""
+    return content if kind != "document" and query.answers == "content" else None
 
 
 def answered(body: bytes, scheme: Scheme, part_bytes: int) -> Counter[tuple[object, ...]]:
-    """What a scheme finds: kinds and byte ranges; the content is that of the document, if it is asked for."""
-    asked = {each.query.id for each in scheme.queries if each.query.answers == "content"}
+    """What a scheme finds: kinds, byte ranges and contents."""
     cut = run_queries(body, scheme, part_bytes=part_bytes)
-    found: Counter[tuple[object, ...]] = Counter()
-    for answer in cut:
-        content = body[answer.start : answer.end] if answer.query in asked else None
-        is_equal = answer.content == content
-        found[answer.query, answer.kind, answer.start if is_equal else -1, answer.end] += 1
+    found = gathered(cut, scheme)
     assert cut.error is None
     assert not cut.failures
+    return found
+
+
+def gathered(answers: Iterable[Answer], scheme: Scheme) -> Counter[tuple[object, ...]]:
+    """Answers as they are compared with what is expected."""
+    queries = {each.query.id: each.query for each in scheme.queries}
+    found: Counter[tuple[object, ...]] = Counter()
+    for answer in answers:
+        if answer.kind == "value":
+            found[answer.query, "value", answer.content if answer.content == answer.content else "NaN"] += 1
+            continue
+        content = _content(queries[answer.query], answer.kind, answer.content)
+        found[answer.query, answer.kind, answer.start, answer.end, content] += 1
+        assert queries[answer.query].answers == "content" or answer.content is None
     return found
 
 

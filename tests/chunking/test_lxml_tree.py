@@ -8,9 +8,10 @@ import pytest
 
 from tests.chunking.strategies import plain_document, queries_of
 from twigcast.chunking import ChunkQuery, plan, profile, run_queries
-from twigcast.chunking import answers as answers_module
-from twigcast.chunking.lxml_tree import is_read_alike, lxml_tree, selection
-from twigcast.document import read
+from twigcast.chunking.evaluation import part_trees
+from twigcast.chunking.evaluation.lxml_tree import is_read_alike, lxml_tree
+from twigcast.chunking.evaluation.part_trees import PartTrees
+from twigcast.document import DocumentLimits, read
 from twigcast.pattern import parse
 
 
@@ -36,7 +37,7 @@ def test_auto_has_the_answers_of_the_evaluator(text: str) -> None:
 
 def test_the_evaluator_is_not_needed_for_plain_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its tree is seven times as slow to build."""
-    monkeypatch.setattr(answers_module, "read", None)
+    monkeypatch.setattr(part_trees, "read", None)
     assert [each[3] for each in found(BODY, "/d/r[n = 7]/@id", "auto")] == [b"id='c'"]
 
 
@@ -65,7 +66,8 @@ def test_queries_of_the_document_are_mostly_left_to_lxml() -> None:
     random = Random(2)
     body = plain_document(random, 5)
     queries = [each.pattern for each in queries_of(random, read(body), 100)]
-    plain = [each for each in queries if each is not None and selection(each, lxml_tree(body)) is not None]
+    trees = PartTrees(body, DocumentLimits())
+    plain = [each for each in queries if each is not None and trees.selection_by_lxml(each) is not None]
     assert len(plain) > 40
 
 
@@ -73,7 +75,7 @@ def test_a_limit_of_libxml2_is_no_limit() -> None:
     """A document that is too deep for lxml is evaluated without it."""
     deep = b"<a>" * 900 + b"<b/>" + b"</a>" * 900
     assert [each[1] for each in found(deep, "//b", "auto")] == [2700]
-    assert selection(parse("//b"), lxml_tree(b"<a><b/></a>")) is not None
+    assert PartTrees(b"<a><b/></a>", DocumentLimits()).selection_by_lxml(parse("//b")) is not None
 
 
 def test_a_name_that_the_encoding_does_not_have_is_not_found() -> None:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tests.chunking.strategies import any_scheme, expected, queries_of
+from tests.chunking.strategies import any_scheme, expected, gathered, queries_of
 from twigcast.chunking import ChunkQuery, Pair, draw, plan, run_queries
 from twigcast.chunking.answers import label_path
 from twigcast.chunking.outline import Outline
@@ -93,7 +93,7 @@ def test_documents_that_keep_or_break_the_schema(seed: int, tmp_path: Path) -> N
         queries = queries_of(random, document, 5)
         scheme = any_scheme(random, queries, outline)
         cut = run_queries(body, scheme, part_bytes=random.choice([1, 60, 1 << 20]))
-        found = Counter((each.query, each.kind, each.start, each.end) for each in cut)
+        found = gathered(cut, scheme)
         assert found == sum((expected(query, document) for query in queries), Counter())
         foreign = {pair for pair in pairs_of(document) if not outline.has(*pair)}
         assert set(cut.foreign) == foreign

@@ -170,6 +170,34 @@ def test_ranges_have_no_content(run: Callable[..., Any], files: dict[str, Path])
     assert "twigcast match is faster" not in parsed.stderr
 
 
+def test_values_and_namespaces_are_printed(run: Callable[..., Any], files: dict[str, Path]) -> None:
+    """A value as XPath writes it, by every engine; an element with its namespaces, or as the bare range."""
+    files["document"].write_text(
+        BODY.replace("<site>", '<site xmlns:p="u">').replace("<age>", "<age p:k=''>")
+    )
+    files["queries"].write_text("/site/people/person[2]/age\ncount(//person)\n//age > 99\nstring(//name)\n")
+    for engine in ("auto", "select", "lxml"):
+        done = run(*arguments(files, "--sample", "--run", "--engine", engine))
+        shown = sorted(line.split("\t")[-1] for line in done.stdout.splitlines())
+        assert shown == ["30", """<age xmlns:p="u" p:k=''>1</age>""", "false", "p0"]
+    bare = run(*arguments(files, "--sample", "--run", "--parts", "range"))
+    assert "<age p:k=''>1</age>" in bare.stdout
+    assert run(*arguments(files, "--plan", "--sample", "--parts", "range")).exit_code == 2
+
+
+def test_a_costly_query_is_named_and_the_others_are_answered(
+    run: Callable[..., Any], files: dict[str, Path]
+) -> None:
+    """The exit code is 1; so it is for one that is refused."""
+    files["document"].write_text("<r>" + "<a><b>1</b></a>" * 3000 + "</r>")
+    files["queries"].write_text(f"/r/a[1]/b\n//a[not(b = preceding::b)]\n{'-' * 50000}1\n")
+    done = run(*arguments(files, "--sample", "--run"))
+    assert (done.exit_code, [line.split("\t")[-1] for line in done.lines]) == (1, ["<b>1</b>"])
+    assert "the query 2 on part 1" in done.stderr
+    assert "(too-costly)" in done.stderr
+    assert "(too-complex)" in done.stderr
+
+
 def test_contents_are_text_in_any_encoding(run: Callable[..., Any], files: dict[str, Path]) -> None:
     """The bytes of an answer are decoded as the document says."""
     files["queries"].write_text("/site/items/item[2]/name\n")

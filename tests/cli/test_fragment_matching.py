@@ -73,6 +73,20 @@ def test_a_large_document_on_several_cores(run: RunCommand, names: Path, write: 
     assert done.stderr == whole.stderr
 
 
+def test_a_subscription_that_needs_a_larger_document_than_allowed_is_named(
+    run: RunCommand, write: Write
+) -> None:
+    """With the option that raises the limit; the others are answered."""
+    names = write("names.tsv", "a\t/r/a\nlast\t/r/*[last()][self::c]\n")
+    document = write("d.xml", BODY)
+    done = run("match", "-s", names, "--cores", "1", "--max-bytes", "10", "--json", document)
+    [answer] = [json.loads(line) for line in done.lines]
+    assert (done.exit_code, answer["ids"], answer["error"]) == (1, ["a"], None)
+    assert [(each["id"], each["error"]["code"]) for each in answer["refused"]] == [("last", "too-large")]
+    assert f"error: {document}: last: it can be decided only on the whole document" in done.stderr
+    assert "--limit bytes=N raises it" in done.stderr
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -329,3 +331,46 @@ def test_a_document_without_a_mapping_is_reported(run: RunCommand, write: Write,
     assert "no mapping for the root element 'syllabus'; there are cmu" in done.stderr
     done = run(*arguments, "--unknown", "as-is")
     assert [line.split("\t")[0][-5:] for line in done.lines] == ["a.xml", "b.xml"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-s", "-", "--count", "-"), ("-s", "-", "-"), ("-s", "-", "--cores", "1", "-")]
+)
+def test_stdin_can_be_read_only_once(run: RunCommand, arguments: tuple[str, ...]) -> None:
+    """For the subscriptions or for one document; what else asks for it gets a sentence."""
+    done = run("match", *arguments, stdin=b"//a\n")
+    assert done.exit_code == 1
+    assert "error: -: standard input can be read only once: give a file in place of one -" in done.stderr
+    assert "internal" not in done.stderr
+
+
+def test_a_second_document_from_stdin_is_an_error_of_its_own(run: RunCommand, write: Write) -> None:
+    """The first one is matched, and each has a line of JSON."""
+    done = run("match", "-s", write("s.txt", "//a\n"), "--json", "-", "-", stdin=b"<a/>")
+    answers = [json.loads(line) for line in done.lines]
+    assert [answer["ids"] for answer in answers] == [["1"], []]
+    assert "only once" in answers[1]["error"]["message"]
+
+
+@pytest.mark.parametrize("name", ["zip", "tar", "xz", "bz2"])
+def test_an_archive_in_place_of_a_document_is_named(run: RunCommand, write: Write, name: str) -> None:
+    """With what to do, and a line of JSON; the other documents are matched."""
+    packed = {
+        "zip": b"PK\x03\x04\x14\x00\x00\x00",
+        "tar": b"d.xml".ljust(257, b"\x00") + b"ustar\x0000",
+        "xz": lzma.compress(b"<a/>"),
+        "bz2": bz2.compress(b"<a/>"),
+    }[name]
+    s, bad, good = write("s.txt", "//a\n"), write(f"bad.{name}", packed), write("good.xml", "<a/>")
+    for options in ((), ("--cores", "1")):
+        done = run("match", "-s", s, "--json", *options, bad, good)
+        answers = [json.loads(line) for line in done.lines]
+        assert [answer["ids"] for answer in answers] == [[], ["1"]]
+        assert answers[0]["error"]["code"] == "malformed"
+        assert re.search(r"this is (a|compressed with) .*: (extract|decompress) it first", done.stderr)
+
+
+def test_an_empty_name_is_told(run: RunCommand, write: Write) -> None:
+    """As a variable of a shell that is not set."""
+    done = run("match", "-s", write("s.txt", "//a\n"), "")
+    assert "a name is empty" in done.stderr

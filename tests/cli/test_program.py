@@ -165,7 +165,7 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence(write: Write) -> None:
 
 WITHOUT_EXTRAS = """
 import importlib.util, json, sys
-extras = {"pyspark", "pandas", "simpy", "matplotlib", "networkx", "rapidfuzz", "tomlkit", "elementpath"}
+extras = {"pyspark", "pandas", "simpy", "matplotlib", "networkx", "rapidfuzz", "tomlkit"}
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from random import Random
 from xml.parsers import expat
 from xml.parsers.expat import errors
@@ -9,7 +11,16 @@ from xml.parsers.expat import errors
 import pytest
 
 from twigcast import Index
-from twigcast.document import document_codec, document_error, line_and_column, read
+from twigcast.document import (
+    Keep,
+    PathDecisions,
+    Projector,
+    document_codec,
+    document_error,
+    faults,
+    line_and_column,
+    read,
+)
 from twigcast.errors import DocumentError
 
 
@@ -66,6 +77,19 @@ def test_the_kernel_and_the_reader_give_the_same_error(body: bytes) -> None:
     assert Index([("a", "//a")]).match(body).error == refused.value
 
 
+def test_the_kernels_and_the_reader_number_errors_alike() -> None:
+    """Each number of codes.hpp has a code and a sentence, and the names of both sides agree."""
+    header = Path(faults.__file__).with_name("kernel") / "codes.hpp"
+    found = re.findall(r"^    ([A-Z_]+) = (\d+)", header.read_text(encoding="utf-8"), re.MULTILINE)
+    numbers = {name: int(number) for name, number in found}
+    assert numbers.pop("NO_FAULT") == 0
+    assert numbers.pop("ORACLE_FAILED") not in faults._OWN
+    assert sorted(numbers.values()) == sorted(faults._OWN)
+    names = {"EMPTY_DOCUMENT": "EMPTY"}
+    shared = {names.get(name, name): number for name, number in numbers.items()}
+    assert {name: vars(faults).get(name, number) for name, number in shared.items()} == shared
+
+
 def test_columns_are_counted_from_one() -> None:
     """Expat counts columns from 0, people from 1."""
     error = document_error(7, 3, 4, 50)
@@ -117,3 +141,56 @@ def test_positions_are_those_of_the_parser(encoding: str) -> None:
         for at, line, column in expected:
             blocks = (body[begin : begin + step] for begin in range(0, len(body), step))
             assert line_and_column(blocks, codec, at) == (line, column)
+
+
+NAMED = [
+    (b"<a><b p:x='1'/></a>", "unbound prefix 'p': it needs a declaration xmlns:p"),
+    (b"<p:a/>", "unbound prefix 'p': it needs a declaration xmlns:p"),
+    (
+        b"<a xmlns:q='u'><q:b><q:c xmlns:r='v' r:x=\"p:>\" p:y=''/></q:b></a>",
+        "unbound prefix: one of 'p', 'q'",
+    ),
+    (b"<a xmlns:q='u' q:x='' p:y='' xml:lang='en'/>", "unbound prefix 'p': it needs a declaration xmlns:p"),
+    (b"<!DOCTYPE a [<!ENTITY e '<p:b/>'>]><a>&e;</a>", "unbound prefix in the text of &e;"),
+    ("<é><ü:b/></é>".encode(), "unbound prefix 'ü': it needs a declaration xmlns:ü"),
+    ("<é><ü:b/></é>".encode("utf-16"), "unbound prefix 'ü': it needs a declaration xmlns:ü"),
+    ("<?xml version='1.0' encoding='gbk'?><a>中<中:b/></a>".encode("gbk"), None),
+    (b"<a>" + b"x" * 100_000 + b"<p:b/></a>", "unbound prefix 'p': it needs a declaration xmlns:p"),
+    (b"<a x='" + b"x" * 100_000 + b"' p:b=''/>", "unbound prefix"),
+    (b"<a>x&nbsp;</a>", "undefined entity at &nbsp;: XML does not define it, write &#160;"),
+    (b"<a>x<b y='12&gamma2;'/></a>", "undefined entity at &gamma2;"),
+    (b"<!DOCTYPE a SYSTEM 'none'><a>&e;</a>", "undefined entity at &e;"),
+    (b"<!DOCTYPE a SYSTEM 'none'><a><b x='&lt;&e;' y='&e;&#32;'/></a>", "undefined entity at &e;"),
+    (b"<!DOCTYPE a SYSTEM 'none'><a><b x='&d;&e;'/></a>", "undefined entity at one of &d;, &e;"),
+    (b"<!DOCTYPE a [<!ENTITY e '&nbsp;'>]><a>&e;</a>", "undefined entity at &e;"),
+    (b"PK\x03\x04\x14\x00", "this is a zip archive: extract it first"),
+    (b"\x1f\x8b\x08\x00", "this is compressed with gzip: decompress it first"),
+    (b"BZh91AY&SY", "this is compressed with bzip2: decompress it first"),
+    (b"\xfd7zXZ\x00\x00\x04", "this is compressed with xz: decompress it first"),
+    (b"\x28\xb5\x2f\xfd\x04", "this is compressed with zstd: decompress it first"),
+    (b"a.xml".ljust(257, b"\x00") + b"ustar\x0000", "this is a tar archive: extract it first"),
+    (b"%PDF-1.7\n", "this is a PDF file"),
+    (b"<a>".ljust(257) + b"ustar<", None),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), NAMED)
+def test_the_thing_at_fault_is_named_alike_by_every_reader(body: bytes, message: str | None) -> None:
+    """The prefix, the entity, or the format of a file; by the tree, the kernel and a projector."""
+    with pytest.raises(DocumentError) as refused:
+        read(body)
+    error = refused.value
+    assert message is None or error.message.endswith(message)
+    assert Index([("a", "//a")]).match(body).error == error
+    if error.code != "undeclared-entity" or b"DOCTYPE" not in body:  # which a projector may leave out
+        assert projected(body, len(body)) == projected(body, 300) == (error.code, error.message, error.offset)
+
+
+def projected(body: bytes, step: int) -> tuple[str, str, int]:
+    """The error of a projector that is fed with blocks of a size."""
+    projector = Projector(PathDecisions(lambda path: [Keep.TREE]), [False])
+    for at in range(0, len(body), step):
+        projector.feed(body[at : at + step])
+    found = projector.finish().error
+    assert found is not None
+    return found.code, found.message, found.offset

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from twigcast.document import PrologReader, TagReader
@@ -66,6 +68,29 @@ def test_a_prolog_that_cannot_be_read(body: bytes, code: str) -> None:
 def test_what_follows_the_root_tag_is_not_judged() -> None:
     """That is for the scanner."""
     assert read(b"<a><b></a>", 100).root == 0
+
+
+@pytest.mark.parametrize("size", [100_000, 1 << 30])
+def test_a_long_start_tag_is_parsed_again_only_when_it_has_doubled(size: int) -> None:
+    """expat begins again with an incomplete tag each time, so blocks of one size would be quadratic."""
+
+    def parses(length: int) -> int:
+        count = 0
+
+        def note(frame: object, event: str, called: object) -> None:
+            nonlocal count
+            count += event == "c_call" and getattr(called, "__name__", "") == "Parse"
+
+        sys.setprofile(note)
+        try:
+            assert read(b"<a b='" + b"x" * length + b"'><c/></a>", size).root == 0
+        finally:
+            sys.setprofile(None)
+        return count
+
+    one, two, four = (parses(length) for length in (1 << 20, 1 << 21, 1 << 22))
+    assert two <= one + 2
+    assert four <= two + 2
 
 
 def test_declarations_are_resolved() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from twigcast.document import Document, Element, Node, descendants, read, string_value
 from twigcast.document.prolog import joined
+from twigcast.document.record_outside import RecordOutside
 from twigcast.document.record_splitter import Record, RecordSplitter
 from twigcast.errors import DocumentError
 
@@ -60,11 +61,13 @@ def test_records_are_the_outermost_elements_of_their_name(
 
 def test_namespaces_are_inherited() -> None:
     """A record is bound to what its ancestors declare, but for what it declares itself."""
-    data = b'<f xmlns="u" xmlns:p="v&amp;&quot;"><g xmlns:p="w" xmlns:q="x"><r xmlns:q="y"/></g><r/></f>'
+    data = b"""<f xmlns="u" xmlns:p="v&amp;&quot;"><g xmlns:p="w" xmlns:q="x">"""
+    data += b"""<r xmlns:q="y" p:a=''>q:b</r></g><r>p:c</r></f>"""
     first, second = split(data)
     assert first.prolog == b'<r xmlns="u" xmlns:p="w"'
     assert second.prolog == b'<r xmlns="u" xmlns:p="v&amp;&quot;"'
-    assert joined(first.prolog, first.body or b"") == b'<r xmlns="u" xmlns:p="w" xmlns:q="y"/>'
+    whole = joined(first.prolog, first.body or b"")
+    assert whole == b"""<r xmlns="u" xmlns:p="w" xmlns:q="y" p:a=''>q:b</r>"""
 
 
 def test_what_is_not_needed_is_not_inherited() -> None:
@@ -73,8 +76,86 @@ def test_what_is_not_needed_is_not_inherited() -> None:
         b'<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE f [<!ENTITY e "x">]><f><r>&amp;</r></f>'
     )
     assert record.prolog is None
-    (record,) = split(b"<f xmlns:p='u'><r a=' xmlns:p=\"\" '/></f>")
+    (record,) = split(b"<f xmlns:p='u'><r a=' xmlns:p=\"\" p:'/></f>")
     assert record.prolog == b'<r xmlns:p="u"'
+    (record,) = split(b"<f xmlns:p='u' xmlns:q='v'><r>q :p/r</r></f>")
+    assert record.prolog is None
+
+
+def test_a_record_inherits_what_it_uses_alone() -> None:
+    """Also through entities and defaults of attributes; an external entity stays one."""
+    subset = b"<!ENTITY a '&b;'><!ENTITY b '<p:x q:y=\"\"/>'><!ENTITY c 'x'><!ENTITY d SYSTEM 'd.txt'>"
+    subset += b"<!ATTLIST r k CDATA 's:v'><!ATTLIST t k CDATA 't:v'>"
+    spaces = b" ".join(b"xmlns:%c='urn:%c'" % (each, each) for each in b"opqst")
+    records = split(b"<!DOCTYPE f [" + subset + b"]><f " + spaces + b"><r>&a;</r><r>&d;</r></f>")
+    assert records[0].prolog == (
+        b'<!DOCTYPE r [<!ENTITY a "&#38;b;"><!ENTITY b "<p:x q:y=&#34;&#34;/>">'
+        b'<!ATTLIST r k CDATA "s:v">]>'
+        b'<r xmlns:p="urn:p" xmlns:q="urn:q" xmlns:s="urn:s"'
+    )
+    with pytest.raises(DocumentError) as caught:
+        read(joined(records[1].prolog, records[1].body or b""))
+    assert caught.value.code == "external-entity"
+
+
+DECLARATIONS = {
+    "namespaces": lambda n: b"<f " + b" ".join(b"xmlns:p%d='urn:%d'" % (i, i) for i in range(n)) + b">",
+    "entities": lambda n: (
+        b"<!DOCTYPE f [" + b"".join(b"<!ENTITY e%d 'x'>" % i for i in range(n)) + b"]><f xmlns:p1='u'>"
+    ),
+    "attributes": lambda n: (
+        b"<!DOCTYPE f [" + b"".join(b"<!ATTLIST r%d k CDATA 'x'>" % i for i in range(n)) + b"]><f>"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DECLARATIONS)
+def test_what_a_record_does_not_use_costs_it_nothing(kind: str) -> None:
+    """With n, 2n and 4n declarations and records, the prologs grow with the file, not by its square."""
+    sizes = []
+    for n in (100, 200, 400):
+        data = DECLARATIONS[kind](n) + b"<r>p1:x &amp;</r>" * n + b"</f>"
+        sizes.append(sum(len(record.prolog or b"") for record in split(data)))
+    assert sizes[1] <= 2 * sizes[0]
+    assert sizes[2] <= 4 * sizes[0]
+
+
+def test_a_feed_with_declarations_works_for_any_number_of_records() -> None:
+    """Twenty namespaces that every record uses, and a subset of two kilobytes with an entity."""
+    spaces = b" ".join(b"xmlns:p%d='http://example.org/schema/%d'" % (i, i) for i in range(20))
+    subset = b"".join(b"<!ENTITY e%d 'some text that is used now and then'>" % i for i in range(40))
+    record = b"<r " + b" ".join(b"p%d:a=''" % i for i in range(20)) + b">&e3;</r>"
+    data = b"<!DOCTYPE f [" + subset + b"]><f " + spaces + b">" + record * 20_000 + b"</f>"
+    assert sum(record.error is not None for record in split(data)) == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<!DOCTYPE f [<!ENTITY e '" + b"x" * 500_000 + b"'>]><f>" + b"<r>&e;</r>" * 50_000 + b"</f>",
+        b"<!DOCTYPE f [<!ATTLIST r k CDATA '" + b"x" * 500_000 + b"'>]><f>" + b"<r/>" * 100_000 + b"</f>",
+        b"<f xmlns='" + b"u" * 500_000 + b"'>" + b"<r/>" * 100_000 + b"</f>",
+    ],
+)
+def test_declarations_that_all_records_use_are_limited(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they are at most a hundred times the file; records after that are errors and cost nothing."""
+    asked = 0
+    usual = RecordOutside.prolog
+
+    def counted(outside: RecordOutside, body: bytes) -> bytes | None:
+        nonlocal asked
+        asked += 1
+        return usual(outside, body)
+
+    monkeypatch.setattr(RecordOutside, "prolog", counted)
+    records = split(data)
+    assert len(records) >= 50_000
+    good = [record for record in records if record.error is None]
+    assert good
+    assert sum(len(record.prolog or b"") for record in good) <= 100 * len(data)
+    errors = {record.error for record in records} - {None}
+    assert [error.code for error in errors if error] == ["entity-expansion"]
+    assert asked <= len(good) + 1
 
 
 def test_entities_and_encoding_are_inherited() -> None:

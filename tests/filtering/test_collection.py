@@ -118,6 +118,17 @@ def unchanged(index: Index) -> None:
     assert index.add_all([("b", "//c")])[0].error.code == "duplicate-id"
 
 
+def test_subscriptions_of_a_mapping_are_its_keys_and_values() -> None:
+    """Also with ids of two characters, in a new index and in one that grows; text alone adds nothing."""
+    index = Index({"ab": "//x", "cd": "//y"})
+    index.add_all({"ef": ("//p:z", {"p": "urn:p"})})
+    assert index.match(b"<x><y/><z xmlns='urn:p'/></x>").ids == ["ab", "cd", "ef"]
+    for wrong in ("//x", ["//x"]):
+        with pytest.raises(TypeError, match="expected subscriptions"):
+            index.add_all(wrong)  # type: ignore[arg-type]
+    assert len(index) == 3
+
+
 def test_an_id_that_cannot_be_hashed_is_refused_alone() -> None:
     """The others of the call are added."""
     index = Index([("a", "//a")])

@@ -6,6 +6,8 @@ import random
 import warnings
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.pattern.strategies import NAMESPACES, document, general_pattern, pattern
 from twigcast import DocumentLimits, Index
@@ -45,6 +47,30 @@ def test_many_answers_are_those_of_the_evaluator() -> None:
     pairs, wrong = disagreements(range(1000, 1250))
     assert wrong == []
     assert pairs > 20_000
+
+
+_DATE_PIECES = st.one_of(
+    st.sampled_from(["2012", "1999", "-", "08", "06", "31", "02", "29", "T", "24", "00", ":", "Z", " ", "."]),
+    st.sampled_from(
+        ["20120806", "2012-08-06", "T0915", "T09:15:00", "0915", "+02:00", "-0500", ",5", "+14", "x"]
+    ),
+)
+_DATES = st.lists(_DATE_PIECES, max_size=6).map("".join)
+_ORDERS = st.sampled_from(["<", "<=", ">", ">="])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(_DATES, min_size=1, max_size=8), _DATES, _ORDERS)
+def test_dates_are_those_of_the_evaluator(values: list[str], literal: str, operator: str) -> None:
+    """In every form, and also what is nearly one: the kernel orders what the evaluator orders."""
+    values.append(literal)
+    body = f"<r>{''.join(f'<d>{value}</d>' for value in values)}</r>".encode()
+    texts = {at: f"/r/d[{at}][. {operator} '{literal}']" for at in range(1, len(values) + 1)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a literal that is neither date nor number
+        index = Index(texts.items())
+    tree = read(body)
+    assert index.match(body).ids == [id for id in index.ids if matches(index.pattern(id), tree)]
 
 
 SIBLINGS = [

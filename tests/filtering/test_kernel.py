@@ -6,7 +6,7 @@ import random
 from array import array
 
 import pytest
-from twigcast.filtering.kernel._kernel import BareParser, Segment, SegmentMatcher, build
+from twigcast.filtering.kernel._kernel import Segment, SegmentMatcher, build
 
 from experiments.engines.routing.expression_automaton import expression_automaton
 from experiments.engines.routing.path_expression import parse_path_expression
@@ -88,12 +88,6 @@ def test_an_unaligned_segment_is_refused() -> None:
     data = build(compiler.vocabulary, [*range(8)], programs)
     with pytest.raises(ValueError, match="aligned"):
         Segment(memoryview(b"x" + data)[1:])
-
-
-def test_the_bare_parser_counts_good_documents() -> None:
-    """The baseline of the benchmarks really parses: it counts the well-formed documents."""
-    data = b"<a/><b></a>"
-    assert BareParser().parse_batch(array("q", [0, 4]), array("q", [4, 11]), data) == 1
 
 
 def test_single_byte_encodings_of_python_are_known() -> None:

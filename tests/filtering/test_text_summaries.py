@@ -60,7 +60,7 @@ def test_the_text_of_an_element_in_many_parts_takes_little_memory() -> None:
         body = body.replace(b"paragraph", b"nee<i/>dle", 1)
         partial = matcher.empty()
         for part in fragment(body, doc_id="d", cut=Spans(bytes=50_000), header="prefix"):
-            made = pieces(part, b"", {run: run.context or () for run in part.runs})
+            made = pieces(part, b"", [run.context or () for run in part.runs])
             if not part.is_last:
                 matcher.merge(partial, matcher.evaluate(part.number, made))
                 matcher.derive(partial)

@@ -1,6 +1,6 @@
 """Adversarial documents and subscriptions through an index, its answers compared and its cost bounded.
 
-    python -m tests.fuzz [--minutes 10] [--seed 7] [--only documents|threads]
+    python -m tests.fuzz [--minutes 10] [--seed 7] [--only SURFACE]
     python -m tests.fuzz --replay build/fuzz/finding-1.txt
 
 Each case runs in a worker process.  A finding is one that gives a wrong answer, raises an error that is not
@@ -15,18 +15,48 @@ import ast
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import Case, case, check
-from tests.fuzz.shrinking import shrunk
+from tests.fuzz.chunk_queries import ChunkCase, check_chunks, chunk_case
+from tests.fuzz.dtds import DtdCase, check_dtd, dtd_case
+from tests.fuzz.fragments import FragmentRound, check_fragments
+from tests.fuzz.mappings import MappingCase, check_mappings, mapping_case
+from tests.fuzz.records import RecordCase, check_records, record_case
+from tests.fuzz.shrinking import shorter, shrunk
+from tests.fuzz.sites import SiteCase, check_sites, site_case
 from tests.fuzz.threads import ThreadRound, check_round
 from tests.fuzz.workers import Finding, Worker
 
 PROJECT = Path(__file__).parents[2]
 STRIDE = 1_000_003  # between the seeds of one run
-Job = Case | ThreadRound
+Job = Any
+
+
+class Surface(NamedTuple):
+    """One kind of input: what makes a case of a seed, its type, what checks it, and its share of all jobs."""
+
+    make: Callable[[int], Job]
+    kind: type
+    check: Callable[[Any, Unmetered, Counter[str]], None]
+    turns: tuple[int, ...]
+    """Which of twenty jobs; ``documents`` have the others."""
+
+
+SURFACES = {
+    "documents": Surface(case, Case, check, ()),
+    "threads": Surface(ThreadRound, ThreadRound, lambda job, _, done: check_round(job, done), (19,)),
+    "records": Surface(record_case, RecordCase, check_records, (4, 14)),
+    "chunks": Surface(chunk_case, ChunkCase, check_chunks, (9,)),
+    "fragments": Surface(FragmentRound, FragmentRound, check_fragments, (1, 5, 17)),
+    "dtds": Surface(dtd_case, DtdCase, check_dtd, (11,)),
+    "mappings": Surface(mapping_case, MappingCase, check_mappings, (7,)),
+    "sites": Surface(site_case, SiteCase, check_sites, (13,)),
+}
 
 
 def main() -> int:
@@ -47,16 +77,15 @@ def main() -> int:
 
 def check_job(job: Job, meter: Unmetered, done: Counter[str]) -> None:
     """What a worker does with a job."""
-    if isinstance(job, ThreadRound):
-        check_round(job, done)
-    else:
-        check(job, meter, done)
+    (found,) = (each for each in SURFACES.values() if isinstance(job, each.kind))
+    found.check(job, meter, done)
 
 
 def job_of(seed: int, number: int, only: str | None) -> Job:
     """The job with this number of a run."""
-    if only == "threads" or (only is None and number % 20 == 19):
-        return ThreadRound(seed)
+    for name, surface in SURFACES.items():
+        if only == name or (only is None and number % 20 in surface.turns):
+            return surface.make(seed)
     return case(seed)
 
 
@@ -99,6 +128,10 @@ def report(
         again = worker.run(job)
         print(f"made smaller: {again.detail if again else 'it did not happen again'}")
         print(f"  subscriptions: {job.subscriptions}\n  documents: {_cut(job.bodies)}")
+    elif isinstance(job, DtdCase):
+        body = shorter(job.body, lambda smaller: _same(finding, worker.run(DtdCase(smaller))))
+        job = DtdCase(body)
+        print(f"made smaller: {_cut([body])}")
     arguments.findings.mkdir(parents=True, exist_ok=True)
     path = arguments.findings / f"finding-{number}.txt"
     path.write_text(repr((type(job).__name__, *astuple(job))), encoding="utf-8")
@@ -108,7 +141,8 @@ def report(
 def replay(path: Path, worker: Worker) -> int:
     """Run the job of a file again."""
     kind, *fields = ast.literal_eval(path.read_text(encoding="utf-8"))
-    finding = worker.run({"Case": Case, "ThreadRound": ThreadRound}[kind](*fields))
+    kinds = {each.kind.__name__: each.kind for each in SURFACES.values()}
+    finding = worker.run(kinds[kind](*fields))
     print(f"FINDING: {finding.kind}\n{finding.detail}" if finding else "all held")
     return 1 if finding else 0
 
@@ -130,7 +164,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0, help="how long to go on (default: 1)")
     parser.add_argument("--seed", type=int, default=1, help="the first seed (default: 1)")
-    parser.add_argument("--only", choices=["documents", "threads"], help="only one of the two kinds of cases")
+    parser.add_argument("--only", choices=SURFACES, metavar="SURFACE", help=f"only {', '.join(SURFACES)}")
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds to make a finding smaller")
     parser.add_argument(
         "--findings", type=Path, default=PROJECT / "build" / "fuzz", help="folder for findings"

@@ -39,6 +39,8 @@ BOUNDS = {
     "match": Bound(1.0, 4e-6, bytes_per_byte=100.0),
     "read": Bound(1.0, 20e-6, bytes_per_byte=2000.0),
     "evaluate": Bound(1.0, 100e-6, bytes_per_byte=4000.0, in_python=True),
+    "mapping": Bound(5.0, 2e-3, bytes_per_byte=4000.0),
+    "site": Bound(5.0, 2e-3, bytes_per_byte=4000.0),
     "other": Bound(20.0, 1e-3, bytes_per_byte=4000.0),
 }
 """By step: ``match`` includes the evaluator within its own limit, ``other`` are lxml, files and threads."""

@@ -149,7 +149,8 @@ def step_hint(text: str, document: Document = LINES, namespaces: dict[str, str] 
         ("//line[price * cost > 100]", "found NaN: no cost here"),
         ("//line[price > /order/id]", "price is 45.5, 7, /order/id is 'abc'"),
         ("//line[@date > '2024-01-01']", "no @date here"),
-        ("//id[. > '2024-01-01']", "found 'abc'"),
+        ("//id[. > '2024-01-01']", "found 'abc' (no date)"),
+        ("//price[. > '20240101']", "found 45.5, 7"),
         ("/order[ends-with(id, 'x')]", "the id is 'abc'"),
         ("//id[ends-with(., 'x')]", "the text is 'abc'"),
         ("/order[floor(id) = 3]", "found NaN: id is 'abc'"),
@@ -181,6 +182,28 @@ def test_a_value_that_differs_in_case_or_white_space_is_named() -> None:
     """The hint names the function that removes the difference."""
     assert "lower-case()" in (predicate("//id[. = 'ABC']").hint or "")
     assert "normalize-space()" in (predicate("//note[. = 'Some text']").hint or "")
+
+
+@pytest.mark.parametrize("literal", ["2024-01-01", "20240101"])
+def test_dates_are_shown_as_they_are_read(literal: str) -> None:
+    """A value in another form than the extended one with its date; what is none with that."""
+    dated = read(b"<a><d>20120806</d><d>201208060915-0500</d><d>soon</d></a>")
+    found = predicate(f"//d[. > '{literal}']", dated)
+    assert found.note == (
+        "found '20120806' (2012-08-06), '201208060915-0500' (2012-08-06T09:15-05:00), 'soon' (no date)"
+    )
+
+
+def test_a_literal_of_digits_that_is_read_as_a_date_is_named() -> None:
+    """With how to compare numbers instead."""
+    assert "'20240101' is the date 2024-01-01" in (predicate("//price[. > '20240101']").hint or "")
+
+
+def test_a_date_that_is_compared_as_text_or_number_is_named() -> None:
+    """``=`` compares texts, and a number without quotes compares numbers."""
+    dated = read(b"<a><d>20120806</d><e>2012-08-06</e></a>")
+    assert "the same date" in (predicate("//d[. = '2012-08-06']", dated).hint or "")
+    assert "quotes" in (predicate("//e[. >= 20120806]", dated).hint or "")
 
 
 def test_operands_are_explained_one_by_one() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 
 from twigcast.errors import PatternError, SubscriptionError
 from twigcast.filtering import Index
-from twigcast.pattern import Subscription, parse, subscription
+from twigcast.pattern import Subscription, as_subscription, given_subscriptions, parse, subscription
 
 
 def test_the_id_is_the_subscriber_where_none_is_named() -> None:
@@ -93,3 +94,39 @@ def test_an_unchecked_subscription_is_checked_by_an_index() -> None:
         ("d", "syntax"),
     ]
     assert index.ids == ["e"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"ab": "//x", "cd": ("//p:y", {"p": "urn:p"})},
+        [("ab", "//x"), ["cd", "//p:y", {"p": "urn:p"}]],
+        iter([("ab", "//x", None), Subscription("cd", "//p:y", namespaces={"p": "urn:p"})]),
+    ],
+)
+def test_subscriptions_may_be_given_as_a_mapping_or_as_rows(given: Any) -> None:
+    """Ids are keys, also those of two characters."""
+    found = [as_subscription(each) for each in given_subscriptions(given)]
+    assert [(each.id, each.text) for each in found] == [("ab", "//x"), ("cd", "//p:y")]
+    assert found[1].pattern == parse("//p:y", {"p": "urn:p"})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("//x", "got str '//x'"),
+        (b"//x", "got bytes"),
+        (None, "got NoneType"),
+        (Subscription("a", "//x"), "got Subscription"),
+        (["//x", "//y"], "number 1 is str '//x'"),
+        ([("a", "//x"), ("a",)], "number 2 is tuple"),
+        ([("a", "//x", {}, 4)], "number 1 is tuple"),
+        ([{"a": "//x"}], "number 1 is dict"),
+        ([5], "number 1 is int"),
+        ([("a", "//x", "urn:x")], "namespaces of subscription 'a'.* str 'urn:x'"),
+    ],
+)
+def test_what_is_no_subscription_is_refused_with_a_sentence(given: Any, message: str) -> None:
+    """Text is not taken apart into characters."""
+    with pytest.raises(TypeError, match=message):
+        given_subscriptions(given)

@@ -159,14 +159,14 @@ def random_operator(random: Random, tree: SchemaTree, kind: type) -> Operator | 
         return Hide(random.choice(nodes).key)
     if not parents:
         return None
-    members = tuple(each.key for each in _some(random, node.children))
+    members = tuple(each.key for each in _some(random, list(node.children)))
     if kind is Insert:
         return Insert(node.key, _labels(random), members)
     if kind is InsertEach:
         return InsertEach(node.key, _labels(random), members)
     if kind is Upgrade:
         return Upgrade(node.key, members)
-    into = random.choice(node.children).key
+    into = random.choice(list(node.children)).key
     if kind is Exchange:
         return Exchange(node.key, into)
     members = tuple(key for key in members if key != into)

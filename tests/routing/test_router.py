@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from experiments.engines.routing.expression_automaton import advertisement_of
 from experiments.engines.routing.path_expression import parse_path_expression
 from tests.routing.overlay import Overlay, Story, expected, story
+from twigcast.analysis import implication
 from twigcast.document import read
 from twigcast.errors import DocumentError, RoutingError
 from twigcast.pattern import Axis, NameTest, Path, Pattern, Step, parse
@@ -41,6 +42,20 @@ COMBINATIONS = list(Strategy.all_combinations())
 def test_every_combination_delivers_what_flooding_delivers(strategy: Strategy, random: Random) -> None:
     """This holds for any order of actions, with routers restarted and links cut and joined again."""
     tell(story(random), strategy, random)
+
+
+@pytest.mark.parametrize("work", [0, 5, 40])
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[*HealthCheck, HealthCheck.function_scoped_fixture]
+)
+@given(st.randoms(use_true_random=False))
+def test_deliveries_do_not_depend_on_the_work_for_proofs(
+    monkeypatch: pytest.MonkeyPatch, work: int, random: Random
+) -> None:
+    """Where covering cannot be proved within the budget of a message, more subscriptions are forwarded."""
+    monkeypatch.setattr(implication, "WORK_TOGETHER", work)
+    monkeypatch.setattr(implication, "WORK_OF_EACH", 0)
+    tell(story(random), random.choice(COMBINATIONS), random)
 
 
 def tell(story: Story, strategy: Strategy, random: Random) -> None:

@@ -50,15 +50,3 @@ def test_what_is_no_strategy_is_refused(field: str, value: Any) -> None:
     with pytest.raises(RoutingError) as refused:
         Strategy(**{field: value})
     assert (refused.value.code, refused.value.name) == ("strategy", field)
-
-
-@pytest.mark.parametrize("publication", ["paths", "fragments"])
-def test_annotations_and_mediation_need_whole_documents(publication: Any) -> None:
-    """Both are refused with the field that does not fit."""
-    with pytest.raises(RoutingError) as refused:
-        Strategy(publication=publication, piggyback="L+t")
-    assert (refused.value.code, refused.value.name) == ("strategy", "piggyback")
-    with pytest.raises(RoutingError) as refused:
-        Strategy(publication=publication).check_mediation()
-    assert (refused.value.code, refused.value.name) == ("strategy", "publication")
-    assert publication in refused.value.message

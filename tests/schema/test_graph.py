@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from hypothesis import given, settings
 
+from tests.analysis.schemas import graphs
 from twigcast.errors import SchemaError
 from twigcast.schema import (
     AttributeDeclaration,
@@ -159,3 +161,11 @@ def test_names_are_expanded(
     """A prefix is bound by the graph or by an attribute with a fixed value; else its namespace is unknown."""
     graph = element_graph([ElementDeclaration(name, attributes=declared)], namespaces=namespaces)
     assert graph.expanded(name) == expanded
+
+
+@settings(max_examples=200, deadline=None)
+@given(graphs(tuple("abcdefg")))
+def test_what_is_below_is_what_can_be_reached(graph: ElementGraph) -> None:
+    """The numbers of descendants, and recursion, are those of a search from each element."""
+    assert graph.reach == {name: len(below) for name, below in graph.descendants.items()}
+    assert graph.recursive == {name for name, below in graph.descendants.items() if name in below}

@@ -23,7 +23,7 @@ from twigcast.schema import (
 )
 from twigcast.workload import infer, news
 
-NAMES = ("a", "b", "c", "p:d")
+NAMES = ("a", "b", "p:b", "q:b")
 TIMES = st.sampled_from([(1, 1), (0, 1), (0, None), (1, None)])
 
 
@@ -68,16 +68,8 @@ def declared_graphs(draw: st.DrawFn) -> ElementGraph:
 @settings(deadline=None, max_examples=200)
 @given(declared_graphs())
 def test_what_was_read_is_written_and_read_again(graph: ElementGraph) -> None:
-    """A graph that a DTD can express is the same after it was written and read.
-
-    The graph is read twice before, since the parser simplifies models such as ``(a? | b)+`` step by step.
-    """
-    once = read_dtd(write_dtd(graph).encode(), "a")
-    simple = read_dtd(write_dtd(once).encode(), "a")
-    assert read_dtd(write_dtd(simple).encode(), "a") == simple
-    assert [element.attributes for element in once] == [element.attributes for element in graph]
-    for element in graph:
-        assert once.children(element.name) == graph.children(element.name)
+    """A graph that a DTD can express is the same after it was written and read."""
+    assert read_dtd(write_dtd(graph).encode(), "a") == graph
 
 
 @settings(deadline=None, max_examples=50)

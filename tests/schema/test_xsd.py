@@ -218,15 +218,37 @@ def content(model: str) -> bytes:
     ).encode()
 
 
+def with_groups(count: int) -> bytes:
+    """So many types, each with a group of so many attributes."""
+    group = "".join(f'<xs:attribute name="k{n}"/>' for n in range(count))
+    text = f'<xs:attributeGroup name="g">{group}</xs:attributeGroup><xs:element name="a" type="t0"/>'
+    for n in range(count):
+        text += f'<xs:complexType name="t{n}"><xs:attributeGroup ref="g"/></xs:complexType>'
+    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{text}</xs:schema>'.encode()
+
+
+def extended(count: int) -> bytes:
+    """So many types, each of which adds an attribute to those of the one before."""
+    text = '<xs:complexType name="t0"/><xs:element name="a" type="t0"/>'
+    for n in range(1, count):
+        extension = f'<xs:extension base="t{n - 1}"><xs:attribute name="k{n}"/></xs:extension>'
+        text += (
+            f'<xs:complexType name="t{n}"><xs:complexContent>{extension}</xs:complexContent></xs:complexType>'
+        )
+    return f'<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">{text}</xs:schema>'.encode()
+
+
 @pytest.mark.parametrize(
     "body",
     [
         doubling(31),
         content("<xs:choice>" + "".join(f'<xs:element name="b{n}"/>' for n in range(3000)) + "</xs:choice>"),
         content("<xs:sequence>" + '<xs:element ref="h"/>' * 400 + "</xs:sequence>"),
+        with_groups(350),
+        extended(500),
         b" " * (17 << 20),
     ],
-    ids=["groups", "choice", "substitutes", "bytes"],
+    ids=["groups", "choice", "substitutes", "attributes", "extensions", "bytes"],
 )
 def test_a_schema_that_would_grow_too_large_is_refused(body: bytes) -> None:
     """Its size is computed without expanding it; the message names the limit."""

@@ -62,11 +62,10 @@ def test_fifteen_routers_run_each_strategy_on_the_same_load(monkeypatch: pytest.
 
 
 def test_a_scenario_has_a_strategy_with_any_piggyback() -> None:
-    """It is the first strategy with that piggyback; documents that travel as paths have none."""
+    """It is the first strategy with that piggyback, also where documents travel as paths."""
     scenario = Scenario("x", line(2))
     assert scenario.with_piggyback("L+t") == replace(STRATEGIES["no-Adv-no-Cov"], piggyback="L+t")
-    with pytest.raises(RoutingError, match="documents"):
-        scenario.by_paths().with_piggyback("L+t")
+    assert scenario.by_paths().with_piggyback("L+t").publication == "paths"
 
 
 def _report(simulation: Simulation) -> Report:

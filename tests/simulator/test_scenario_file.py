@@ -144,14 +144,14 @@ def test_a_file_sets_the_place_of_the_first_match_and_the_relay(tmp_path: Path) 
         ("[publishers]\ntest_element = 2.0", "publishers"),
         ("[strategies]\npiggyback = ['ES-s']", "strategies.piggyback"),
         ("[strategies]\npiggyback = 'ES'", "strategies.piggyback"),
-        ("[strategies]\npublication = 'paths'\npiggyback = ['ES']", "piggyback"),
+        ("[network]\nannotations = 'structures'", "network.annotations"),
         ("[strategy]\npiggyback = 'X'", "piggyback"),
         ("[link]\nrelay = 'both'", "link.relay"),
         ("[cost]\nmodel = 'fast'", "cost.model"),
         ("[fragments]\nsize = 3", "fragments.size"),
         ("[fragments]\norder = 'S'", "fragments.order"),
         ("[fragments]\nloss = 1.0", "fragments"),
-        ("[strategies]\npublication = 'fragments'\npiggyback = ['ES']", "piggyback"),
+        ("[network]\nstrategy = 'with-Adv-with-Cov'\ncovering = false", "network.strategy"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(tmp_path: Path, text: str, name: str) -> None:

@@ -284,3 +284,22 @@ def test_a_line_that_no_store_takes_is_an_error_among_the_others(write: Write, l
 def test_a_name_that_tsv_cannot_have_is_an_error_too(write: Write) -> None:
     """A NUL is not white space."""
     assert read(write("s.tsv", b"a\x00\t//a\nbob\t//b\n")) == [(1, "character"), (2, "bob", "//b")]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("//a\n//b\n".encode("utf-16"), "UTF-16"),
+        ("//a\n//b\n".encode("utf-16-be"), "UTF-16"),
+        (b"SQLite format 3\x00" + bytes(100), "a subscription store: twigcast subscriptions --store"),
+        (b"PK\x03\x04\x14\x00", "a zip archive"),
+        (gzip.compress(b"//a\n"), "compressed with gzip"),
+    ],
+)
+def test_a_file_of_another_kind_is_one_error(tmp_path: Path, content: bytes, what: str) -> None:
+    """It is named, in place of an error for each of its lines."""
+    path = tmp_path / "s.txt"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=what) as caught:
+        list(read_subscriptions(path))
+    assert caught.value.code == "encoding"

@@ -31,6 +31,15 @@ def test_a_new_table_is_at_version_zero(table: SubscriptionStore) -> None:
     assert table.subscriptions() == []
 
 
+def test_a_store_imports_what_an_index_takes(table: SubscriptionStore) -> None:
+    """A mapping of ids to expressions, or rows; a bad one is refused alone."""
+    table.import_all({"ab": "//x", "cd": "//["})
+    assert table.import_all([("ef", "//p:y", {"p": "urn:p"})]).added == 1
+    assert [(each.id, each.subscriber) for each in table.subscriptions()] == [("ab", "ab"), ("ef", "ef")]
+    with pytest.raises(TypeError, match="expected subscriptions"):
+        table.import_all("//x")  # type: ignore[arg-type]
+
+
 def test_every_change_has_the_next_number(table: SubscriptionStore) -> None:
     """Subscribing and unsubscribing return the new version."""
     assert table.subscribe("a", "//x") == 1

@@ -7,11 +7,18 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.pattern import parse
 from twigcast.schema import AttributeDeclaration, AttributeKind, ContentKind, Presence
 from twigcast.schema.graph import Cardinality
-from twigcast.workload import generate_documents, generate_subscriptions, infer, presets
+from twigcast.workload import (
+    SchemaInference,
+    generate_documents,
+    generate_subscriptions,
+    infer,
+    presets,
+)
 
 
 def test_children_with_the_numbers_seen() -> None:
@@ -120,3 +127,19 @@ def test_medline(data: Path) -> None:
     matching = sum(etree.XPath(f"boolean({text})")(node) for text in texts for node in nodes)
     assert all(parse(text) for text in texts)
     assert 0.05 < matching / len(texts) / len(nodes) < 0.5
+
+
+def test_a_document_that_is_too_large_is_refused() -> None:
+    """Before it is parsed."""
+    with pytest.raises(DocumentError, match=r"limit bytes: 8") as error:
+        infer([b"<a/>", b"<a>\x00 </a>"], DocumentLimits(bytes=8))
+    assert error.value.code == "too-large"
+
+
+def test_what_cannot_be_read_leaves_no_trace() -> None:
+    """The graph is that of the other documents."""
+    inference = SchemaInference()
+    inference.add(b"<a><b/></a>")
+    with pytest.raises(DocumentError):
+        inference.add(b"<a><c/></b>")
+    assert [element.name for element in inference.graph()] == ["a", "b"]

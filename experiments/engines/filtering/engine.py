@@ -15,6 +15,7 @@ from typing import Protocol
 
 from twigcast.filtering.results import Match
 from twigcast.pattern import Pattern
+from twigcast.system import Buffer
 
 
 class Engine(Protocol):
@@ -28,7 +29,7 @@ class Engine(Protocol):
         """Remove a pattern; raises ``SubscriptionError`` if the id is unknown."""
         ...
 
-    def match(self, body: bytes) -> Match:
+    def match(self, body: Buffer) -> Match:
         """The ids of the patterns that match, in the order they were added; or the error of the document."""
         ...
 

@@ -11,6 +11,7 @@ from twigcast.errors import DocumentError
 from twigcast.filtering.results import Match
 from twigcast.filtering.subscription_ids import duplicate_id, unknown_id
 from twigcast.pattern import Pattern, matches
+from twigcast.system import Buffer
 
 DEFAULT_LIMITS = DocumentLimits()
 
@@ -25,7 +26,7 @@ class ReferenceEngine(ABC):
     def matching(self, document: Document) -> list[Hashable]:
         """The ids of the patterns that match, in the order they were added."""
 
-    def match(self, body: bytes) -> Match:
+    def match(self, body: Buffer) -> Match:
         """The ids of the patterns that match, in the order they were added; or the error of the document."""
         try:
             document = read(body, self._limits)

@@ -11,9 +11,10 @@ from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton
 from twigcast.document import Document, Element, elements, read
 from twigcast.errors import DocumentError
 from twigcast.pattern import Axis, NameTest
+from twigcast.system import Buffer
 
 
-def describes(automaton: SchemaAutomaton, body: bytes) -> bool:
+def describes(automaton: SchemaAutomaton, body: Buffer) -> bool:
     """Whether a document can be read and the automaton describes every label path of it."""
     try:
         return describes_document(automaton, read(body))

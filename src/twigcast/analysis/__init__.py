@@ -9,6 +9,7 @@ from twigcast.analysis.automaton import DOCUMENT, SchemaAutomaton, members, sche
 from twigcast.analysis.covering import Summary, covers, summary, summary_covers
 from twigcast.analysis.covering_index import CoveringIndex
 from twigcast.analysis.generalization import common_pattern, shorter_patterns
+from twigcast.analysis.implication import proof_budget
 from twigcast.analysis.merge_rules import Key, MergeRules, Order
 from twigcast.analysis.overlap import overlaps
 from twigcast.analysis.path_counts import DEPTH, Measure, PathCounter
@@ -34,6 +35,7 @@ __all__ = [
     "covers",
     "members",
     "overlaps",
+    "proof_budget",
     "sample_selectivity",
     "schema_automaton",
     "schema_selectivity",

@@ -15,14 +15,14 @@ Paths without predicates are decided by an automaton on bits (``linear_containme
 proved from one fact at a time; a disjunction among facts is resolved by case analysis, one ``or`` at a time.
 Cost: the summary of a pattern is computed once.  Most pairs are rejected by their summaries in less than a
 microsecond, linear pairs are decided in a few microseconds, others in tens to hundreds and then cached.
-A proof that takes too much work is given up (``implication.MOST_WORK``).
+Work is bounded for a proof and for the proofs of a message (``implication.proof_budget``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 from typing import TypeAlias
 
 from twigcast.analysis.implication import bounded, denied, implies, is_one_node, spend, whole_number_implies
@@ -52,6 +52,7 @@ from twigcast.pattern import (
     demands_a_node,
     number,
 )
+from twigcast.system import bloom_bits
 
 REMEMBERED = 1 << 17
 """The largest number of cached summaries, and of cached verdicts."""
@@ -102,15 +103,13 @@ class Summary:
         self.said: frozenset[Hashable] = (
             self.asked if linear else _common([set(_said(path)) for path in paths])
         )
-        self.asks = self.says = _bits(self.asked)
+        self.asks = self.says = bloom_bits(self.asked)
         self.value: Hashable = None
         self.values: tuple[Hashable, ...] = (None,)
         if not linear:
-            self.says = _bits(self.said)
-            self.value = next(
-                (thing for thing in self.asked if type(thing) is tuple and thing[0] == "="), None
-            )
-            self.values += tuple([thing for thing in self.said if type(thing) is tuple and thing[0] == "="])
+            self.says = bloom_bits(self.said)
+            self.value = next(iter(_values(self.asked)), None)
+            self.values += _values(self.said)
         self.shortest = min([len(path.steps) for path in paths])
         self.deepest = self.shortest if linear else min([_height(path) for path in paths])
         if linear and len(paths) == 1:
@@ -145,8 +144,7 @@ def summary_covers(p: Summary, q: Summary) -> bool:
     return _proved(p, q)
 
 
-@lru_cache(maxsize=REMEMBERED)
-@bounded
+@partial(bounded, remembered=REMEMBERED)
 def _proved(p: Summary, q: Summary) -> bool:
     goal = Exists(p.pattern.alternatives)
     return all(_follows(goal, known((Exists((path,)),))) for path in q.pattern.alternatives)
@@ -412,15 +410,13 @@ def _generality(steps: Sequence[Step]) -> int:
     return generality
 
 
+def _values(things: frozenset[Hashable]) -> tuple[Hashable, ...]:
+    found = [thing for thing in things if type(thing) is tuple and thing[0] == "="]
+    return tuple(sorted(found, key=repr))  # in the same order in every process
+
+
 def _common(sets: Sequence[set[Hashable]]) -> frozenset[Hashable]:
     return frozenset(set.intersection(*sets))
-
-
-def _bits(things: frozenset[Hashable]) -> int:
-    bits = 0
-    for thing in things:
-        bits |= 1 << (hash(thing) & 255)
-    return bits
 
 
 def _asked(path: Path) -> Iterator[Hashable]:

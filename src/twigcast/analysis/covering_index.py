@@ -171,8 +171,9 @@ class CoveringIndex:
                 return []
             speaking.append(self._speaking[thing])
         speaking.sort(key=len)
-        found = [item for item in speaking[0].intersection(*speaking[1:]) if summary_covers(p, item)]
-        return sorted(found, key=self._items.__getitem__)
+        # In their order, since the work that is left for the proofs may not be enough for all of them.
+        candidates = sorted(speaking[0].intersection(*speaking[1:]), key=self._items.__getitem__)
+        return [item for item in candidates if summary_covers(p, item)]
 
     def _build(self) -> None:
         """Build the trie and the inverted index of all patterns."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
-from typing import ParamSpec, TypeAlias
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeAlias, cast
 
 from twigcast.pattern import (
     AttributeTail,
@@ -140,13 +141,18 @@ def _range_implies(fact: tuple[str, float], goal: tuple[str, float]) -> bool:
     return value < bound if operator[0] == "<" else value > bound
 
 
-# The work of one proof.  The search is exponential in the nesting of ``not`` and ``and``, and cubic in the
-# number of operands of an ``or``.  Work is counted in facts that are looked at, not in seconds, so that the
-# same pair always has the same verdict.  A proof that is given up is one that was not found: the pattern is
-# then forwarded, though another one may cover it.
+# The work of proofs.  The search is exponential in the nesting of ``not`` and ``and``, and cubic in the
+# number of operands of an ``or``; n subscriptions have n² pairs.  Work is counted in facts that are looked
+# at, not in seconds, and a verdict from the cache costs what it has cost first: so the same messages always
+# have the same verdicts.  A proof that is given up is one that was not found: the pattern is then forwarded,
+# though another one may cover it.
 
 MOST_WORK = 100_000
 """The most facts that one proof looks at."""
+
+WORK_TOGETHER, WORK_OF_EACH = MOST_WORK, 4_000
+"""The most facts that the proofs of one message look at: so many, and so many more for each of its patterns.
+Generated subscriptions with nested conditions and values need 40 for each of 3,000 on average."""
 
 
 class ProofAbandoned(Exception):
@@ -155,6 +161,7 @@ class ProofAbandoned(Exception):
 
 class _Work(threading.local):
     left = MOST_WORK
+    together = math.inf
 
 
 _work = _Work()
@@ -167,15 +174,41 @@ def spend(units: int) -> None:
         raise ProofAbandoned
 
 
-def bounded(proof: Callable[Arguments, bool]) -> Callable[Arguments, bool]:
-    """A search for a proof that has ``MOST_WORK``, and answers False when that is used up."""
+@contextmanager
+def proof_budget(patterns: int) -> Iterator[None]:
+    """Within it, proofs about so many patterns have a common bound, after which none is found any more."""
+    before = _work.together
+    allowed = _work.together = min(before, WORK_TOGETHER + WORK_OF_EACH * patterns)
+    try:
+        yield
+    finally:
+        _work.together = before - (allowed - _work.together)
 
-    @wraps(proof)
-    def search(*arguments: Arguments.args, **named: Arguments.kwargs) -> bool:
+
+def bounded(proof: Callable[Arguments, bool], remembered: int = 0) -> Callable[Arguments, bool]:
+    """A search for a proof that has ``MOST_WORK``, and answers False when that or the budget is used up.
+
+    So many answers are ``remembered``, with their work.
+    """
+
+    def measured(*arguments: Arguments.args, **named: Arguments.kwargs) -> tuple[bool, int]:
         _work.left = MOST_WORK
         try:
-            return proof(*arguments, **named)
+            found = proof(*arguments, **named)
         except ProofAbandoned:
-            return False
+            found = False
+        return found, MOST_WORK - _work.left
 
-    return search
+    search = measured
+    if remembered:
+        search = cast(Callable[Arguments, tuple[bool, int]], lru_cache(maxsize=remembered)(measured))
+
+    @wraps(proof)
+    def answer(*arguments: Arguments.args, **named: Arguments.kwargs) -> bool:
+        if _work.together <= 0:
+            return False
+        found, work = search(*arguments, **named)
+        _work.together -= work
+        return found
+
+    return answer

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from twigcast.analysis.covering import denials
 from twigcast.pattern import ANY, And, Axis, NameTest, Not, Or, Path, Pattern, Position, Predicate, Test
+from twigcast.system import bloom_bits
 
 
 class Witness:
@@ -100,9 +101,10 @@ def key(test: NameTest) -> str | None:
     return f"{test.namespace}}}{test.local or ''}"  # a local name has no brace and is not empty
 
 
+@lru_cache(maxsize=1 << 14)
 def bit(name: str | None) -> int:
     """Return one of 256 bits for a name, so that sets of names are compared as integers (a Bloom filter)."""
-    return 0 if name is None else 1 << (hash(name) & 255)
+    return 0 if name is None else bloom_bits((name,))
 
 
 @lru_cache(maxsize=1 << 14)

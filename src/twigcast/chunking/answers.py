@@ -10,16 +10,19 @@ elements may be left to lxml, which is faster, without a difference in the answe
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import repeat
 from typing import Any
 from xml.parsers import expat
 
-from twigcast.chunking.lxml_tree import LxmlSelection, is_read_alike, lxml_tree, selection
+from twigcast.chunking.evaluation.contents import AnswerContents
+from twigcast.chunking.evaluation.lxml_cost import text_steps
+from twigcast.chunking.evaluation.part_trees import PartTrees
 from twigcast.chunking.query import ChunkQuery
+from twigcast.chunking.reach.full_xpath import lxml_namespaces
 from twigcast.chunking.reach.needs import Target
+from twigcast.chunking.reach.xpath_syntax import read_terms
 from twigcast.chunking.scheme import Chunk, Scheme, contains
 from twigcast.document import (
     Attribute,
@@ -32,24 +35,22 @@ from twigcast.document import (
     SourceMap,
     Text,
     attribute_range,
-    element_ranges,
-    read,
 )
-from twigcast.errors import ChunkingError
-from twigcast.pattern import Pattern, select
+from twigcast.errors import ChunkingError, DocumentError, EvaluationError
+from twigcast.pattern import evaluate, select
 
 _PROBE = 1 << 12
-_FEW = 20  # elements of a part that are counted one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A node that a query selects: its kind, its byte range in the document, and its bytes.
 
-    ``content`` of a function is whatever it yields, with the range of the part; of a query that asks for
-    ranges it is None.  ``chunk`` and ``part`` say
-    where it was found, both from 1; ``is_partial`` that the document broke off, and what follows could have
-    changed the answer.
+    The content of an element is a document of its own, unless the query has another ``form``: the bytes with
+    the namespaces, entities and encoding that it needs.  Of a function it is whatever that yields, of a query
+    for a value the number, string or truth value, both with the range of the part; of a query that asks for
+    ranges it is None.  ``chunk`` and ``part`` say where it was found, both from 1; ``is_partial`` that the
+    document broke off, and what follows could have changed the answer.
     """
 
     query: Hashable
@@ -99,37 +100,21 @@ class PartRunner:
 
     def run(self, part: PartOfChunk) -> Iterator[Answer | QueryFailure]:
         """The answers of all queries of the chunk on this part, each query's in document order."""
-        trees = _Trees(part.body, self._limits)
+        trees = PartTrees(part.body, self._limits)
+        contents = AnswerContents(trees)
         for number in part.chunk.targets:
             query = self._scheme.queries[number].query
-            if query.runs_on_lxml:
-                yield from self._by_lxml(number, query, part, trees)
-                continue
-            assert query.pattern is not None
-            selected = trees.selection_by_lxml(query.pattern) if query.engine == "auto" else None
-            if selected is not None:
-                yield from self._selected(number, query, part, trees, selected)
-                continue
-            for node in select(query.pattern, trees.document):
-                if self.owns(part.chunk, number, node):
-                    yield self._answer(query, part, node.start, node.end, kind_of(node), None)
-
-    def _by_lxml(
-        self, number: int, query: ChunkQuery, part: PartOfChunk, trees: _Trees
-    ) -> Iterator[Answer | QueryFailure]:
-        try:
-            found = _evaluated(query, trees.lxml)
-        except Exception as error:
-            text = f"the query {query.id} failed on part {part.number}: {error}"
-            yield QueryFailure(query.id, ChunkingError(text, code="query-failed", query=query.id))
-            return
-        if query.function is not None:
-            for row in found if found is not None else ():
-                yield self._answer(query, part, 0, len(part.body), "row", row)
-        elif not isinstance(found, list):
-            yield self._value(query, part, found)
-        else:
-            yield from self._located(number, query, part, trees, found)
+            try:
+                if query.runs_on_lxml:
+                    yield from self._by_lxml(number, query, part, trees, contents)
+                elif query.value is not None:
+                    value = evaluate(query.value, trees.document, trees.steps)
+                    yield self._value(query, part, value)
+                else:
+                    yield from self._selected(number, query, part, trees, contents)
+            except (DocumentError, EvaluationError) as error:
+                text = f"the query {query.id} on part {part.number}: {error.message}"
+                yield QueryFailure(query.id, ChunkingError(text, code=error.code, query=query.id))
 
     def owns(self, chunk: Chunk, number: int, node: Node) -> bool:
         """Whether a node of a part that a query selects, by its number in the scheme, is an answer there."""
@@ -142,6 +127,68 @@ class PartRunner:
         owner = self._scheme.owner(number, path)
         return owner is not None and owner.number == chunk.number
 
+    def _selected(
+        self, number: int, query: ChunkQuery, part: PartOfChunk, trees: PartTrees, contents: AnswerContents
+    ) -> Iterator[Answer]:
+        """The answers of a pattern, by lxml where it is certain to agree and to end."""
+        pattern = query.pattern
+        assert pattern is not None
+        selected = trees.selection_by_lxml(pattern) if query.engine == "auto" else None
+        if selected is None:
+            found = select(pattern, trees.document, trees.steps)
+            nodes = [node for node in found if self.owns(part.chunk, number, node)]
+            cut = contents.of_nodes(nodes, query.form) if query.answers == "content" else repeat(None)
+            for node, content in zip(nodes, cut, strict=False):
+                yield self._answer(query, part, node.start, node.end, kind_of(node), content)
+            return
+        trees.places.expect(len(selected.elements))
+        owned = [each for each in selected.elements if self._owns(part.chunk, number, tree_path(each))]
+        if selected.attribute is None:
+            yield from self._elements(
+                query, part, [trees.places.number(each) for each in owned], trees, contents
+            )
+            return
+        encoding = trees.lxml.docinfo.encoding or "utf-8"
+        for element in owned:
+            name = selected.attribute.encode(encoding)  # one that is nowhere may have no bytes
+            tag, _ = trees.places.of(trees.places.number(element))
+            start, end = attribute_range(part.body, tag, name)
+            yield self._answer(query, part, start, end, "attribute", part.body[start:end])
+
+    def _by_lxml(
+        self, number: int, query: ChunkQuery, part: PartOfChunk, trees: PartTrees, contents: AnswerContents
+    ) -> Iterator[Answer | QueryFailure]:
+        try:
+            found = self._evaluated(query, trees)
+        except EvaluationError:
+            raise
+        except Exception as error:
+            text = f"the query {query.id} failed on part {part.number}: {error}"
+            yield QueryFailure(query.id, ChunkingError(text, code="query-failed", query=query.id))
+            return
+        if query.function is not None:
+            for row in found if found is not None else ():
+                yield self._answer(query, part, 0, len(part.body), "row", row)
+        elif not isinstance(found, list):
+            yield self._value(query, part, str(found) if isinstance(found, str) else found)
+        else:
+            yield from self._located(number, query, part, trees, contents, found)
+
+    def _evaluated(self, query: ChunkQuery, trees: PartTrees) -> Any:
+        from lxml import etree
+
+        if query.function is not None:
+            return list(query.function(trees.lxml))
+        if text_steps(read_terms(query.text), trees.figures, query.variables) > trees.steps:
+            raise EvaluationError(
+                f"lxml may take more than {trees.steps:,} steps, and cannot be stopped (limit work): "
+                "leave it to twigcast's evaluator, which counts them (the engine auto), "
+                "or use a function of the tree"
+            )
+        namespaces = lxml_namespaces(query.namespaces)
+        expression = etree.XPath(query.text, namespaces=namespaces, regexp=False)
+        return expression(trees.lxml, **query.variables)
+
     def _value(self, query: ChunkQuery, part: PartOfChunk, value: object) -> Answer | QueryFailure:
         """A number, a string or a truth value: an answer of one document, but not of one part of several."""
         if part.chunk.is_divided:
@@ -149,101 +196,65 @@ class PartRunner:
             return QueryFailure(query.id, ChunkingError(text, code="not-nodes", query=query.id))
         return self._answer(query, part, 0, len(part.body), "value", value)
 
-    def _selected(
-        self, number: int, query: ChunkQuery, part: PartOfChunk, trees: _Trees, selected: LxmlSelection
+    def _elements(
+        self,
+        query: ChunkQuery,
+        part: PartOfChunk,
+        numbers: Sequence[int],
+        trees: PartTrees,
+        contents: AnswerContents,
     ) -> Iterator[Answer]:
-        """Answers for elements of lxml, or for an attribute of each of them."""
-        if selected.attribute is None:
-            yield from self._located(number, query, part, trees, selected.elements)
-            return
-        encoding = trees.lxml.docinfo.encoding or "utf-8"
-        trees.places.expect(len(selected.elements))
-        for element in selected.elements:
-            if self._owns(part.chunk, number, _tree_path(element)):
-                name = selected.attribute.encode(encoding)  # one that is nowhere may have no bytes
-                start, end = attribute_range(part.body, trees.places[element][0], name)
-                yield self._answer(query, part, start, end, "attribute", None)
+        """Answers for elements of lxml, by their numbers in document order."""
+        cut = contents.of_elements(numbers, query.form) if query.answers == "content" else repeat(None)
+        for each, content in zip(numbers, cut, strict=False):
+            start, end = trees.places.of(each)
+            yield self._answer(query, part, start, end, "element", content)
 
     def _located(
         self,
         number: int,
         query: ChunkQuery,
         part: PartOfChunk,
-        trees: _Trees,
+        trees: PartTrees,
+        contents: AnswerContents,
         found: Sequence[Any],
     ) -> Iterator[Answer]:
         """Answers for nodes of lxml, by their numbers in document order."""
         from lxml import etree
 
-        places = trees.places
-        places.expect(len(found))
+        trees.places.expect(len(found))
+        owned: list[tuple[int, str, Any]] = []  # number of the element, kind, content if it is no element
         for each in found:
-            is_element = isinstance(each, etree._Element)
-            holder: Any = each if is_element else each.getparent() if hasattr(each, "getparent") else None
-            if holder is not None and (
-                getattr(each, "is_tail", False) or (is_element and not isinstance(each.tag, str))
-            ):
+            is_node = isinstance(each, etree._Element)
+            is_element = is_node and isinstance(each.tag, str)
+            holder: Any = each if is_node else each.getparent() if hasattr(each, "getparent") else None
+            if holder is not None and (getattr(each, "is_tail", False) or (is_node and not is_element)):
                 holder = holder.getparent()
             if holder is None:
                 yield self._answer(query, part, 0, len(part.body), "value", str(each))
-                continue
-            if not self._owns(part.chunk, number, _tree_path(holder)):
-                continue
-            start, end = places[holder]
-            if is_element and isinstance(each.tag, str):
-                yield self._answer(query, part, start, end, "element", None)
-            else:
+            elif self._owns(part.chunk, number, tree_path(holder)):
                 kind = "attribute" if getattr(each, "is_attribute", False) else "text"
-                kind = "comment" if is_element else kind
-                yield self._answer(query, part, start, end, kind, each.text if is_element else str(each))
+                kind = "element" if is_element else "comment" if is_node else kind
+                content = None if is_element else each.text if is_node else str(each)
+                owned.append((trees.places.number(holder), kind, content))
+        numbers = [place for place, kind, _ in owned if kind == "element"]
+        elements = self._elements(query, part, numbers, trees, contents)
+        for place, kind, content in owned:
+            if kind == "element":
+                yield next(elements)
+            else:
+                yield self._answer(query, part, *trees.places.of(place), kind, content)
 
     def _answer(
         self, query: ChunkQuery, part: PartOfChunk, start: int, end: int, kind: str, content: object
     ) -> Answer:
-        if kind not in ("row", "value"):
-            if query.answers == "ranges":
-                content = None
-            elif content is None:
-                content = part.body[start:end]
+        if kind not in ("row", "value") and query.answers == "ranges":
+            content = None
         source = part.source_map
         first = source.start(start) if start < len(part.body) else 0
         last = first if end <= start else source.end(end)
         chunk = part.chunk
         return Answer(query.id, first, last, kind, content, chunk.number, part.number, part.is_partial)
-
-
-class _Trees:
-    """The trees of a part, each made when it is first needed, for all queries."""
-
-    def __init__(self, body: bytes, limits: DocumentLimits) -> None:
-        self._body = body
-        self._limits = limits
-
-    @cached_property
-    def document(self) -> Document:
-        """What twigcast reads."""
-        return read(self._body, self._limits)
-
-    @cached_property
-    def lxml(self) -> Any:
-        """What lxml reads."""
-        return lxml_tree(self._body)
-
-    @cached_property
-    def places(self) -> _ElementPlaces:
-        """Where the elements of the tree of lxml are."""
-        return _ElementPlaces(self._body, self.lxml)
-
-    def selection_by_lxml(self, pattern: Pattern) -> LxmlSelection | None:
-        """What a pattern selects in the tree of lxml; ``None`` if lxml might differ."""
-        return selection(pattern, self.lxml) if self._is_read_alike else None
-
-    @cached_property
-    def _is_read_alike(self) -> bool:
-        try:
-            return is_read_alike(self._body, self.lxml)
-        except Exception:  # lxml cannot read it, for example because of a limit of libxml2
-            return False
 
 
 class _Found(Exception):
@@ -293,42 +304,7 @@ def kind_of(node: Node) -> str:
     return kinds.get(type(node), "instruction")
 
 
-class _ElementPlaces:
-    """The byte ranges of the elements of a tree of lxml, by their numbers in document order.
-
-    A few elements are counted one by one in libxml2; for many, all elements are numbered once, which takes
-    a Python object for each of them.  All are numbered, too, if there is a DTD: the axis ``preceding`` of
-    libxml2 leads into the elements of its entity declarations.
-    """
-
-    def __init__(self, body: bytes, tree: Any) -> None:
-        self._body = body
-        self._tree = tree
-        self._ranges: array[int] | None = None
-        self._numbers: dict[Any, int] | None = None
-        self._expected = 0 if tree.docinfo.internalDTD is None else _FEW + 1
-
-    def expect(self, count: int) -> None:
-        """Say that so many more elements will be asked for."""
-        self._expected += count
-
-    def __getitem__(self, element: Any) -> tuple[int, int]:
-        from lxml import etree
-
-        if self._ranges is None:
-            self._ranges = array("Q")
-            self._ranges.frombytes(element_ranges(self._body))
-        if self._numbers is None and self._expected > _FEW:
-            found = self._tree.getroot().iter(etree.Element)
-            self._numbers = {each: number for number, each in enumerate(found)}
-        if self._numbers is None:
-            number = int(element.xpath("count(preceding::*) + count(ancestor::*)"))
-        else:
-            number = self._numbers[element]
-        return self._ranges[2 * number], self._ranges[2 * number + 1]
-
-
-def _tree_path(element: Any) -> LabelPath:
+def tree_path(element: Any) -> LabelPath:
     """The label path of an element of lxml."""
     names: list[tuple[str, str]] = []
     while element is not None:
@@ -336,10 +312,3 @@ def _tree_path(element: Any) -> LabelPath:
         names.append((namespace[1:], local))
         element = element.getparent()
     return tuple(reversed(names))
-
-
-def _evaluated(query: ChunkQuery, tree: Any) -> Any:
-    if query.function is not None:
-        return list(query.function(tree))
-    namespaces = {prefix: uri for prefix, uri in query.namespaces.items() if prefix}
-    return tree.xpath(query.text, namespaces=namespaces or None, **query.variables)

@@ -18,7 +18,7 @@ from twigcast.chunking.prefixes import CHUNKS, choose
 from twigcast.chunking.profile import Profile
 from twigcast.chunking.query import ChunkQuery
 from twigcast.chunking.query_tree import QueryTree
-from twigcast.chunking.reach.full_xpath import reach_of, require_xpath
+from twigcast.chunking.reach.full_xpath import reach_of, terms_of
 from twigcast.chunking.reach.needs import Need, Target, exactly, outside_word, path_needs, target_needs
 from twigcast.chunking.reach.targets import PlacedTarget, find_targets, missing_step, place
 from twigcast.chunking.scheme import Chunk, ChunkKind, PlacedQuery, Scheme
@@ -62,9 +62,11 @@ def plan(
 def place_query(query: ChunkQuery, outline: Outline) -> PlacedQuery:
     """A query with its targets and their record paths."""
     try:
+        if query.value is not None and not query.within:
+            return PlacedQuery(query, whole="a value of the document")
         pattern = query.pattern
         if query.runs_on_lxml and query.function is None:
-            require_xpath(query)
+            terms_of(query)
         if pattern is None or query.within:
             return _placed_outside(query, outline)
         if word := outside_word(pattern):

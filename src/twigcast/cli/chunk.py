@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twigcast.cli.match_answers import Form
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
@@ -31,6 +33,7 @@ from twigcast.cli.terminal import (
     stderr,
 )
 from twigcast.errors import SourceError, TwigcastError
+from twigcast.pattern import to_string
 from twigcast.subscriptions import Format, read_subscriptions
 from twigcast.system import BROKEN_GZIP, GZIP_MARK, decompressed_file
 
@@ -103,6 +106,14 @@ def command(
             "--ranges", help="Give byte ranges only; chunks keep only the tags of what is selected."
         ),
     ] = False,
+    parts: Annotated[
+        Form | None,
+        typer.Option(
+            "--parts",
+            help="With --run, print an element as a document, with the namespaces that it uses (default), "
+            "or as the bare range of bytes.",
+        ),
+    ] = None,
     cores: Annotated[
         int,
         typer.Option("--cores", min=0, metavar="N", help="With --run, read pieces on N cores (0: all)."),
@@ -124,9 +135,12 @@ def command(
     file = _File(document)
     if not sample and schema is None:
         raise typer.BadParameter("plan from a --schema, from a --sample of the document, or from both")
-    if cores != 1 and not run_queries:
-        raise typer.BadParameter("--cores goes with --run", param_hint="--cores")
+    for option, is_given in (("--cores", cores != 1), ("--parts", parts is not None)):
+        if is_given and not run_queries:
+            raise typer.BadParameter(f"{option} goes with --run", param_hint=option)
     asked, bad = _queries(queries, format, namespace_map(namespace, default_namespace), engine)
+    if parts is not None:
+        asked = [replace(query, form=parts.value) for query in asked]
     if ranges:
         asked = [replace(query, answers="ranges") for query in asked]
     graph = None if schema is None else read_schema(schema, root)
@@ -236,10 +250,13 @@ def _broken(document: Path, error: DocumentError | None) -> bool:
     return error is not None
 
 
+_DECLARATION = re.compile(r"\A\ufeff?<\?xml [^>]*>")  # of an element that is a document of its own
+
+
 def _line(answer: Answer, codec: str, *, json: bool) -> str:
     content = answer.content
-    text = content.decode(codec, "replace") if isinstance(content, bytes) else content
-    text = text if text is None else str(text)
+    text = _DECLARATION.sub("", content.decode(codec, "replace")) if isinstance(content, bytes) else content
+    text = to_string(text) if isinstance(text, bool | float) else text
     if not json:
         place = f"{escaped(answer.query)}\t{answer.start}\t{answer.end}\t{answer.kind}"
         return place if text is None else f"{place}\t{escaped(text)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from twigcast.system import (
     decompressed_file,
     documents_below,
     name_text,
+    standard_input,
 )
 
 
@@ -42,7 +42,8 @@ class DocumentFile:
         """
         with self._reading():
             if self.name == "-":
-                return decompressed_body(sys.stdin.buffer.read(most + 1), most)
+                with standard_input() as stdin:
+                    return decompressed_body(stdin.read(most + 1), most)
         with self.open() as file:
             return file.read(most + 1)
 
@@ -59,7 +60,8 @@ class DocumentFile:
         try:
             yield
         except FileNotFoundError:
-            raise SourceError("there is no such file", code="not-found", path=self.text) from None
+            message = "there is no such file" if self.name else "a name is empty: expected that of a file"
+            raise SourceError(message, code="not-found", path=self.text or "''") from None
         except IsADirectoryError:
             raise SourceError(
                 f"there are no documents (*{' or *'.join(DOCUMENT_ENDINGS)})",

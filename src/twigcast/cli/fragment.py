@@ -21,7 +21,7 @@ from twigcast.cli.options import AsJson, MaximumDepth, examples
 from twigcast.cli.tables import Column, ColumnKind, figures, print_facts, print_table
 from twigcast.cli.terminal import complain, errors_of, escaped, json_line, plural, progress
 from twigcast.errors import FragmentError, SourceError
-from twigcast.system import GZIP_MARK
+from twigcast.system import GZIP_MARK, standard_input
 
 if TYPE_CHECKING:
     from twigcast.fragmenting import CutRule, Cutter, Fragment, Header, HeaderKind
@@ -233,7 +233,7 @@ def _parts(document: str, cutter: Cutter) -> Iterator[Fragment]:
 def _opened(document: str) -> Iterator[tuple[IO[bytes] | gzip.GzipFile, int]]:
     """The bytes of a document, and how many there are; 0 if that is not known."""
     if document == "-":
-        yield sys.stdin.buffer, 0
+        yield standard_input(), 0
         return
     try:
         file = open(document, "rb")  # noqa: SIM115  (closed below)

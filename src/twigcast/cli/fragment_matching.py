@@ -82,9 +82,11 @@ def arrivals(
 
 def failure(outcome: Outcome) -> TwigcastError | None:
     """The error of a document that is not complete."""
+    from twigcast.fragmenting import printed_numbers
+
     if outcome.status == "incomplete":
-        some = ", ".join(map(str, outcome.missing[:10])) + (", …" if len(outcome.missing) > 10 else "")
-        what = "fragment" if len(outcome.missing) == 1 else "fragments"
+        some = printed_numbers(outcome.missing)
+        what = "fragment" if sum(map(len, outcome.missing)) == 1 else "fragments"
         return FragmentError(
             "the document is incomplete" + (f": {what} {some} missing" if some else ""),
             code="fragments-missing",

@@ -11,7 +11,8 @@ from twigcast.document.encodings import (
     multibyte_codec,
     wide_codec,
 )
-from twigcast.document.faults import TOO_LARGE, document_error, line_and_column
+from twigcast.document.entities import EntityTable
+from twigcast.document.faults import TOO_DEEP, TOO_LARGE, document_error, line_and_column
 from twigcast.document.kernel._projector import PathProfiler, element_ranges
 from twigcast.document.kernel._scanner import PathNumbers, TagScanner, line_breaks
 from twigcast.document.limits import NO_LIMIT, DocumentLimits
@@ -19,7 +20,7 @@ from twigcast.document.parts import PART_FORMS, PartCutter, PartForm
 from twigcast.document.projection import PART_BYTES, Keep, LabelPath, Projector, Slice, SourceMap
 from twigcast.document.prolog import joined, relocated
 from twigcast.document.prolog_reader import PrologReader, TagReader
-from twigcast.document.reading import attribute_range, read
+from twigcast.document.reading import attribute_range, read, read_heading
 from twigcast.document.record_splitter import RECORD_LIMIT, Record, RecordSplitter
 from twigcast.document.structure import AttributeDetail, Name, NameTable, Shape, Structure, structure_table
 from twigcast.document.transcription import Locator, Transcriber, transcribe
@@ -44,6 +45,7 @@ __all__ = [
     "PART_FORMS",
     "PIECE_BYTES",
     "RECORD_LIMIT",
+    "TOO_DEEP",
     "TOO_LARGE",
     "Attribute",
     "AttributeDetail",
@@ -52,6 +54,7 @@ __all__ = [
     "DocumentLimits",
     "DocumentPiece",
     "Element",
+    "EntityTable",
     "Instruction",
     "Keep",
     "LabelPath",
@@ -91,6 +94,7 @@ __all__ = [
     "multibyte_codec",
     "node_path",
     "read",
+    "read_heading",
     "relocated",
     "string_value",
     "structure_table",

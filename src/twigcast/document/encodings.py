@@ -54,23 +54,23 @@ _WINDOWS = re.compile(r"windows_([0-9]+)")
 _WIDE = {b"\xff\xfe": "utf_16_le", b"<\x00": "utf_16_le", b"\xfe\xff": "utf_16_be", b"\x00<": "utf_16_be"}
 
 
-def wide_codec(body: bytes) -> str | None:
+def wide_codec(body: bytes | memoryview) -> str | None:
     """The codec of a document in UTF-16, from its first two bytes; ``None`` for any other encoding."""
     return _WIDE.get(bytes(body[:2]))
 
 
-def declared_encoding(body: bytes) -> str | None:
+def declared_encoding(body: bytes | memoryview) -> str | None:
     """The encoding that the XML declaration of a document names, unless the document is in UTF-16."""
     found = _DECLARATION.match(body)
     return found[1].decode("ascii") if found else None
 
 
-def document_codec(head: bytes) -> str:
+def document_codec(head: bytes | memoryview) -> str:
     """The codec of a document, from its beginning; UTF-8 if it declares nothing that is known."""
     return wide_codec(head) or codec_name(declared_encoding(head) or "utf-8") or "utf-8"
 
 
-def multibyte_codec(body: bytes) -> str | None:
+def multibyte_codec(body: bytes | memoryview) -> str | None:
     """The codec of a document in an encoding of East Asia; ``None`` if expat reads it as it is."""
     encoding = declared_encoding(body)
     codec = None if encoding is None else codec_name(encoding)

@@ -71,5 +71,13 @@ class NamespaceScopes:
         place = bisect_right(places, 2 * order)
         return uris[place - 1] or None if place else None
 
+    def is_known(self, prefix: str, first: int, last: int) -> bool:
+        """Whether ``prefix`` is bound in an element of order ``first``, or declared up to order ``last``."""
+        if prefix not in self._changes:
+            return False
+        places, _ = self._changes[prefix]
+        declared = bisect_right(places, 2 * last) > bisect_left(places, 2 * first)
+        return declared or self.bound(prefix, first) is not None
+
     def __bool__(self) -> bool:
         return bool(self._changes)

@@ -22,7 +22,7 @@ comments and processing instructions.  Attributes and text are always the bytes 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 from xml.sax.saxutils import escape
 
@@ -44,9 +44,9 @@ _NAME = (
     r"\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 # Each of these looks at a character a bounded number of times, however long the names are.
-_PREFIX = re.compile(rf"(?<![{_NAME}])[{_NAME}]++(?=:)")
-_TAG = re.compile(rf"<([{_NAME}:]++)")
-_REFERENCE = re.compile(rf"&([{_NAME}:]++);")
+PREFIX = re.compile(rf"(?<![{_NAME}])[{_NAME}]++(?=:)")
+TAG = re.compile(rf"<([{_NAME}:]++)")
+REFERENCE = re.compile(rf"&([{_NAME}:]++);")
 _FEW = 16  # prefixes that are searched for one by one, in a tenth of the time that all names take
 _REMEMBERED = 64  # sets of declarations
 _NAME_END = re.compile(rb"[ \t\r\n/>]")
@@ -125,9 +125,12 @@ class PartCutter:
         if not isinstance(node, Element):
             return None
         if self._sign(node.start) == b"&":
-            tag, *rest = budget.spent_on(_written(node, self._prefixes), node)
+            scopes = self.document.namespaces
+            last = _last_order(node)
+            taken = [prefix for prefix in self._prefixes if scopes.is_known(prefix, node.order, last)]
+            tag, *rest = budget.spent_on(_written(node, taken), node)
             text = "".join(rest)
-            bound = self.document.namespaces.bound
+            bound = scopes.bound
             declared = _declarations((prefix, bound(prefix, node.order)) for prefix in self._used(text))
             budget.spend(len(self._xml_declaration) + len(declared), node)
             return self._xml_declaration + self._encoded(tag + declared + text), None, b""
@@ -160,7 +163,7 @@ class PartCutter:
     def _used(self, text: str) -> list[str]:
         """The prefixes that stand before a colon in the text."""
         if len(self._prefixes) > _FEW:
-            return sorted(self._prefixes.intersection(_PREFIX.findall(text)))
+            return sorted(self._prefixes.intersection(PREFIX.findall(text)))
         return [prefix for prefix, sign in self._signs if sign in text]
 
     def _used_entities(self, text: str) -> list[str]:
@@ -169,7 +172,7 @@ class PartCutter:
         used: dict[str, None] = {}
         waiting = [text]
         while waiting:
-            for name in _REFERENCE.findall(waiting.pop()):
+            for name in REFERENCE.findall(waiting.pop()):
                 if name in entities and name not in used:
                     used[name] = None
                     waiting.append(entities[name])
@@ -178,7 +181,7 @@ class PartCutter:
     def _doctype(self, start: int, end: int, text: str, entities: list[str]) -> str:
         types = self.document.attribute_types
         declared = [entity_declaration(name, self.document.entities[name]) for name in entities]
-        for name in sorted(types.keys() & set(_TAG.findall(text))) if types else ():
+        for name in sorted(types.keys() & set(TAG.findall(text))) if types else ():
             declared += types[name].values()
         root = self._decoded(start + self._width, end)
         return f"<!DOCTYPE {root} [{''.join(declared)}]>" if declared else ""
@@ -250,10 +253,18 @@ def _declarations(bindings: Iterable[tuple[str, str | None]]) -> str:
     return "".join(f" {declaration(prefix, uri)}" for prefix, uri in bindings if uri)
 
 
-def _written(root: Element, taken: frozenset[str]) -> Iterator[str]:
+def _last_order(element: Element) -> int:
+    """The greatest order of the nodes in an element."""
+    last: Child = element
+    while isinstance(last, Element) and last.children:
+        last = last.children[-1]
+    return last.order + (len(last.attributes) if isinstance(last, Element) else 0)
+
+
+def _written(root: Element, taken: Collection[str]) -> Iterator[str]:
     """An element as text that has no need of entities, attribute defaults or namespaces in scope.
 
-    Elements are in the default namespace, and attributes get prefixes that the document does not use.
+    Elements are in the default namespace, and attributes get prefixes that are not ``taken``.
     """
     prefix = "ns"
     while any(other.startswith(prefix) for other in taken):

@@ -55,6 +55,12 @@ def entity_declaration(name: str, value: str) -> str:
     return f'<!ENTITY {name} "{value.translate(_IN_ENTITY)}">'
 
 
+def external_entity_declaration(name: str, system: str) -> str:
+    """The declaration of an entity whose text is elsewhere, and is never fetched."""
+    sign = '"' if "'" in system else "'"
+    return f"<!ENTITY {name} SYSTEM {sign}{system}{sign}>"
+
+
 # These signs would be read in the declaration already; as references they get into the replacement text.
 _IN_ENTITY = {ord(sign): f"&#{ord(sign)};" for sign in '&%"\r'}
 

@@ -12,7 +12,7 @@ from xml.parsers import expat
 from twigcast.document.encodings import codec_name, is_multibyte
 from twigcast.document.faults import EMPTY, UNKNOWN_ENCODING, document_error
 
-_BLOCK = 4096  # bytes that expat gets at once: it need not read far beyond the prolog
+_BLOCK = 4096  # bytes that expat gets at once, at least: it need not read far beyond the prolog
 _INCORRECT_ENCODING = 19
 _BEFORE_DOCTYPE = re.compile(rb"(?:[ \t\r\n]++|<!--.*?-->|<\?.*?\?>)*+(<!DOCTYPE)?", re.DOTALL)
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -30,6 +30,7 @@ class PrologReader:
         self.codec = "utf_8"
         self._transcribed = transcribed
         self._read = bytearray()
+        self._waiting = bytearray()
         self._declared: str | None = None
         self._declaration = 0
         self._doctype_end: int | None = None
@@ -42,19 +43,26 @@ class PrologReader:
         """Whether the root element has begun; raises ``DocumentError`` if the prolog cannot be read."""
         if final and not self._read and not data:
             raise document_error(EMPTY, 1, 0, 0)
+        self._waiting += data
+        given = self._waiting
         at = 0
-        while self.root is None and (at < len(data) or final):
-            block = bytes(data[at : at + _BLOCK])
+        while self.root is None and (at < len(given) or final):
+            # expat begins again with a token that is incomplete: it gets as much as the token has, or more.
+            unfinished = len(self._read) - max(self._parser.CurrentByteIndex, 0)
+            if _BLOCK < unfinished > len(given) - at and not final:
+                break
+            block = bytes(given[at : at + max(_BLOCK, unfinished)])
             at += len(block)
             self._read += block
             try:
-                self._parser.Parse(block, final and at == len(data))
+                self._parser.Parse(block, final and at == len(given))
             except expat.ExpatError as error:
                 if self.root is None:
                     known, place = bytes(self._read), max(self._parser.ErrorByteIndex, 0)
                     raise document_error(error.code, error.lineno, error.offset, place, known) from None
             except (LookupError, ValueError):
                 raise document_error(UNKNOWN_ENCODING, 1, 0, 0, bytes(self._read)) from None
+        del self._waiting[: at if self.root is None else len(given)]
         return self.root is not None
 
     @property

@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import NoReturn
 from xml.parsers import expat
 
 from twigcast.document.encodings import codec_name, multibyte_codec
@@ -23,6 +22,7 @@ from twigcast.document.faults import (
     TOO_DEEP,
     TOO_LARGE,
     TOO_MANY_ATTRIBUTES,
+    UNDECLARED_ENTITY,
     UNKNOWN_ENCODING,
     document_error,
 )
@@ -31,17 +31,33 @@ from twigcast.document.prolog import attribute_type
 from twigcast.document.transcription import Locator, located, transcribe
 from twigcast.document.tree import Attribute, Child, Comment, Document, Element, Instruction, Text
 from twigcast.errors import DocumentError
+from twigcast.system import Buffer, flat_buffer, whole_bytes
 
 _DEFAULT_LIMITS = DocumentLimits()
 
 
-def read(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
+def read(body: Buffer, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document:
     """Parse a document; raises ``DocumentError`` if it is not well-formed or exceeds a limit."""
-    if not body:
+    given = flat_buffer(body)
+    if not given:
         raise document_error(EMPTY, 1, 0, 0)
-    if len(body) > limits.bytes:
+    if len(given) > limits.bytes:
         raise document_error(TOO_LARGE, 1, 0, limits.bytes, limits=limits)
-    return _Reader(body, limits).read()
+    return _Reader(whole_bytes(given), limits).read()
+
+
+def read_heading(body: bytes, limits: DocumentLimits = _DEFAULT_LIMITS) -> Document | None:
+    """What the parts of a document inherit from it, without its tree: the place of an element is its offset.
+
+    The ``order`` of an element in ``namespaces`` is the offset of its start tag.  ``None`` if a tree is due,
+    since offsets do not tell elements apart or are not those of the parser: the document has an internal DTD
+    subset, or an encoding of several bytes.  It must be well-formed.
+    """
+    reader = _HeadingReader(body, limits)
+    if reader.width > 1 or reader.transcribed:
+        return None
+    document = reader.read()
+    return None if reader.has_subset else document
 
 
 def attribute_range(body: bytes, tag: int, name: bytes) -> tuple[int, int]:
@@ -240,7 +256,7 @@ class _Reader:
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
-            self._fail("undeclared-entity", f"undefined entity {name!r}")
+            raise self._error(UNDECLARED_ENTITY)
 
     def _end_text(self) -> int:
         """End the text node before this event, and return the offset of the event."""
@@ -285,8 +301,8 @@ class _Reader:
     def _check_references(self, start: int, end: int) -> None:
         """Refuse an undeclared entity in an attribute value, which expat drops if it has not read the DTD."""
         value = self.body[start * self.width : end * self.width].decode(self.codec, "replace")
-        if undeclared := self.entities.undeclared(value):
-            self._fail("undeclared-entity", f"undefined entity {undeclared!r}")
+        if self.entities.undeclared(value) is not None:
+            raise self._error(UNDECLARED_ENTITY)
 
     def _in_entity(self, at: int) -> bool:
         return self.signs.startswith(b"&", at // self.width)
@@ -333,13 +349,33 @@ class _Reader:
     def _error(self, number: int) -> DocumentError:
         parser = self.parser
         line, column, at = parser.CurrentLineNumber, parser.CurrentColumnNumber, parser.CurrentByteIndex
-        return document_error(number, line, column, self._located_offset(at), limits=self.limits)
+        offset = self._located_offset(at)
+        return document_error(number, line, column, offset, self.written, self.limits)
 
-    def _fail(self, code: str, message: str) -> NoReturn:
+
+class _HeadingReader(_Reader):
+    """Reads encoding and namespaces only, at the speed of expat."""
+
+    def __init__(self, written: bytes, limits: DocumentLimits) -> None:
+        super().__init__(written, limits)
+        self.has_subset = False
+        self.begun = 0
         parser = self.parser
-        line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
-        offset = self._located_offset(parser.CurrentByteIndex)
-        raise DocumentError(message, code=code, line=line, column=column, offset=offset)
+        parser.StartElementHandler = parser.EndElementHandler = None
+        parser.CharacterDataHandler = parser.CommentHandler = parser.ProcessingInstructionHandler = None
+        parser.StartCdataSectionHandler = parser.EndCdataSectionHandler = None
+
+    def _start_doctype(self, *found: object) -> None:
+        self.has_subset = self.has_subset or bool(found[-1])
+
+    def _start_namespace(self, prefix: str | None, uri: str | None) -> None:
+        self.order = self.begun = self.parser.CurrentByteIndex - 1
+        super()._start_namespace(prefix, uri)
+
+    def _end_namespace(self, prefix: str | None) -> None:
+        # Of an empty element, expat may report the offset of its start or that of its end.
+        self.order = max(self.parser.CurrentByteIndex - 1, self.begun + 1)
+        super()._end_namespace(prefix)
 
 
 def _attributes_of_tag(signs: bytes, tag: int) -> Iterator[re.Match[bytes]]:

@@ -12,6 +12,9 @@ A broken record does not affect its neighbours: a record that has not ended at t
 ``limit`` bytes, is reported as an error up to the next start tag of a record, where splitting continues.
 Records that are nested deeper than ``depth`` are only counted, and splitting does not continue at them.
 
+What records inherit of the file is in their prologs.  Together they have at most so many times the bytes that
+were fed as ``DocumentLimits.amplification`` says; the record beyond that and all after it are errors.
+
 Cost: linear in the length of the file, whatever it contains; memory for ``limit`` bytes and their records.
 """
 
@@ -21,12 +24,13 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.record_outside import RecordOutside
 from twigcast.errors import DocumentError
 
+_LIMITS = DocumentLimits()
 RECORD_LIMIT = 64 << 20
 """The default limit on the bytes of a record."""
 
@@ -80,6 +84,9 @@ class RecordSplitter:
         self._unreadable = False
         self._begun = bool(preamble)
         self._blank = not preamble  # nothing but space so far
+        self._fed = 0
+        self._inherited = 0  # bytes of all prologs
+        self._is_exhausted = False
 
     def feed(self, data: bytes) -> Iterator[Record]:
         """Yield the records that end in ``data``, broken ones with their errors."""
@@ -92,6 +99,7 @@ class RecordSplitter:
             return
         self._blank = self._blank and not data.removeprefix(_MARK).strip()
         self._buffer += data
+        self._fed += len(data)
         if self._base + len(self._buffer) >= self._resume:
             yield from self._scan(final=False)
             self._drop()
@@ -257,7 +265,6 @@ class RecordSplitter:
         if doctype is None:
             return found.end() if final or self._exceeds(found.start()) else None
         self._outside.doctype = bytes(self._buffer[found.start() : doctype.end()])
-        self._outside.subset = bytes(doctype[1] or b"")
         return doctype.end()
 
     def _exceeds(self, place: int) -> bool:
@@ -320,7 +327,7 @@ class RecordSplitter:
                 message = "the next record begins before the record ends"
             body = self._slice(broken.start, end)
             error = DocumentError(message, code="truncated", line=body.count(b"\n") + 1, offset=len(body))
-            yield Record(broken.start, end, body, self._prolog(body), error)
+            yield replace(self._record(broken.start, end), error=error)
             for start, ending in zip(broken.ended[::2], broken.ended[1::2], strict=True):
                 self._outside.tell(self._slice(end, start))
                 self._outside.pass_record()
@@ -330,7 +337,19 @@ class RecordSplitter:
 
     def _record(self, start: int, end: int) -> Record:
         body = self._slice(start, end)
-        return Record(start, end, body, self._prolog(body))
+        prolog = None
+        if not self._is_exhausted:
+            prolog = self._outside.prolog(body)
+            self._inherited += len(prolog or b"")
+        most = max(_LIMITS.amplification_threshold, _LIMITS.amplification * self._fed)
+        if self._is_exhausted or self._inherited > most:
+            message = (
+                f"the declarations that the records of the file need have more than {_LIMITS.amplification:g}"
+                " times its size (limit amplification)"
+            )
+            self._is_exhausted = True  # what is left costs nothing
+            return Record(start, end, None, None, DocumentError(message, code="entity-expansion"))
+        return Record(start, end, body, prolog)
 
     def _too_large_record(self, end: int, start: int | None = None) -> Record:
         start = self._too_large if start is None else start
@@ -341,9 +360,6 @@ class RecordSplitter:
 
     def _slice(self, start: int, end: int) -> bytes:
         return bytes(self._buffer[start - self._base : end - self._base])
-
-    def _prolog(self, body: bytes) -> bytes | None:
-        return self._outside.prolog(body)
 
     # The outside
 

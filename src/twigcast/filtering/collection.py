@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,12 @@ from twigcast.pattern import (
     Pattern,
     PatternLimits,
     Subscription,
+    Subscriptions,
     check_content,
     check_names,
     check_size,
     check_text,
+    given_subscriptions,
     parse,
     printed_id,
     render,
@@ -72,6 +75,20 @@ class Snapshot:
     size: int  # number of positions assigned so far
     gone: bytes  # bitmap of removed positions
     inexact: bytes  # bitmap of positions whose candidates are decided on a tree
+    _version: list[bytes] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def version(self) -> bytes:
+        """A hash of the compiled subscriptions, computed when it is first asked for: it reads all of them."""
+        if not self._version:
+            content = blake2b(digest_size=16)
+            for level in self.levels:
+                if not level.is_empty:
+                    content.update(level.segment.owner)
+            for bitmap in (self.gone, self.inexact):
+                content.update(blake2b(bitmap).digest())
+            self._version.append(content.digest())
+        return self._version[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +174,15 @@ class SubscriptionCollection:
                 raise duplicate_id(id)
             self._append([self._compiled(item)])
 
-    def add_all(self, items: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
+    def add_all(self, items: Subscriptions) -> list[RefusedSubscription]:
         """Add many subscriptions in one change; returns those that are refused, with their errors.
 
-        If ``items`` raises, or the call is interrupted, nothing is added.
+        If ``items`` raises or is no such thing, or the call is interrupted, nothing is added.
         """
         refused: list[RefusedSubscription] = []
-        given = list(items)  # before the lock is taken, since it may take long, or use this collection
+        given = given_subscriptions(
+            items
+        )  # before the lock is taken, since it may take long, or use this collection
         with self.lock, garbage_collection_paused():
             roster = self.snapshot.roster
             cache = self._program_cache()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 import weakref
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,11 @@ from twigcast.pattern import (
     Explanation,
     Pattern,
     PatternLimits,
-    Subscription,
+    Subscriptions,
     explain,
     select,
 )
+from twigcast.system import Buffer, flat_buffer
 
 
 class SubscriptionWarning(UserWarning):
@@ -77,14 +78,15 @@ class Index:
 
     def __init__(
         self,
-        subscriptions: Iterable[Subscription | tuple[Any, ...]] = (),
+        subscriptions: Subscriptions = (),
         *,
         namespaces: Mapping[str, str] | None = None,
         limits: DocumentLimits | None = None,
         pattern_limits: PatternLimits | None = None,
         tuning: Tuning | None = None,
     ) -> None:
-        """``subscriptions`` are ``Subscription`` values, ``(id, xpath)`` or ``(id, xpath, namespaces)``.
+        """``subscriptions`` is a dict of ids and expressions, or an iterable of ``Subscription`` values,
+        ``(id, xpath)`` or ``(id, xpath, namespaces)``.
 
         ``namespaces`` binds prefixes for all of them.  A subscription that is outside the language, or whose
         id is in use, is left out and listed in ``refused``, and a ``SubscriptionWarning`` is issued.
@@ -125,7 +127,7 @@ class Index:
 
     def match(
         self,
-        body: bytes,
+        body: Buffer,
         rewriting: Rewritings | None = None,
         unknown: Unknown = "dead-letter",
     ) -> Match:
@@ -135,15 +137,16 @@ class Index:
         rewrites it.  A document without a mapping is an error, or with ``unknown="as-is"`` matched as it is.
         """
         with self._engine(rewriting, unknown) as engine:
-            return match_document(engine, body)
+            return match_document(engine, flat_buffer(body))
 
     def count(
         self,
-        body: bytes,
+        body: Buffer,
         rewriting: Rewritings | None = None,
         unknown: Unknown = "dead-letter",
     ) -> int:
         """The number of subscriptions that the document matches; raises ``DocumentError``."""
+        body = flat_buffer(body)
         with self._engine(rewriting, unknown) as engine:
             found, error = engine.kernel.count(body)
             if error is not None:
@@ -168,7 +171,7 @@ class Index:
 
     def structure(
         self,
-        body: bytes,
+        body: Buffer,
         names: NameTable | None = None,
         attributes: AttributeDetail = "count",
         rewriting: Rewritings | None = None,
@@ -181,11 +184,11 @@ class Index:
         Raises ``DocumentError``, or ``StructureError`` if the structure is beyond a limit.
         """
         with self._engine(rewriting, unknown) as engine:
-            return structure_of(engine, body, names, attributes)
+            return structure_of(engine, flat_buffer(body), names, attributes)
 
     def match_with_structure(
         self,
-        body: bytes,
+        body: Buffer,
         names: NameTable | None = None,
         attributes: AttributeDetail = "count",
         rewriting: Rewritings | None = None,
@@ -193,15 +196,15 @@ class Index:
     ) -> Match:
         """Match a document and write its structure in the same pass: ``match``, with ``Match.structure``."""
         with self._engine(rewriting, unknown) as engine:
-            return match_with_structure(engine, body, names, attributes)
+            return match_with_structure(engine, flat_buffer(body), names, attributes)
 
-    def match_structure(self, structure: bytes, names: NameTable | None = None) -> StructureMatch:
+    def match_structure(self, structure: Buffer, names: NameTable | None = None) -> StructureMatch:
         """The subscriptions that a document with this structure matches, and those that are left open.
 
         ``names`` is the table that the structure was written with, if it was written with one.
         """
         with self._engine(None, "dead-letter") as engine:
-            return match_structure(engine, structure, names)
+            return match_structure(engine, flat_buffer(structure), names)
 
     def match_structures(self, structures: Any, names: NameTable | None = None) -> StructureBatch:
         """Match each structure of an Arrow array, as ``match_structure`` does."""
@@ -222,7 +225,7 @@ class Index:
 
     def select(
         self,
-        body: bytes,
+        body: Buffer,
         id: Hashable,
         rewriting: Rewritings | None = None,
         unknown: Unknown = "dead-letter",
@@ -237,7 +240,7 @@ class Index:
 
     def parts(
         self,
-        body: bytes,
+        body: Buffer,
         id: Hashable,
         form: PartForm = "document",
         rewriting: Rewritings | None = None,
@@ -254,7 +257,7 @@ class Index:
 
     def explain(
         self,
-        body: bytes,
+        body: Buffer,
         id: Hashable,
         *,
         namespaces: Mapping[str, str] | None = None,
@@ -268,6 +271,7 @@ class Index:
         Raises ``DocumentError`` if the document cannot be read, ``EvaluationError`` if this takes too long.
         """
         pattern, text = self._found(id)
+        body = flat_buffer(body)
         return explain(
             pattern,
             self._image(body, rewriting, unknown),
@@ -296,8 +300,11 @@ class Index:
         """Bind prefixes for the subscriptions that are added from now on; the others stay as they are."""
         self._collection.bind(namespaces)
 
-    def add_all(self, subscriptions: Iterable[Subscription | tuple[Any, ...]]) -> list[RefusedSubscription]:
-        """Add many subscriptions in one change; returns those that are refused, with their errors."""
+    def add_all(self, subscriptions: Subscriptions) -> list[RefusedSubscription]:
+        """Add many subscriptions in one change; returns those that are refused, with their errors.
+
+        They are given as for a new index; anything else is a ``TypeError``, and nothing is added.
+        """
         return self._collection.add_all(subscriptions)
 
     def remove(self, id: Hashable) -> None:
@@ -446,15 +453,16 @@ class Index:
         rewritings = self._rewritings.get(rewriting) if rewriting is not None else None
         return self._pool.lend(rewritings, is_as_is(unknown))
 
-    def _image(self, body: bytes, rewriting: Rewritings | None, unknown: Unknown) -> Document:
+    def _image(self, body: bytes | memoryview, rewriting: Rewritings | None, unknown: Unknown) -> Document:
         if rewriting is None:
             return read(body, self.limits)
         return self._rewritings.get(rewriting).image(body, self.limits, unknown)
 
     def _selected(
-        self, body: bytes, id: Hashable, rewriting: Rewritings | None, unknown: Unknown
+        self, given: Buffer, id: Hashable, rewriting: Rewritings | None, unknown: Unknown
     ) -> tuple[Document, list[Node]]:
         """The document, and the nodes of it that a subscription selects: each once, in document order."""
+        body = flat_buffer(given)
         image = self._image(body, rewriting, unknown)
         found = select(self.pattern(id), image, self.limits.steps(len(body)))
         return sources_of(image, found)

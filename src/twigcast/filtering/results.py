@@ -33,7 +33,8 @@ class Undecided:
 class Match:
     """The subscriptions that one document matches, or the error if it could not be read.
 
-    A subscription that took too many steps is in ``undecided``, and not among the matches.
+    A subscription that took too many steps, or needs the whole of a document that is too large, is in
+    ``undecided``, and not among the matches.
     """
 
     positions: Sequence[int]

@@ -24,6 +24,7 @@ from twigcast.fragmenting.fragments import (
     Opening,
     fragment_number,
     number_in_fragment,
+    printed_numbers,
 )
 from twigcast.fragmenting.headers import Manifest, opening_of
 from twigcast.fragmenting.joining import DocumentJoin, EvaluatedFragments, evaluate_fragment
@@ -70,4 +71,5 @@ __all__ = [
     "number_in_fragment",
     "opening_of",
     "outline",
+    "printed_numbers",
 ]

@@ -6,10 +6,11 @@ Cost: linear in the bytes; the order of the fragments does not matter.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from twigcast.errors import FragmentError
-from twigcast.fragmenting.fragments import Fragment, Hole, Run
+from twigcast.fragmenting.fragments import Fragment, Hole, Run, missing_numbers, printed_numbers
 
 
 def assemble(parts: Iterable[Fragment]) -> bytes:
@@ -20,6 +21,12 @@ def assemble(parts: Iterable[Fragment]) -> bytes:
     ``fragment-inconsistent`` if a run has no hole or the fragments are of several documents.
     """
     fragments = _by_number(parts)
+    _check_complete(fragments, next(iter(fragments.values())).doc_id)
+    return joined(fragments)
+
+
+def joined(fragments: dict[int, Fragment]) -> bytes:
+    """The document of its fragments by number, which must make it whole; raises ``FragmentError``."""
     doc_id = next(iter(fragments.values())).doc_id
     filling: dict[int | None, tuple[Fragment, Run]] = {}
     for fragment in fragments.values():
@@ -29,7 +36,6 @@ def assemble(parts: Iterable[Fragment]) -> bytes:
                 message = f"two runs stand in one place: fragments {' and '.join(map(str, numbers))}"
                 raise FragmentError(message, code="fragments-overlap", doc_id=doc_id, number=fragment.number)
             filling[run.fills] = fragment, run
-    _check_complete(fragments, doc_id)
     out: list[bytes | memoryview] = []
     first = filling.pop(None, None)
     if first is None:
@@ -55,7 +61,13 @@ def assemble(parts: Iterable[Fragment]) -> bytes:
 
 def holes_of(fragment: Fragment, run: Run) -> list[Hole]:
     """The holes in one run of a fragment, in order; the hole at the end of a span belongs to the span."""
-    return [hole for hole in fragment.holes if run.start < hole.offset <= run.end]
+    holes = fragment.holes
+    first = bisect_right(holes, run.start, key=_offset)
+    return list(holes[first : bisect_right(holes, run.end, lo=first, key=_offset)])
+
+
+def _offset(hole: Hole) -> int:
+    return hole.offset
 
 
 def _pieces(fragment: Fragment, run: Run) -> Iterator[bytes | memoryview | Hole]:
@@ -88,10 +100,9 @@ def _check_complete(fragments: dict[int, Fragment], doc_id: str) -> None:
     highest = max(fragments)
     if len(lasts) > 1 or (lasts and lasts[0] != highest):
         raise _inconsistent(f"fragment {lasts[0]} says that it is the last one", doc_id, lasts[0])
-    missing = tuple(number for number in range(1, highest) if number not in fragments)
+    missing = missing_numbers(fragments, highest)
     if missing or not lasts:
-        named = ", ".join(map(str, missing[:10])) + (" …" if len(missing) > 10 else "")
-        what = f"of {highest} fragments these are missing: {named}" if missing else ""
+        what = f"of {highest} fragments these are missing: {printed_numbers(missing)}" if missing else ""
         if not lasts:
             what = f"{what}, and" if what else ""
             what = f"{what} the fragments after {highest} are missing".strip()

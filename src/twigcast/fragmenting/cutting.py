@@ -33,7 +33,7 @@ from twigcast.fragmenting.cut_rules import Aware, CutRule, Cuts, Spans, Subtrees
 from twigcast.fragmenting.fragments import HEADER_KINDS, Fragment, HeaderKind, Opening
 from twigcast.fragmenting.spans import CutDocument, ScanStop, SpanMaker
 from twigcast.fragmenting.subtrees import SubtreeMaker
-from twigcast.system import garbage_collection_paused
+from twigcast.system import Buffer, flat_buffer, garbage_collection_paused
 
 _DEFAULT_CUT = Spans(bytes=256_000)
 _DEFAULT_LIMITS = DocumentLimits()
@@ -41,7 +41,7 @@ _BLOCK = 1 << 18  # bytes of a whole document that are scanned at once: they sta
 
 
 def fragment(
-    body: bytes,
+    body: Buffer,
     *,
     doc_id: str = "",
     cut: CutRule = _DEFAULT_CUT,
@@ -49,6 +49,7 @@ def fragment(
     limits: DocumentLimits = _DEFAULT_LIMITS,
 ) -> Iterator[Fragment]:
     """Cut a document; raises ``DocumentError`` where its tags do not match."""
+    body = flat_buffer(body)
     cutter = Cutter(cut, doc_id=doc_id, header=header, limits=limits)
     if _transcribed_codec(body) or not body:
         yield from cutter.feed(body)
@@ -91,9 +92,9 @@ class Cutter:
         self._scanner: TagScanner | None = None
         self._maker: SpanMaker | SubtreeMaker | AwareMaker | None = None
 
-    def feed(self, data: bytes | memoryview) -> list[Fragment]:
+    def feed(self, data: Buffer) -> list[Fragment]:
         """The fragments that are complete with ``data``."""
-        return self._more(data, final=False)
+        return self._more(flat_buffer(data), final=False)
 
     def finish(self) -> list[Fragment]:
         """The fragments that are left at the end of the document."""
@@ -220,7 +221,7 @@ class Cutter:
 _LONGEST_LINE = 1 << 16  # bytes of which an error counts the column
 
 
-def _transcribed_codec(body: bytes) -> str | None:
+def _transcribed_codec(body: bytes | memoryview) -> str | None:
     return wide_codec(body) or multibyte_codec(body)
 
 

@@ -4,9 +4,9 @@
     "TCM1"   length of the manifest                      manifest, JSON
 
 The JSON is compact and can be read by people; ids are written as ``"7.2"``, element or hole 2 of fragment 7.
-What is read is not trusted: a fragment is made only if every field has its type and range, the fields agree
-with each other, and the digest is that of the header and the body.  Whether fragments agree with each other,
-and a header with the tags of its body, is not decided here.
+What is read is not trusted: a fragment is made only if the digest is that of the header and the body, every
+field has its type and range, and the fields agree with each other.  Whether fragments agree with each other,
+and a header with the tags of its body, is decided where they are matched.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from hashlib import blake2b
 from typing import Any
 
 from twigcast.errors import FragmentError
-from twigcast.fragmenting.fragments import Fragment, Header
-from twigcast.fragmenting.header_fields import BadField, header_fields, read_header
+from twigcast.fragmenting.fragments import LONGEST_ID, MOST_FRAGMENTS, Fragment, Header
+from twigcast.fragmenting.header_fields import MOST_AROUND_ALL, BadField, header_fields, read_header
 from twigcast.fragmenting.headers import Manifest
 
 SUFFIX = ".tcf"
@@ -69,16 +69,23 @@ def decode_cut_header(data: bytes) -> Header:
 
 
 def _checked(fields: dict[str, Any], body: bytes) -> Fragment:
-    """The fragment of a header and a body, if they fit each other."""
+    """The fragment of a header and a body; the header is interpreted only if the digest fits."""
     stated = fields.pop("digest", None)
+    doc_id, number, size = fields.get("doc"), fields.get("number"), fields.get("size")
+    doc_id = doc_id if type(doc_id) is str and len(doc_id) <= LONGEST_ID else ""
+    number = number if type(number) is int and 0 < number <= MOST_FRAGMENTS else 0
+    if size != len(body):
+        message = f"the body has {len(body):,} bytes, and its header says another size: is it truncated?"
+        raise FragmentError(message, code="fragment-file", doc_id=doc_id, number=number)
+    text = _json(fields)
+    if _hash(text, body) != stated:
+        message = f"the digest of fragment {number or '?'} is wrong: header or body was altered"
+        raise FragmentError(message, code="fragment-corrupt", doc_id=doc_id, number=number)
     header = _header(fields)
-    if header.size != len(body):
-        message = f"the body has {len(body):,} bytes where its header says {header.size:,}"
-        raise _refused(message, header)
+    if _json(header_fields(header)) != text:  # its digest would be another one if it were sent on
+        raise _refused("the header of the fragment is not written as twigcast writes it", header)
     fragment = Fragment(header, body)
-    if fragment.digest != stated:
-        message = f"the digest of fragment {header.number} is wrong: header or body was altered"
-        raise FragmentError(message, code="fragment-corrupt", doc_id=header.doc_id, number=header.number)
+    object.__setattr__(fragment, "_digest", stated)
     return fragment
 
 
@@ -91,8 +98,12 @@ def _header(fields: dict[str, Any]) -> Header:
 
 def digest(fragment: Fragment) -> str:
     """A hash of the header and the body."""
-    hashed = blake2b(_json(header_fields(fragment.header)), digest_size=16)
-    hashed.update(fragment.body)
+    return _hash(_json(header_fields(fragment.header)), fragment.body)
+
+
+def _hash(header: bytes, body: bytes) -> str:
+    hashed = blake2b(header, digest_size=16)
+    hashed.update(body)
     return hashed.hexdigest()
 
 
@@ -108,8 +119,15 @@ def decode_manifest(data: bytes) -> Manifest:
     listed = fields.get("headers")
     if rest or not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise _refused("this is no manifest of fragments")
+    headers: list[Header] = []
+    around = 0
     try:
-        return Manifest(tuple(read_header(each) for each in listed))
+        for each in listed:
+            headers.append(read_header(each))
+            around += sum(len(run.context or ()) for run in headers[-1].runs)
+            if around > MOST_AROUND_ALL:
+                raise BadField(f"context (more than {MOST_AROUND_ALL:,} elements around all runs)")
+        return Manifest(tuple(headers))
     except BadField as error:
         raise _refused(f"a header of the manifest has a bad field: {error}") from None
     except ValueError as error:

@@ -21,12 +21,13 @@ start tag.  Runs and holes form a tree, whatever the cut; the fragments need not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 from twigcast.document import is_multibyte
+from twigcast.errors import FragmentError
 
 HeaderKind: TypeAlias = Literal["edge", "prefix", "prefix+level", "prefix+paths"]
 """How much a header says about its fragment; each kind says all that the kind before it says."""
@@ -39,7 +40,13 @@ DOCUMENT_NODE = 0
 
 _NUMBER_BITS = 32
 MAXIMUM_NUMBER = (1 << _NUMBER_BITS) - 1
-"""The largest number that a fragment, an element of a fragment or a hole of one can have."""
+"""The largest number that an element of a fragment or a hole of one can have."""
+
+MOST_FRAGMENTS = (1 << 31) - 1
+"""The largest number of a fragment: it fits a column of 32 bits."""
+
+LONGEST_ID = 16_384
+"""The characters that the id of a document can have: receivers remember the ids of thousands of documents."""
 
 
 def node_id(fragment: int, element: int) -> int:
@@ -60,6 +67,27 @@ def fragment_number(id: int) -> int:
 def number_in_fragment(id: int) -> int:
     """The number that an element or a hole has in its fragment."""
     return id & MAXIMUM_NUMBER
+
+
+def missing_numbers(present: Iterable[int], last: int) -> tuple[range, ...]:
+    """The numbers from 1 to ``last`` that are not ``present``, as ranges: a header can name any number."""
+    found = []
+    start = 1
+    for number in sorted(present):
+        if start < number:
+            found.append(range(start, number))
+        start = number + 1
+    if start <= last:
+        found.append(range(start, last + 1))
+    return tuple(found)
+
+
+def printed_numbers(ranges: Sequence[range], most: int = 10) -> str:
+    """The numbers in some ranges for a message, such as ``2, 4-7``; after ``most`` ranges an ellipsis."""
+    named = [
+        f"{each.start}-{each[-1]}" if len(each) > 2 else ", ".join(map(str, each)) for each in ranges[:most]
+    ]
+    return ", ".join(named) + (" …" if len(ranges) > most else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +289,13 @@ class Header:
     kind: HeaderKind
     paths: LabelPaths | None = None
     prolog: int = 0
+
+    def __post_init__(self) -> None:
+        if len(self.doc_id) > LONGEST_ID:
+            message = (
+                f"the id of a document has at most {LONGEST_ID:,} characters, this one {len(self.doc_id):,}"
+            )
+            raise FragmentError(message, code="fragment-header", doc_id=self.doc_id[:100] + "…")
 
     @property
     def starts_document(self) -> bool:

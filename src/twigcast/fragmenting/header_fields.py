@@ -10,7 +10,9 @@ from twigcast.document import codec_name
 from twigcast.fragmenting.fragments import (
     DOCUMENT_NODE,
     HEADER_KINDS,
+    LONGEST_ID,
     MAXIMUM_NUMBER,
+    MOST_FRAGMENTS,
     Header,
     HeaderKind,
     Hole,
@@ -79,9 +81,7 @@ def _run_fields(run: Run, before: tuple[OpenElement, ...]) -> dict[str, Any]:
         if run.inherited:
             fields["inherited"] = [list(pair) for pair in run.inherited]
     elif run.context:
-        same = 0
-        while same < min(len(before), len(run.context)) and before[same] == run.context[same]:
-            same += 1
+        same = common_elements(before, run.context)
         fields["context"] = [same, *map(_element, run.context[same:])]
     if run.roots:
         fields["roots"] = [
@@ -97,6 +97,18 @@ def _run_fields(run: Run, before: tuple[OpenElement, ...]) -> dict[str, Any]:
     return fields
 
 
+def common_elements(path: tuple[OpenElement, ...], other: tuple[OpenElement, ...]) -> int:
+    """How many elements two paths have in common, from the root on."""
+    if path is other:
+        return len(path)
+    same = 0
+    for one, two in zip(path, other, strict=False):
+        if one is not two and one != two:
+            break
+        same += 1
+    return same
+
+
 def _element(element: OpenElement) -> list[Any]:
     return [_id(element.id), element.name, *_declared(element.declarations)]
 
@@ -110,10 +122,10 @@ def _id(id: int) -> str:
 
 
 def _bitmap(numbers: frozenset[int]) -> str:
-    bits = 0
+    bits = bytearray(max(numbers, default=0) // 8 + 1)
     for number in numbers:
-        bits |= 1 << number
-    return f"{bits:x}"
+        bits[number >> 3] |= 1 << (number & 7)
+    return bits[::-1].hex().lstrip("0") or "0"
 
 
 # Reading
@@ -121,13 +133,18 @@ def _bitmap(numbers: frozenset[int]) -> str:
 _MOST_BYTES = 1 << 60
 _MOST_DEPTH = 1 << 20
 _MOST_PATHS = 1 << 22
+_MOST_AROUND = 1 << 20
+"""The elements around the runs of a header, counted for each run: a run at each of 1,400 levels has fewer."""
+
+MOST_AROUND_ALL = 1 << 24
+"""The same for all headers of a manifest."""
 
 
 def read_header(fields: dict[str, Any]) -> Header:
     """The header with these fields; raises ``BadField``."""
     known = _Fields(fields)
     kind: HeaderKind = known.take("kind", _kind)
-    number = known.take("number", _whole(1, MAXIMUM_NUMBER))
+    number = known.take("number", _whole(1, MOST_FRAGMENTS))
     size = known.take("size", _whole(1, _MOST_BYTES))
     elements = known.take("elements", _whole(0, MAXIMUM_NUMBER))
     prolog = known.get("prolog", _whole(0, size), 0)
@@ -138,7 +155,7 @@ def read_header(fields: dict[str, Any]) -> Header:
     if kind == "prefix+paths":
         paths = LabelPaths(known.take("paths", _numbers), tuple(known.take("entries", _list(_entry))))
     header = Header(
-        known.take("doc", _text),
+        known.take("doc", _doc_id),
         number,
         size,
         runs,
@@ -159,6 +176,7 @@ def _runs(listed: list[dict[str, Any]], kind: HeaderKind, number: int) -> tuple[
     runs: list[Run] = []
     start = 0
     before: tuple[OpenElement, ...] = ()
+    around = 0
     for fields in listed:
         known = _Fields(fields)
         end = known.take("end", _whole(start, _MOST_BYTES))
@@ -175,7 +193,12 @@ def _runs(listed: list[dict[str, Any]], kind: HeaderKind, number: int) -> tuple[
             same, more = known.get("context", _context, (0, ()))
             if same > len(before):
                 raise BadField("context")
-            context = (*before[:same], *more)
+            around += same + len(more)
+            if around > _MOST_AROUND:
+                raise BadField(
+                    f"context (more than {_MOST_AROUND:,} elements around the runs: cut into spans)"
+                )
+            context = before if same == len(before) and not more else (*before[:same], *more)
             parent, depth = (context[-1].id if context else DOCUMENT_NODE), len(context)
             roots = tuple(known.get("roots", _list(_roots(kind, depth)), ()))
             before = context
@@ -224,6 +247,8 @@ class _Fields:
             raise BadField(name)
         try:
             return read(self._fields.pop(name))
+        except BadField:
+            raise
         except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
             raise BadField(name) from None
 
@@ -255,6 +280,12 @@ def _text(value: Any) -> str:
         raise TypeError
     value.encode()  # no lone surrogates
     return value
+
+
+def _doc_id(value: Any) -> str:
+    if len(_text(value)) > LONGEST_ID:
+        raise BadField(f"doc (ids of documents have at most {LONGEST_ID:,} characters)")
+    return str(value)
 
 
 def _name(value: Any) -> str:
@@ -358,11 +389,16 @@ def _numbers(value: Any) -> frozenset[int]:
     text = _text(value)
     if len(text) > _MOST_PATHS // 4 or text.strip("0123456789abcdef"):
         raise ValueError
-    bits = int(text, 16)
-    numbers = frozenset(at for at, bit in enumerate(reversed(f"{bits:b}")) if bit == "1")
-    if 0 in numbers or f"{bits:x}" != text:
+    if not text or (text[0] == "0" and text != "0"):
+        raise ValueError
+    bits = bytes.fromhex(text.rjust(len(text) + len(text) % 2, "0"))[::-1]
+    numbers = frozenset(at << 3 | bit for at, byte in enumerate(bits) if byte for bit in _BITS[byte])
+    if 0 in numbers:
         raise ValueError
     return numbers
+
+
+_BITS = [tuple(bit for bit in range(8) if byte >> bit & 1) for byte in range(256)]
 
 
 def _entry(value: Any) -> PathEntry:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from twigcast.document import PrologReader, TagReader, TagScanner, document_error, multibyte_codec, wide_codec
 from twigcast.errors import FragmentError
 from twigcast.fragmenting.assembly import holes_of
+from twigcast.fragmenting.body_scan import scan_run, tag_reader
 from twigcast.fragmenting.fragments import (
     DOCUMENT_NODE,
     Fragment,
@@ -86,33 +87,21 @@ def elements_at_holes(
     the document, if the header does not have it in full.
     """
     opening = opening or fragment.opening
-    encoding = "utf-8" if opening.is_transcribed else None
-    tags = TagReader(_scanned(opening.text or b"", opening), opening.codec, encoding=encoding)
+    tags = tag_reader(opening)
     found: dict[int, tuple[OpenElement, ...]] = {}
     for run in fragment.runs:
-        scanner = TagScanner(content=True, depth=1 << 20)
-        start = fragment.prolog if run.fills is None else run.start
-        text, base = b"", 0
-        for hole in holes_of(fragment, run):
-            if hole is fragment.end_hole:  # of a span: what it leaves open is in its header
-                found[hole.id] = run.opens
-                continue
-            text = text[scanner.at - base :] + _scanned(fragment.body[start : hole.offset], opening)
-            base = scanner.at
-            scanner.scan(text, base, False)
-            start = hole.offset
-            found[hole.id] = tuple(
-                OpenElement(node_id(fragment.number, run.first + number), *tags.read(name, declared))
-                for number, name, declared in scanner.open()
-            )
+        holes = holes_of(fragment, run)
+        if holes and holes[-1] is fragment.end_hole:  # of a span: what it leaves open is in its header
+            found[holes.pop().id] = run.opens
+        if holes:
+            scan = scan_run(fragment, run, (), opening, tags)
+            if scan is None:
+                message = "the tags of the body do not fit each other"
+                raise FragmentError(
+                    message, code="fragment-inconsistent", doc_id=fragment.doc_id, number=fragment.number
+                )
+            found |= scan.in_holes
     return found
-
-
-def _scanned(text: bytes, opening: Opening) -> bytes:
-    """Bytes of a document as they are scanned."""
-    if not opening.is_transcribed:
-        return text
-    return text.decode(opening.codec, "replace").removeprefix("\ufeff").encode("utf-8", "replace")
 
 
 def _made(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from twigcast.pattern.canonical import conjoined, conjuncts, disjoined, union
-from twigcast.pattern.evaluating import matches, select, too_costly
+from twigcast.pattern.evaluating import evaluate, matches, select, too_costly
 from twigcast.pattern.explaining import Explanation, explain
 from twigcast.pattern.expression import (
     ANY_BELOW,
@@ -30,17 +30,21 @@ from twigcast.pattern.expression import (
     Union,
     step_total,
 )
+from twigcast.pattern.functions import to_string
 from twigcast.pattern.limits import PatternLimits
-from twigcast.pattern.numbers import compare, number
+from twigcast.pattern.numbers import compare, number, number_text
 from twigcast.pattern.rendering import render, render_absolute, render_name, render_path
 from twigcast.pattern.subscription import (
     CONTENTS,
     RESERVED,
     Content,
     Subscription,
+    Subscriptions,
+    as_subscription,
     check_content,
     check_names,
     check_size,
+    given_subscriptions,
     printed_id,
 )
 from twigcast.pattern.syntax import (
@@ -50,6 +54,7 @@ from twigcast.pattern.syntax import (
     is_prefix,
     parse,
     parse_alone,
+    parse_value,
     part_conditions,
     part_step,
     shortened,
@@ -130,10 +135,13 @@ __all__ = [
     "String",
     "StringTest",
     "Subscription",
+    "Subscriptions",
     "Tail",
     "Test",
     "TextTail",
     "Union",
+    "XPathText",
+    "as_subscription",
     "check_content",
     "check_names",
     "check_size",
@@ -147,12 +155,16 @@ __all__ = [
     "cut",
     "demands_a_node",
     "disjoined",
+    "evaluate",
     "explain",
+    "given_subscriptions",
     "is_prefix",
     "matches",
     "number",
+    "number_text",
     "parse",
     "parse_alone",
+    "parse_value",
     "part_conditions",
     "part_step",
     "printed_id",
@@ -163,6 +175,7 @@ __all__ = [
     "select",
     "shortened",
     "step_total",
+    "to_string",
     "to_xpath",
     "too_costly",
     "union",

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from twigcast.document import Document, Element, Node, Text, descendants, elements, string_value
 from twigcast.errors import EvaluationError
-from twigcast.pattern.expression_values import ExpressionValues, in_order
+from twigcast.pattern.expression import Expression
+from twigcast.pattern.expression_values import ExpressionValues, Focus, Value, in_order
 from twigcast.pattern.numbers import compare, number
 from twigcast.pattern.tree import (
     And,
@@ -55,6 +56,14 @@ def select(pattern: Pattern, document: Document, steps: int | None = None) -> li
     Raises ``EvaluationError`` if this takes more than ``steps`` steps; by default there is no limit.
     """
     return Evaluation(steps).follow_all(pattern.alternatives, document)
+
+
+def evaluate(expression: Expression, document: Document, steps: int | None = None) -> Value:
+    """The value of an expression at the document node.
+
+    Raises ``EvaluationError`` if this takes more than ``steps`` steps; by default there is no limit.
+    """
+    return Evaluation(steps).expressions.value(expression, Focus(document))
 
 
 class Evaluation:

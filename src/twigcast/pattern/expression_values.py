@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from twigcast.document import Attribute, Comment, Document, Element, Instruction, Node, Text
-from twigcast.pattern.dates import instant
+from twigcast.pattern.dates import is_ordered
 from twigcast.pattern.expression import (
     AxisStep,
     Call,
@@ -186,10 +186,7 @@ class ExpressionValues:
         texts = (
             [self._string_value(node) for node in value] if isinstance(value, list) else [to_string(value)]
         )
-        bound = instant(date.text)
-        assert bound is not None
-        found = [at for text in texts if (at := instant(text)) is not None]
-        return any(compare((at > bound) - (at < bound), operator, 0) for at in found)
+        return any(is_ordered(text, operator, date.text) for text in texts)
 
     def compared(self, x: Value, operator: str, y: Value) -> bool:
         """Whether a comparison holds; of nodes, for some node."""

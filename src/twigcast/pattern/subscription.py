@@ -8,10 +8,10 @@ parsed when ``pattern`` is first used, and never again in this process.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from twigcast.characters import describe_character, illegal_character
 from twigcast.errors import SubscriptionError
@@ -71,6 +71,64 @@ class Subscription:
             id=id, text=text, subscriber=subscriber, deliver=deliver, namespaces=namespaces or _NO_NAMESPACES
         )
         return made
+
+    @classmethod
+    def of_pattern(cls, id: Hashable, pattern: Pattern) -> Subscription:
+        """The subscription of a pattern that was parsed before; its text is the canonical text."""
+        made = cls(id, render(pattern))
+        made.__dict__["pattern"] = pattern
+        return made
+
+
+Subscriptions: TypeAlias = (
+    Mapping[Any, Any] | Iterable[Subscription | tuple[Any, Any] | tuple[Any, Any, Mapping[str, str] | None]]
+)
+"""What callers pass as subscriptions: a mapping of ids to expressions, or an iterable of ``Subscription``
+values, ``(id, xpath)`` and ``(id, xpath, namespaces)``."""
+
+
+def given_subscriptions(given: Subscriptions) -> list[Subscription | tuple[Any, ...]]:
+    """The subscriptions that a caller passes, as values and tuples; raises ``TypeError`` for anything else.
+
+    The value of a mapping may also be ``(xpath, namespaces)``.
+    """
+    if isinstance(given, Mapping):
+        given = [(id, *(each if isinstance(each, tuple) else (each,))) for id, each in given.items()]
+    if isinstance(given, str | bytes | Subscription) or not isinstance(given, Iterable):
+        raise TypeError(f"{_EXPECTED_SUBSCRIPTIONS}, got {_shown(given)}")
+    found = list(given)
+    for at, item in enumerate(found):
+        if isinstance(item, Subscription):
+            continue
+        is_row = hasattr(item, "__getitem__") and not isinstance(item, str | bytes | Mapping)
+        if not is_row or len(item) not in (2, 3):
+            raise TypeError(f"{_EXPECTED_SUBSCRIPTIONS}; number {at + 1} is {_shown(item)}")
+        if len(item) == 3 and not (item[2] is None or isinstance(item[2], Mapping)):
+            raise TypeError(
+                f"the namespaces of subscription {item[0]!r}: expected a map, got {_shown(item[2])}"
+            )
+    return found
+
+
+def as_subscription(given: Subscription | tuple[Any, ...]) -> Subscription:
+    """The value of one of the ``given_subscriptions``."""
+    if isinstance(given, Subscription):
+        return given
+    id, text, *namespaces = given
+    if isinstance(text, Pattern):
+        return Subscription.of_pattern(id, text)
+    return Subscription(id, text, namespaces=(namespaces and namespaces[0]) or _NO_NAMESPACES)
+
+
+_EXPECTED_SUBSCRIPTIONS = (
+    "expected subscriptions: a dict of ids and expressions, or an iterable of Subscription, (id, xpath) or "
+    "(id, xpath, namespaces)"
+)
+
+
+def _shown(given: object) -> str:
+    kind = type(given).__qualname__
+    return f"{kind} {shortened(given)}" if isinstance(given, str) else kind
 
 
 def printed_id(id: Hashable) -> str:

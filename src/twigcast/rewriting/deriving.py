@@ -9,12 +9,14 @@ tree as it then is.  In the end every matched node is at the path of its image.
 
 Invariant of the walk over the global schema: the nodes placed so far are connected, with the root on top, and
 no node that is still to be placed is above one of them.  The order of the global schema decides ties.
+Cost: O(n log n) for n steps of all pairs together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from heapq import heappop, heappush
 
 from twigcast.errors import MappingError
 from twigcast.rewriting.labels import QName
@@ -33,6 +35,9 @@ from twigcast.rewriting.operators import (
     made_keys,
 )
 from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+
+DEEPEST_PLACE = 256
+"""The most steps of a place that can be matched."""
 
 
 def derive(source: SchemaTree, target: SchemaTree, pairs: Mapping[str, str]) -> tuple[Operator, ...]:
@@ -53,6 +58,10 @@ def checked_pairs(source: SchemaTree, target: SchemaTree, pairs: Mapping[str, st
     found: dict[str, str] = {}
     for place, image in pairs.items():
         node, goal = source[place], target[image]
+        for each, name in ((node, place), (goal, image)):
+            if each.depth > DEEPEST_PLACE:
+                message = f"{name[:60]!r}… is deeper than {DEEPEST_PLACE} levels, which no mapping can have"
+                raise MappingError(message, code="place", name=name)
         if goal.is_attribute and not node.is_attribute:
             raise _contradiction(
                 f"the element {place!r} cannot become the attribute {image!r}: a global schema needs an "
@@ -64,12 +73,17 @@ def checked_pairs(source: SchemaTree, target: SchemaTree, pairs: Mapping[str, st
                 f"{place!r} leads to both {found[node.key]!r} and {goal.key!r}; a source place has one image",
                 place,
             )
+    below: dict[str, str] = {}  # a source place that leads to an element below a global place
+    for place, image in found.items():
+        if not target[image].is_attribute:
+            for around in target[image].ancestors():
+                below.setdefault(around.key, place)
     shared: dict[str, str] = {}
     for place, image in found.items():
-        if image in shared and (below := _below(image, found, target)) is not None:
+        if image in shared and image in below:
             raise _contradiction(
                 f"{shared[image]!r} and {place!r} both lead to {image!r}, so nothing may lead to a place "
-                f"below it, as {below!r} does",
+                f"below it, as {below[image]!r} does",
                 place,
             )
         if image in shared and image == target.root.key:
@@ -82,7 +96,7 @@ def checked_pairs(source: SchemaTree, target: SchemaTree, pairs: Mapping[str, st
         if not target[image].is_attribute or owner is None or above is None:
             continue
         leads_to = found.get(owner.key)
-        if owner.parent is None and target.root.key not in found.values():
+        if owner.parent is None and target.root.key not in shared:
             leads_to = target.root.key  # attributes of the root stay on top
         if leads_to != above.key:
             raise _contradiction(
@@ -93,25 +107,23 @@ def checked_pairs(source: SchemaTree, target: SchemaTree, pairs: Mapping[str, st
     return found
 
 
-def _below(image: str, pairs: Mapping[str, str], target: SchemaTree) -> str | None:
-    """A source place that leads to an element below a global place."""
-    for place, other in pairs.items():
-        if other.startswith(f"{image}/") and not target[other].is_attribute:
-            return place
-    return None
-
-
 def _contradiction(message: str, name: str) -> MappingError:
     return MappingError(message, code="matching", name=name)
 
 
 class _Derivation:
-    """The working copy of the source schema, the image of each of its nodes, and the operators so far."""
+    """The working copy of the source schema, the image of each of its nodes, and the operators so far.
+
+    From the walk on, ``at`` has the nodes whose image is a global place, and ``below`` those whose image is
+    below it.
+    """
 
     def __init__(self, source: SchemaTree, target: SchemaTree, pairs: dict[str, str]) -> None:
         self.tree, self.target = source.copy(), target
         self.image = pairs
         self.operators: list[Operator] = []
+        self.at: dict[str, dict[str, None]] = {}
+        self.below: dict[str, dict[str, None]] = {}
         for key in pairs:
             # Matched nodes exist from now on; others are created where an operator needs them.
             _ = self.tree[key]
@@ -160,45 +172,79 @@ class _Derivation:
     # Nodes that stand the other way round
 
     def _exchanges(self) -> None:
-        while (found := self._inverted()) is not None:
-            e, f = found
+        """Exchange the nearest pair that stands the other way round, as long as there is one."""
+        newest: dict[str, tuple[int, list[int], str]] = {}
+        waiting: list[tuple[int, list[int], str]] = []
+
+        def look_at(nodes: Iterable[SchemaNode]) -> None:
+            for node in nodes:
+                newest.pop(node.key, None)
+                found = self._inverted(node)
+                if found is not None:
+                    newest[node.key] = found[0], self._way_down(node), node.key
+                    heappush(waiting, newest[node.key])
+
+        look_at(self._matched())
+        while waiting:
+            entry = heappop(waiting)
+            f = self.tree[entry[2]]
+            found = self._inverted(f)
+            if found is None or newest.get(f.key) is not entry:
+                continue  # it was looked at again since
+            _, e = found
             while f.parent is not None and f.parent is not e:
                 self._do(Upgrade(f.parent.key, (f.key,)))
             self._do(Exchange(e.key, f.key))
+            look_at(node for node in f.with_all_below() if node.key in self.image and not node.is_attribute)
 
-    def _inverted(self) -> tuple[SchemaNode, SchemaNode] | None:
-        """The nearest two nodes of which the upper one has its image below that of the lower one."""
-        nearest: tuple[SchemaNode, SchemaNode] | None = None
-        distance = 0
-        for f in self._matched():
-            for steps, e in enumerate(f.ancestors(), 1):
-                if nearest is not None and steps >= distance:
-                    break
-                image = self.image.get(e.key)
-                if image is None:
-                    # An unmatched root, where another node is to be the root.
-                    below = e.parent is None and self.image[f.key] == self.target.root.key
-                else:
-                    below = image.startswith(f"{self.image[f.key]}/")
-                if below:
-                    nearest, distance = (e, f), steps
-                    break
-        return nearest
+    def _inverted(self, f: SchemaNode) -> tuple[int, SchemaNode] | None:
+        """The nearest node above one whose image is below that one's image, and how far it is."""
+        for steps, e in enumerate(f.ancestors(), 1):
+            image = self.image.get(e.key)
+            if image is None:
+                # An unmatched root, where another node is to be the root.
+                below = e.parent is None and self.image[f.key] == self.target.root.key
+            else:
+                below = image.startswith(f"{self.image[f.key]}/")
+            if below:
+                return steps, e
+        return None
 
     # The walk over the global schema
 
     def _walk(self) -> None:
         top = self.target.root
-        for node in self._matched():
-            if self.image[node.key] == top.key and node.parent is None and node.label != top.label:
-                self._rename(node, top.label)
-        self._place_below(top, self.tree.root)
+        for key, image in self.image.items():
+            self._assign(key, image)
+        root = self.tree.root
+        if self.image.get(root.key) == top.key:
+            self._rename(root, top.label)
+        self._place_below(top, root)
+
+    def _assign(self, key: str, image: str) -> None:
+        self.image[key] = image
+        self.at.setdefault(image, {})[key] = None
+        for above in self.target[image].ancestors():
+            self.below.setdefault(above.key, {})[key] = None
+
+    def _in_order(self, keys: Iterable[str]) -> list[SchemaNode]:
+        """Nodes in the order of the tree as it is now."""
+        nodes = [self.tree[key] for key in keys]
+        return sorted(nodes, key=self._way_down) if len(nodes) > 1 else nodes
+
+    def _way_down(self, node: SchemaNode) -> list[int]:
+        places: list[int] = []
+        each: SchemaNode | None = node
+        while each is not None:
+            places.append(self.tree.siblings(each).place(each))
+            each = each.parent
+        return places[::-1]
 
     def _place_below(self, goal: SchemaNode, holder: SchemaNode) -> None:
         """Bring all nodes whose images lie below a global place under the node that has this place."""
         steps: list[tuple[SchemaNode, list[SchemaNode], bool]] = []
         for each in self._places(goal):
-            images = [node for node in self._matched() if self.image[node.key] == each.key]
+            images = self._in_order(self.at.get(each.key, ()))
             steps.append((each, images or self._topmost(each), bool(images)))
         leaving = [node for _, nodes, _ in steps for node in nodes]
         for each, nodes, is_image in steps:
@@ -218,22 +264,17 @@ class _Derivation:
 
     def _places(self, goal: SchemaNode) -> list[SchemaNode]:
         """The children of a global place that are images or have images below them."""
-        wanted: set[str] = set()
-        for image in self.image.values():
-            if image.startswith(f"{goal.key}/"):
-                node = self.target[image]
-                while node.parent is not goal:
-                    assert node.parent is not None
-                    node = node.parent
-                wanted.add(node.key)
+        if goal.key not in self.below:
+            return []
         self.target.expand(goal)
-        return [child for child in goal.children if child.key in wanted]
+        return [child for child in goal.children if child.key in self.at or child.key in self.below]
 
     def _topmost(self, goal: SchemaNode) -> list[SchemaNode]:
         """The nodes with images below a place that have no such node above them."""
-        inside = [node for node in self._matched() if self.image[node.key].startswith(f"{goal.key}/")]
-        keys = {node.key for node in inside}
-        return [node for node in inside if not any(above.key in keys for above in node.ancestors())]
+        inside = self.below.get(goal.key, {})
+        return self._in_order(
+            key for key in inside if not any(above.key in inside for above in self.tree[key].ancestors())
+        )
 
     def _outside(self, goal: SchemaNode, nodes: list[SchemaNode]) -> list[SchemaNode]:
         """The topmost nodes with images below a place that are not below the nodes of that place.
@@ -247,12 +288,12 @@ class _Derivation:
 
     def _made(self, goal: SchemaNode, nodes: list[SchemaNode], holder: SchemaNode) -> SchemaNode:
         """Put nodes into a made element, or each into one of its own, where the place can repeat."""
-        used = {image for image in self.image.values() if image.startswith(f"{goal.key}/")}
+        used = {self.image[key] for key in self.below[goal.key]}
         kind = InsertEach if goal.most != 1 and 1 in (len(used), len(nodes)) else Insert
         operator = kind(holder.key, (goal.label,), tuple(node.key for node in nodes))
         (key,) = made_keys(self.tree, operator)
         self._do(operator)
-        self.image[key] = goal.key
+        self._assign(key, goal.key)
         return self.tree[key]
 
     def _rename(self, node: SchemaNode, label: QName) -> None:
@@ -261,18 +302,25 @@ class _Derivation:
 
     def _upgrade(self, nodes: list[SchemaNode], holder: SchemaNode) -> None:
         """Move nodes up until they are children of nodes at or above the holder, the lowest ones first."""
-        goals = {id(node) for node in (holder, *holder.ancestors())}
-        while True:
-            parents = {
-                id(node.parent): node.parent
-                for node in nodes
-                if node.parent is not None and id(node.parent) not in goals
-            }
-            if not parents:
-                return
-            lowest = max(parents.values(), key=lambda each: len(each.path))
-            members = tuple(node.key for node in nodes if node.parent is lowest)
-            self._do(Upgrade(lowest.key, members))
+        goals = {holder, *holder.ancestors()}
+        inside: dict[SchemaNode, list[int]] = {}
+        waiting: list[tuple[int, int, str]] = []
+
+        def wait(parent: SchemaNode | None, numbers: list[int]) -> None:
+            if parent is not None and parent not in goals:
+                known = inside.setdefault(parent, [])
+                known += numbers
+                heappush(waiting, (-parent.depth, min(known), parent.key))
+
+        for number, node in enumerate(nodes):
+            wait(node.parent, [number])
+        while waiting:
+            _, _, key = heappop(waiting)
+            lowest = self.tree[key]
+            numbers = sorted(inside.pop(lowest, ()))
+            if numbers:
+                self._do(Upgrade(key, tuple(nodes[number].key for number in numbers)))
+                wait(lowest.parent, numbers)
 
     def _downgrade(self, node: SchemaNode, holder: SchemaNode) -> None:
         """Move a node from an element above the holder down into the holder."""
@@ -293,52 +341,59 @@ class _Derivation:
 
 def _joined(source: SchemaTree, operators: list[Operator]) -> Iterator[Operator]:
     """Joins neighbouring operators, and uses the forms for all content where these mean the same."""
-    joined: list[Operator] = []
+    joined: list[_Joined] = []
+    last: _Joined | None = None  # that is no Rename: renaming does not part others
     for operator in operators:
-        at = _partner(joined, operator)
-        if at is None:
-            joined.append(operator)
-        else:
-            joined[at] = _join(joined[at], operator)
+        if last is not None and last.takes(operator):
+            continue
+        joined.append(_Joined(operator))
+        if not isinstance(operator, Rename):
+            last = joined[-1]
     tree = source.copy()
-    for operator in joined:
-        short = _short(tree, operator)
+    for each in joined:
+        short = _short(tree, each.operator)
         apply(tree, short)
         yield short
 
 
-def _partner(operators: list[Operator], operator: Operator) -> int | None:
-    """Where the operator is that this one can be joined with; renaming does not part them."""
-    for at in range(len(operators) - 1, -1, -1):
-        before = operators[at]
-        match before, operator:
-            case Upgrade(e, _), Upgrade(f, _):
-                return at if e == f else None
-            case Downgrade(e, _, into), Downgrade(f, _, other):
-                return at if (e, into) == (f, other) else None
-            case (Insert(e, path, members), Insert(f, _, others)) | (
-                InsertEach(e, path, members),
-                (Insert(f, _, others) | InsertEach(f, _, others)),
-            ):
-                return at if f == _last_key(e, path) and set(members) == set(others) else None
-            case Rename(), _:
-                continue
+class _Joined:
+    """An operator with those behind it that it has been joined with."""
+
+    __slots__ = ("_first", "_members", "_path")
+
+    def __init__(self, operator: Operator) -> None:
+        self._first = operator
+        self._members: list[str] = list(getattr(operator, "members", ()))
+        self._path: list[QName] = list(getattr(operator, "path", ()))
+
+    def takes(self, operator: Operator) -> bool:
+        """Join with an operator, if the two together are one."""
+        match self._first, operator:
+            case (Upgrade(e), Upgrade(f, members)) if e == f:
+                self._members += members
+            case (Downgrade(e, _, into), Downgrade(f, members, other)) if (e, into) == (f, other):
+                self._members += members
+            case (Insert(e), Insert(f, path, members)) | (
+                InsertEach(e),
+                (Insert(f, path, members) | InsertEach(f, path, members)),
+            ) if f == _last_key(e, self._path) and set(self._members) == set(members):
+                self._path += path
             case _:
-                return None
-    return None
+                return False
+        return True
+
+    @property
+    def operator(self) -> Operator:
+        match self._first:
+            case Upgrade() | Downgrade():
+                return replace(self._first, members=tuple(self._members))
+            case Insert() | InsertEach():
+                return replace(self._first, path=tuple(self._path))
+        return self._first
 
 
-def _last_key(node: str, path: tuple[QName, ...]) -> str:
+def _last_key(node: str, path: Iterable[QName]) -> str:
     return "/".join((node, *(f"+{label}" for label in path)))
-
-
-def _join(first: Operator, second: Operator) -> Operator:
-    match first, second:
-        case ((Upgrade(members=members) | Downgrade(members=members)), (Upgrade() | Downgrade())):
-            return replace(first, members=(*members, *second.members))
-        case ((Insert(path=path) | InsertEach(path=path)), (Insert() | InsertEach())):
-            return replace(first, path=(*path, *second.path))
-    raise AssertionError((first, second))
 
 
 def _short(tree: SchemaTree, operator: Operator) -> Operator:
@@ -346,7 +401,7 @@ def _short(tree: SchemaTree, operator: Operator) -> Operator:
         return operator
     node = tree[operator.node]
     tree.expand(node)
-    if node.loops or {child.key for child in node.children} != set(operator.members):
+    if node.loops or len(node.children) != len(set(operator.members)):  # all members are children
         return operator
     if isinstance(operator, Upgrade):
         return UpgradeAll(operator.node)

@@ -8,7 +8,7 @@ ubl:Invoice/cbc:ID                                with prefixes, where they are 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from twigcast.errors import MappingError
@@ -108,6 +108,12 @@ def parent_key(key: str) -> tuple[str, str]:
     """The key above a key, empty at the root, and the last step."""
     slashes = [found.start() for found in _SLASH.finditer(key)]
     return (key[: slashes[-1]], key[slashes[-1] + 1 :]) if slashes else ("", key)
+
+
+def keys_above(key: str) -> Iterator[str]:
+    """The keys above a key, the nearest one first."""
+    for found in reversed(list(_SLASH.finditer(key))):
+        yield key[: found.start()]
 
 
 def is_made(key: str) -> bool:

@@ -193,10 +193,10 @@ def apply(tree: SchemaTree, operator: Operator) -> None:
         case Insert() | InsertEach() | InsertAll():
             _insert(tree, node, operator)
         case Upgrade(_, members):
-            _upgrade(node, _members(tree, node, members))
+            _upgrade(tree, node, _members(tree, node, members))
         case UpgradeAll():
             tree.expand(node)
-            _upgrade(node, list(node.children))
+            _upgrade(tree, node, list(node.children))
         case Downgrade(_, members, into):
             holder = _members(tree, node, (into,))[0]
             _not_in_loop(operator, holder)
@@ -243,10 +243,11 @@ def _check_labels(operator: Operator, node: SchemaNode) -> None:
 
 
 def _rename(tree: SchemaTree, node: SchemaNode, label: QName) -> None:
-    if node.is_attribute and any(each.label == label for each in tree.siblings(node) if each is not node):
+    siblings = tree.siblings(node)
+    if node.is_attribute and siblings.has_other(node, label):
         message = f"an element cannot have two attributes {str(label)!r}: rename or hide the other one first"
         raise MappingError(message, code="operator", name=node.key)
-    node.label = label
+    siblings.relabel(node, label)
 
 
 def _members(tree: SchemaTree, node: SchemaNode, keys: Keys) -> list[SchemaNode]:
@@ -255,13 +256,12 @@ def _members(tree: SchemaTree, node: SchemaNode, keys: Keys) -> list[SchemaNode]
         message = f"the children of {node.key!r} that are meant must be named"
         raise MappingError(message, code="operator", name=node.key)
     tree.expand(node)
-    wanted = {_named(tree, key).key for key in keys}
-    found = [child for child in node.children if child.key in wanted]
-    if len(found) != len(wanted):
-        missing = sorted(wanted - {child.key for child in found})[0]
-        message = f"{missing!r} is not a child of {node.key!r} when the operator is applied"
-        raise MappingError(message, code="operator", name=missing)
-    return found
+    wanted = {_named(tree, key) for key in keys}
+    missing = sorted(each.key for each in wanted if each not in node.children)
+    if missing:
+        message = f"{missing[0]!r} is not a child of {node.key!r} when the operator is applied"
+        raise MappingError(message, code="operator", name=missing[0])
+    return node.children.in_order(wanted)
 
 
 def _to_element(node: SchemaNode, label: QName) -> None:
@@ -270,10 +270,8 @@ def _to_element(node: SchemaNode, label: QName) -> None:
         raise MappingError(f"{node.key!r} is not an attribute", code="operator", name=node.key)
     parent.attributes.remove(node)
     node.is_attribute, node.label = False, label
-    at = 0
-    while at < len(parent.children) and was_attribute_of(parent.key, parent.children[at].key):
-        at += 1
-    parent.children.insert(at, node)
+    before = parent.children.last_leading(lambda child: was_attribute_of(parent.key, child.key))
+    parent.children.insert_after(before, node)
 
 
 def was_attribute_of(element: str, key: str) -> bool:
@@ -291,23 +289,24 @@ def _insert(tree: SchemaTree, node: SchemaNode, operator: Insert | InsertEach | 
     if not operator.path:
         message = f"the path to insert into {node.key!r} needs at least one name"
         raise MappingError(message, code="operator", name=node.key)
-    at = node.children.index(members[0]) if isinstance(operator, InsertEach) else None
-    moved = set(members)
-    node.children = [child for child in node.children if child not in moved]
     holder = node
     for key, label in zip(made_keys(tree, operator), operator.path, strict=True):
         made = SchemaNode(key, label, holder)
         if holder is node:
             made.least, made.most = _together(members, isinstance(operator, InsertEach))
-        holder.children.insert(len(holder.children) if holder is not node or at is None else at, made)
+        if holder is node and isinstance(operator, InsertEach):
+            holder.children.insert_before(members[0], made)
+        else:
+            holder.children.append(made)
         made.is_recursive = node.is_recursive
         tree.register(made)
         holder = made
     for member in members:
+        node.children.remove(member)
         member.parent = holder
         if isinstance(operator, InsertEach):
             member.least, member.most = (1 if len(members) == 1 else 0), 1
-    holder.children = members
+    holder.children.extend(members)
     if isinstance(operator, InsertAll):
         holder.has_text, holder.loops = node.has_text, node.loops
         node.has_text, node.loops = False, {}
@@ -325,16 +324,14 @@ def _times(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a * b
 
 
-def _upgrade(node: SchemaNode, members: list[SchemaNode]) -> None:
+def _upgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode]) -> None:
     if node.parent is None:
         raise MappingError("children of the root cannot be moved behind it", code="operator", name=node.key)
-    moved = set(members)
-    node.children = [child for child in node.children if child not in moved]
-    siblings = node.parent.children
-    at = siblings.index(node) + 1
-    siblings[at:at] = members
+    siblings, before = tree.siblings(node), node
     for member in members:
-        member.parent = node.parent
+        node.children.remove(member)
+        siblings.insert_after(before, member)
+        before, member.parent = member, node.parent
         member.least, member.most = member.least * node.least, _times(member.most, node.most)
 
 
@@ -342,22 +339,21 @@ def _downgrade(tree: SchemaTree, node: SchemaNode, members: list[SchemaNode], in
     tree.expand(into)
     if into in members:
         raise MappingError(f"{into.key!r} cannot move into itself", code="operator", name=into.key)
-    moved = {*members, into}
-    node.children = [child for child in node.children if child not in moved] + [into]
-    into.children += members
     into.least = max(into.least, int(any(member.least for member in members)))
     for member in members:
+        node.children.remove(member)
         member.parent = into
+    into.children.extend(members)
+    node.children.remove(into)
+    node.children.append(into)
 
 
 def _exchange(tree: SchemaTree, node: SchemaNode, above: SchemaNode) -> None:
     tree.expand(above)
-    siblings = tree.siblings(node)
-    at = siblings.index(node)
     node.children.remove(above)
+    tree.siblings(node).replace(node, above)
     above.parent, node.parent = node.parent, above
-    siblings[at] = above
-    above.children.insert(0, node)
+    above.children.insert_after(None, node)
     most = None if above.most is None else max(1, above.most)
     above.least, above.most = node.least * max(1, above.least), _times(node.most, most)
     node.least, node.most = 1, 1

@@ -36,7 +36,7 @@ class NamedPlace:
 def named_places(tree: SchemaTree, keys: Iterable[str]) -> list[NamedPlace]:
     """The automaton for these keys of a source tree; the root element has the first state."""
     nodes, attributes = _named_nodes(tree, keys)
-    component = _Components(tree)
+    component = RecursiveComponents(tree)
     numbers: dict[tuple[str, QName | None], int] = {}
     places: list[NamedPlace] = []
 
@@ -69,7 +69,7 @@ def named_places(tree: SchemaTree, keys: Iterable[str]) -> list[NamedPlace]:
 
 def recursive_children(tree: SchemaTree, keys: Iterable[str]) -> dict[QName, set[QName]]:
     """The elements through which named places can contain themselves, and their children among these."""
-    component = _Components(tree)
+    component = RecursiveComponents(tree)
     found: dict[QName, set[QName]] = {}
     for node in _named_nodes(tree, keys)[0].values():
         found.update(component.of(node))
@@ -94,7 +94,7 @@ def _named_nodes(
     return nodes, attributes
 
 
-class _Components:
+class RecursiveComponents:
     """The strongly connected parts of a schema: elements that can contain each other, by label."""
 
     def __init__(self, tree: SchemaTree) -> None:

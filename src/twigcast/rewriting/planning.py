@@ -16,10 +16,11 @@ applied to the source's own tags.  The kernel checks a plan when it opens it, as
 from __future__ import annotations
 
 import struct
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
+from twigcast.errors import MappingError
 from twigcast.rewriting.labels import QName
 from twigcast.rewriting.operators import (
     Downgrade,
@@ -44,6 +45,8 @@ MAGIC = b"twigplan"
 VERSION = 1
 MOST_NODES = 5000
 """A schema with more places is in a plan only with those that operators name: then no stranger is counted."""
+MOST_STAGES = 1 << 10
+"""Each event of a document passes all stages one after the other."""
 NONE = 0xFFFFFFFF
 
 
@@ -86,7 +89,14 @@ class _Action(IntEnum):
 def compile_plan(source: SchemaTree, operators: Sequence[Operator]) -> bytes:
     """The plan of a mapping; raises ``MappingError`` for an operator that cannot be applied."""
     apply_all(source, operators)  # says which cannot be applied
-    return _Planner(source, operators).packed_plan()
+    planner = _Planner(source, operators)
+    if len(planner.packed) > MOST_STAGES:
+        message = (
+            f"{len(planner.packed):,} operators move elements into or out of others, and a mapping can have "
+            f"{MOST_STAGES:,}: match fewer places that have another parent in the global schema"
+        )
+        raise MappingError(message, code="operator")
+    return planner.packed_plan()
 
 
 class _Node:
@@ -102,13 +112,6 @@ class _Node:
         self.makes: list[int] = []  # the nodes that are made because its elements are there
 
 
-class _Stage:
-    """An operator that is not applied at the source's tags; ``keys`` are all that it names."""
-
-    def __init__(self, kind: StageKind, operator: Operator, keys: Iterable[str]) -> None:
-        self.kind, self.operator, self.keys = kind, operator, frozenset(keys)
-
-
 class _Planner:
     def __init__(self, source: SchemaTree, operators: Sequence[Operator]) -> None:
         self.source = source
@@ -116,12 +119,17 @@ class _Planner:
         self.nodes: list[_Node] = []
         self.numbers: dict[str, int] = {}
         self.children: list[tuple[int, QName, int]] = []
+        self.reached: Counter[int] = Counter()  # how many children lead to a node
         self.attributes: dict[str, tuple[int, QName, int, _Action]] = {}
-        self.replaced: list[tuple[int, QName]] = []
-        self.stages: list[_Stage] = []
+        self.replaced: dict[int, list[QName]] = {}
+        self.named: set[str] = set()  # by stages
+        self.new_start: set[str] = set()  # elements in which a stage has changed what can stand first
+        self.new_content: set[str] = set()  # elements into or out of which a stage has moved something
+        self.changes_any_content = False  # whether a stage has left something out or made it
         self.packed: list[tuple[int, ...]] = []
         self.wrapped: set[str] = set()  # elements whose content an InsertAll took
-        self.copied: list[frozenset[str]] = []  # the keys below which a stage makes copies
+        self.copied: set[str] = set()  # the keys below which a stage makes copies
+        self.passing = _left_alone(source, operators)
         self.words: list[int] = []
         self.list_at: dict[tuple[int, ...], int] = {}
         self.strings = bytearray()
@@ -132,7 +140,7 @@ class _Planner:
             self.schema.find(key)  # creates the node
         self.nodes[0].names.add(source.root.label)
         for number, operator in enumerate(operators):
-            self._add(operator, operators[number + 1 :])
+            self._add(number, operator)
             self._note_dependence(operator)
             apply(self.schema, operator)
         self._add_image()
@@ -170,6 +178,7 @@ class _Planner:
 
     def _add_child(self, key: str, label: QName, child: int) -> None:
         self.children.append((self.numbers[key], label, child))
+        self.reached[child] += 1
         self.nodes[child].names.add(label)
 
     def _number(self, key: str, label: QName) -> int:
@@ -180,7 +189,7 @@ class _Planner:
 
     # Operators
 
-    def _add(self, operator: Operator, later: Sequence[Operator]) -> None:
+    def _add(self, number: int, operator: Operator) -> None:
         match operator:
             case Rename(key, label):
                 self._rename(key, label)
@@ -208,19 +217,19 @@ class _Planner:
             case Upgrade(key, members):
                 self._stage(StageKind.UPGRADE, operator, key, members=members)
             case UpgradeAll(key):
-                passes = self._is_left_alone(operator, later)
+                passes = number in self.passing
                 self._stage(StageKind.UPGRADE_ALL, operator, key, key if passes else None)
             case Downgrade(key, members, into):
                 self._stage(StageKind.DOWNGRADE, operator, key, into, members=members)
-                self.copied.append(frozenset(members))
+                self.copied.update(members)
             case Exchange(key, above):
                 self._stage(StageKind.EXCHANGE, operator, key, above)
-                self.copied.append(frozenset([key]))
+                self.copied.add(key)
 
     def _rename(self, key: str, label: QName) -> None:
         number = self._element_or_attribute(key)
         if self.schema[key].is_attribute:
-            self.replaced.append((number, label))  # an unknown attribute with this name goes
+            self.replaced.setdefault(number, []).append(label)  # an unknown attribute with this name goes
         self._relabel(number, label)
 
     def _relabel(self, number: int, label: QName) -> None:
@@ -287,7 +296,9 @@ class _Planner:
         path: Sequence[int] = (),
         members: Sequence[str] = (),
     ) -> None:
-        self.stages.append(_Stage(kind, operator, (node, *members, *([other] if other else ()))))
+        keys = (node, *members, *([other] if other else ()))
+        self.named.update(keys)
+        self._note_stage(kind, operator, keys)
         numbers = sorted(self.numbers[member] for member in members)
         self.packed.append(
             (
@@ -298,6 +309,21 @@ class _Planner:
                 self._list(numbers),
             )
         )
+
+    def _note_stage(self, kind: StageKind, operator: Operator, keys: Sequence[str]) -> None:
+        """Note what a stage changes: operators that it could be in the way of are stages, too."""
+        if kind in (StageKind.HIDE_ELEMENT, StageKind.TO_ELEMENT, StageKind.INSERT_ALL):
+            self.changes_any_content = True
+        if kind in (StageKind.INSERT_ALL, StageKind.UPGRADE_ALL):
+            self.new_start.add(operator.node)
+        elif kind is StageKind.TO_ELEMENT:
+            self.new_start.update(keys)
+        self.new_content.add(operator.node)
+        if isinstance(operator, Downgrade):
+            self.new_content.add(operator.into)
+        elif isinstance(operator, Exchange):
+            self.new_start.add(operator.above)
+            self.new_content.add(operator.above)
 
     # Which places can be skipped if nobody sees them
 
@@ -365,26 +391,12 @@ class _Planner:
 
     def _commutes_as_first(self, key: str) -> bool:
         """Whether no stage has changed what can stand first in this element."""
-        for stage in self.stages:
-            operator = stage.operator
-            if stage.kind in (StageKind.INSERT_ALL, StageKind.UPGRADE_ALL) and operator.node == key:
-                return False
-            if isinstance(operator, Exchange) and operator.above == key:
-                return False
-            if stage.kind is StageKind.TO_ELEMENT and key in stage.keys:
-                return False
-        return self._is_below_no_copy(key)
+        return key not in self.new_start and self._is_below_no_copy(key)
 
     def _commutes_as_content(self, key: str) -> bool:
         """Whether no stage has moved something into or out of this element, or left something out."""
-        for stage in self.stages:
-            operator = stage.operator
-            if stage.kind in (StageKind.HIDE_ELEMENT, StageKind.TO_ELEMENT, StageKind.INSERT_ALL):
-                return False
-            if operator.node == key or (isinstance(operator, Downgrade) and operator.into == key):
-                return False
-            if isinstance(operator, Exchange) and operator.above == key:
-                return False
+        if self.changes_any_content or key in self.new_content:
+            return False
         return key in self.source_keys and self._is_below_no_copy(key)
 
     def _commutes_as_member(self, key: str, members: Sequence[str]) -> bool:
@@ -401,35 +413,16 @@ class _Planner:
                 return False
         return True
 
-    def _is_left_alone(self, operator: UpgradeAll, later: Sequence[Operator]) -> bool:
-        """Whether no later operator copies this element or depends on the text that is left in it."""
-        tree = self.schema.copy()
-        apply(tree, operator)
-        for each in later:
-            node = tree.find(operator.node)
-            if node is None:
-                break
-            above = {node.key, *(other.key for other in node.ancestors())}
-            copied = each.members if isinstance(each, Downgrade) else (each.node,)
-            if isinstance(each, Downgrade | Exchange) and above.intersection(copied):
-                return False
-            if isinstance(each, InsertAll) and each.node == operator.node:
-                return False
-            apply(tree, each)
-        return True
-
     def _is_named_by_no_stage(self, key: str) -> bool:
-        return not any(key in stage.keys for stage in self.stages)
+        return key not in self.named
 
     def _is_below_no_copy(self, key: str) -> bool:
         """Whether no stage so far copies this element: the sizes of copies are those before this operator."""
         place = self.schema[key]
-        above = {place.key, *(each.key for each in place.ancestors())}
-        return not any(above & keys for keys in self.copied)
+        return not any(each.key in self.copied for each in (place, *place.ancestors()))
 
     def _is_reached_by_loop(self, key: str) -> bool:
-        number = self.numbers[key]
-        return sum(child == number for _, _, child in self.children) > 1
+        return self.reached[self.numbers[key]] > 1
 
     # Bytes
 
@@ -446,9 +439,8 @@ class _Planner:
         attributes: list[int] = []
         for owner, label, number, action in self.attributes.values():
             attributes += [owner, *self._name(label), number, action]
-            for by, name in self.replaced:
-                if by == number:
-                    attributes += [owner, *self._name(name), number, _Action.REPLACE]
+            for name in self.replaced.get(number, ()):
+                attributes += [owner, *self._name(name), number, _Action.REPLACE]
         stages = len(self.words)
         self.words += [word for stage in self.packed for word in stage]
         root = 0
@@ -480,3 +472,27 @@ class _Planner:
 def _keys(operator: Operator) -> list[str]:
     keys = [operator.node, *getattr(operator, "members", ())]
     return keys + [getattr(operator, name) for name in ("into", "above") if hasattr(operator, name)]
+
+
+def _left_alone(source: SchemaTree, operators: Sequence[Operator]) -> set[int]:
+    """Which of the operators are an UpgradeAll whose element no later operator copies.
+
+    Nor does one depend on the text that is left in it, as an InsertAll does.
+    """
+    tree = source.copy()
+    waiting: dict[str, list[int]] = {}
+    found: set[int] = set()
+    for number, operator in enumerate(operators):
+        changed: Iterable[str] = ()
+        if isinstance(operator, InsertAll):
+            changed = (operator.node,)
+        elif waiting and isinstance(operator, Downgrade | Exchange):
+            copied = operator.members if isinstance(operator, Downgrade) else (operator.node,)
+            changed = [each.key for key in copied for each in tree[key].with_all_below()]
+        for key in changed:
+            found.difference_update(waiting.pop(key, ()))
+        if isinstance(operator, UpgradeAll):
+            waiting.setdefault(operator.node, []).append(number)
+            found.add(number)
+        apply(tree, operator)
+    return found

@@ -29,6 +29,7 @@ from twigcast.rewriting.labels import (
     parent_key,
     parse_path,
 )
+from twigcast.rewriting.siblings import Siblings
 from twigcast.schema import ElementGraph, Presence
 
 LARGEST = 5000
@@ -53,8 +54,8 @@ class SchemaNode:
     is_attribute: bool = False
     has_text: bool = False
     element: str | None = None
-    attributes: list[SchemaNode] = field(default_factory=list, repr=False)
-    children: list[SchemaNode] = field(default_factory=list, repr=False)
+    attributes: Siblings = field(default_factory=Siblings, repr=False)
+    children: Siblings = field(default_factory=Siblings, repr=False)
     loops: dict[QName, str] = field(default_factory=dict, repr=False)
     is_recursive: bool = False
     is_expanded: bool = field(default=False, repr=False)
@@ -86,6 +87,15 @@ class SchemaNode:
         """The path with ``/`` between the names."""
         return "/".join(map(str, self.path))
 
+    @property
+    def depth(self) -> int:
+        """How many steps its path has."""
+        return 1 + sum(1 for _ in self.ancestors())
+
+    def with_all_below(self) -> Iterator[SchemaNode]:
+        """It and all nodes that have been created below it, in preorder."""
+        return _below((self,))
+
     def ancestors(self) -> Iterator[SchemaNode]:
         """Its parent, the parent of that, and so on."""
         node = self.parent
@@ -102,10 +112,11 @@ class SchemaTree:
 
     def __init__(self, graph: ElementGraph | None, roots: list[SchemaNode]) -> None:
         self.graph = graph
-        self.roots = roots
+        self.roots = Siblings(roots)
         """One root: operators replace it, but never add one.  An image, however, may have several roots."""
         self._by_key = {node.key: node for node in _below(roots)}
         self._made = {key for key in self._by_key if is_made(key)}
+        self._numbers: dict[str, int] = {}  # the next one to try for a made key
         for node in list(self._by_key.values()) if graph is None else ():
             for key in node.loops.values():
                 for each in (node, *node.ancestors()):
@@ -125,7 +136,7 @@ class SchemaTree:
     @property
     def root(self) -> SchemaNode:
         """The root; the first one, if there are several."""
-        return self.roots[0]
+        return next(iter(self.roots))
 
     def __getitem__(self, key: str) -> SchemaNode:
         """The node of a key; raises ``MappingError`` (``place``)."""
@@ -176,9 +187,9 @@ class SchemaTree:
     def child(self, node: SchemaNode, label: QName, is_attribute: bool = False) -> SchemaNode | None:
         """The node of a child element or attribute in a document, None if the schema has none there."""
         self.expand(node)
-        for each in node.attributes if is_attribute else node.children:
-            if each.label == label:
-                return each
+        found = (node.attributes if is_attribute else node.children).with_label(label)
+        if found is not None:
+            return found
         if not is_attribute:
             for key in node.loops.values():
                 if self._by_key[key].label == label:
@@ -206,7 +217,7 @@ class SchemaTree:
                 children[label] = new
         attributes = _attributes(self.graph, node)
         self._by_key.update((new.key, new) for new in (*attributes, *children.values()))
-        node.attributes, node.children, node.loops = attributes, list(children.values()), loops
+        node.attributes, node.children, node.loops = Siblings(attributes), Siblings(children.values()), loops
         node.is_expanded = True
 
     def nodes(self, limit: int = LARGEST) -> list[SchemaNode]:
@@ -260,7 +271,7 @@ class SchemaTree:
                 new.parent = parent = copies[id(node.parent)]
                 (parent.attributes if node.is_attribute else parent.children).append(new)
         tree = SchemaTree(self.graph, [copies[id(root)] for root in self.roots])
-        tree._made = set(self._made)
+        tree._made, tree._numbers = set(self._made), dict(self._numbers)
         return tree
 
     # For operators
@@ -272,14 +283,16 @@ class SchemaTree:
 
     def free_key(self, base: str) -> str:
         """A key that no operator has used yet, not even for a node that has been hidden since."""
-        number, key = 2, base
-        while key in self._made:
-            key = f"{base}.{number}"
-            number += 1
+        key = base
+        if base in self._made:
+            number = self._numbers.get(base, 2)
+            while (key := f"{base}.{number}") in self._made:
+                number += 1
+            self._numbers[base] = number
         return key
 
-    def siblings(self, node: SchemaNode) -> list[SchemaNode]:
-        """The list in which a node lies: the attributes or children of its parent, or the roots."""
+    def siblings(self, node: SchemaNode) -> Siblings:
+        """The nodes among which a node lies: the attributes or children of its parent, or the roots."""
         if node.parent is None:
             return self.roots
         return node.parent.attributes if node.is_attribute else node.parent.children
@@ -303,14 +316,14 @@ class SchemaTree:
         return MappingError(f"there is no {key!r}; {parent!r} contains {there}", code="place", name=key)
 
 
-def _below(roots: list[SchemaNode]) -> Iterator[SchemaNode]:
+def _below(roots: Iterable[SchemaNode]) -> Iterator[SchemaNode]:
     """These nodes and all that have been created below them, in preorder."""
-    waiting = roots[::-1]
+    waiting = list(roots)[::-1]
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += node.children[::-1]
-        waiting += node.attributes[::-1]
+        waiting += reversed(node.children)
+        waiting += reversed(node.attributes)
 
 
 def _element(graph: ElementGraph, name: str, key: str, label: QName) -> SchemaNode:

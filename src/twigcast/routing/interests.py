@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from twigcast.analysis import Selectivity
+from twigcast.analysis import Selectivity, schema_selectivity
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.messages import Message, Outgoing
@@ -34,6 +34,8 @@ class Interests:
         pool: Pool,
     ) -> None:
         self._advertising = strategy.advertising
+        if strategy.aggregation is not None and selectivity is None and schema is not None:
+            selectivity = schema_selectivity(schema)
         self._new = partial(Interest, strategy, schema, selectivity)
         self._asked, self._announced, self._pool = asked, announced, pool
         self._by_neighbour = {neighbour: self._new() for neighbour in asked.neighbours}

@@ -28,7 +28,6 @@ from twigcast.routing.messages import (
     Unpublish,
     Unsubscribe,
 )
-from twigcast.routing.piggyback import DocumentFinding
 from twigcast.routing.tables import AdvertisementTable, PublicationTable
 
 RESERVED = ("merge:", "aggregate:", "branch:")
@@ -41,8 +40,7 @@ class BatchPart:
 
     subscriptions: dict[str, Pattern | None] = field(default_factory=dict)
     advertisements: dict[str, Advertisement | None] = field(default_factory=dict)
-    documents: list[tuple[Envelope, DocumentFinding]] = field(default_factory=list)
-    """With what was found before the batch, which is stale from the first part with changes on."""
+    documents: list[Envelope] = field(default_factory=list)
     paths: list[Paths] = field(default_factory=list)
     fragments: list[PublishFragment | Unpublish] = field(default_factory=list)
 
@@ -56,23 +54,21 @@ def in_parts(
     link: str,
     subscribed: Container[str],
     announced: AdvertisementTable,
-    read: Callable[[Envelope], DocumentFinding],
     *,
     takes_paths: bool,
     takes_plans: bool,
     takes_fragments: bool = False,
 ) -> list[BatchPart]:
-    """Split a batch from one link into parts; raises ``RoutingError`` or ``DocumentError`` to refuse it.
+    """Split a batch from one link into parts; raises ``RoutingError`` to refuse it.
 
-    ``subscribed`` holds the ids that the link has.  Every document is read here, so that an unreadable
-    document refuses the batch before anything has changed.
+    ``subscribed`` holds the ids that the link has.
     """
     parts = [BatchPart()]
     present: dict[str, bool] = {}  # by id in this batch: whether it is subscribed after the last message
     known: dict[str, bool] = {}
     for message in messages:
         if isinstance(message, Publish):
-            parts[-1].documents.append((message.envelope, read(message.envelope)))
+            parts[-1].documents.append(message.envelope)
         elif isinstance(message, Subscribe):
             if present.get(message.id, message.id in subscribed):
                 raise duplicate("subscription", message.id, link)

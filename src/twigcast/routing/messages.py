@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FLOODED = "flooded"
 MAPPING = "mapping"
 """The header that names the mapping of a document."""
+HEAD = 1024
+"""How many bytes at the beginning of a document its annotations are bound to: they arrive before the rest."""
 RULES = "mapping-rules"
 """The header that has the rules of the mapping of a document."""
 
@@ -54,6 +56,12 @@ class Envelope:
         if annotations == self.annotations:
             return self
         return Envelope(self.doc_id, self.body, self.publisher, self.headers, self.image, annotations)
+
+    @property
+    def binding(self) -> bytes:
+        """What annotations are bound to: the document's size, id, mapping and first bytes."""
+        name = f"{len(self.body)}\0{self.doc_id}\0{_mapping_in(self.headers)}\0"
+        return name.encode("utf-8", "surrogatepass") + self.body[:HEAD]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +143,19 @@ class PublishFragment:
     headers: tuple[tuple[str, str], ...] = ()
     origin: str = ""
     """The name of this publication in the network, which the router of the publisher gives it."""
+    annotations: bytes = b""
+    """What the router before says about the document; one of its fragments has it, at best the first."""
+
+    @property
+    def doc_id(self) -> str:
+        """The name of the document."""
+        return self.fragment.doc_id
+
+    @property
+    def binding(self) -> bytes:
+        """What annotations are bound to: the publication and its mapping; the size is not known yet."""
+        name = f"{self.origin}\0{self.doc_id}\0{_mapping_in(self.headers)}\0"
+        return name.encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +210,10 @@ Message: TypeAlias = (
 """Everything that routers and their clients send to each other."""
 
 
+Carrier: TypeAlias = Envelope | PublishFragment
+"""What annotations travel with."""
+
+
 class Send(NamedTuple):
     """A message and the link that it goes to."""
 
@@ -208,6 +233,10 @@ def sends(outgoing: Outgoing) -> list[Send]:
 def is_flooded(publication: Envelope | Paths | PublishFragment) -> bool:
     """Whether the document goes to every router, because no advertisement describes it."""
     return bool(publication.headers) and any(key == FLOODED for key, _ in publication.headers)
+
+
+def _mapping_in(headers: tuple[tuple[str, str], ...]) -> str:
+    return next((value for key, value in reversed(headers) if key == MAPPING), "")
 
 
 def flooded(envelope: Envelope, reason: str) -> Envelope:

@@ -159,10 +159,23 @@ class Pool:
         """Match a document, or its image, and return what was found; raises ``DocumentError``."""
         return self._kept("" if mapping is None else mapping.hash, body, lambda: self._read(body, mapping))
 
-    def read_with_structure(self, body: bytes, names: NameTable | None = None) -> Reading:
-        """Match a document and compute its structure in the same pass; raises ``DocumentError``."""
+    def read_with_structure(
+        self, body: bytes, names: NameTable | None = None, mapping: Mapping | None = None
+    ) -> Reading:
+        """Match a document, or its image, and compute its structure in the same pass.
+
+        Raises ``DocumentError``.
+        """
+        if mapping is not None and self._matcher is not None:
+            return self.read(body, mapping)  # another matcher than the index makes no structure
         key = "structure" if names is None else names.id.hex()
-        return self._kept(key, body, lambda: self._found(self._index.match_with_structure(body, names)))
+        if mapping is not None:
+            key = f"{key} {mapping.hash}"
+        return self._kept(
+            key,
+            body,
+            lambda: self._found(self._index.match_with_structure(body, names, rewriting=mapping)),
+        )
 
     def match_structure(
         self, structure: bytes, names: NameTable | None = None

@@ -25,16 +25,14 @@ refused and nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from twigcast.analysis import Selectivity, schema_selectivity
+from twigcast.analysis import Selectivity
 from twigcast.errors import RoutingError, TwigcastError
 from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
-from twigcast.routing.data_plane import ReadDocuments, as_paths, marked, send_documents, send_paths
-from twigcast.routing.fragment_publication import FragmentRelay
 from twigcast.routing.interests import Interests
 from twigcast.routing.mediation import KnownMappings, NetworkMediation, pool_for
 from twigcast.routing.message_batch import BatchPart, added, check_ids, in_parts
@@ -53,12 +51,22 @@ from twigcast.routing.messages import (
     sends,
 )
 from twigcast.routing.path_publication import by_branch
-from twigcast.routing.piggyback import ClaimReader, DocumentFinding, DocumentWork, RoutingExplanation, Work
-from twigcast.routing.piggyback.router_piggyback import RouterPiggyback
+from twigcast.routing.piggyback import ClaimReader, RoutingExplanation, Work
+from twigcast.routing.piggyback.annotation_links import AnnotationLinks
 from twigcast.routing.pool import Pool
 from twigcast.routing.state import RouterState
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.tables import AdvertisementTable, LinkTable, PublicationTable, check_distinct
+from twigcast.routing.tables import (
+    AdvertisementTable,
+    LinkTable,
+    PublicationTable,
+    check_distinct,
+    net_change,
+)
+from twigcast.routing.transit import TablesByLink
+from twigcast.routing.transit.document_relay import DocumentRelay, WholeDocument
+from twigcast.routing.transit.fragment_relay import FragmentRelay
+from twigcast.routing.transit.path_relay import as_paths, send_paths
 from twigcast.schema import ElementGraph
 from twigcast.system import garbage_collection_paused
 
@@ -91,11 +99,8 @@ class Router:
         self.strategy = strategy or Strategy()
         self._by_paths = self.strategy.publication == "paths"
         self.pool = pool if pool is not None else pool_for(mediation)
-        self.mappings = None if mediation is None else KnownMappings(mediation)
-        if mediation is not None:
-            self.strategy.check_mediation()
-        if self.strategy.aggregation is not None and selectivity is None and schema is not None:
-            selectivity = schema_selectivity(schema)
+        sends_images = self.strategy.publication != "fragments"
+        self.mappings = None if mediation is None else KnownMappings(mediation, sends_images=sends_images)
         clients = tuple(clients)
         check_distinct([*self.neighbours, *clients], name)
         self._asked = PublicationTable(name, self.neighbours)
@@ -106,11 +111,17 @@ class Router:
             self.strategy, schema, selectivity, self._asked, self._announced, self.pool
         )
         self._schemas: dict[str, int] = {}  # numbers in the pool of the clients' advertisements
+        announced = self._announced if self.strategy.advertising else None
+        self._tables = TablesByLink(self.pool, self._asked, self._exact, announced, self._schemas)
+        self._documents = DocumentRelay(
+            self.pool, self._asked, self._tables, self.mappings, self.strategy.publication
+        )
         self.fragments: FragmentRelay | None = None
         """The documents that pass in fragments, if they do."""
         if self.strategy.publication == "fragments":
-            self.fragments = FragmentRelay(name, self.strategy, self._asked, self.pool, self._schemas_of)
-        self._piggyback: RouterPiggyback | None = None
+            self.fragments = FragmentRelay(
+                name, self.strategy, self._asked, self.pool, self._tables, self._documents, self.mappings
+            )
         self.switch_piggyback(self.strategy, sample, secret)
         for client in clients:
             self.attach(client)
@@ -158,9 +169,9 @@ class Router:
                 for each in announced.values()
             ]
         said += self._interests.connect(neighbour)
-        if self._piggyback is not None:
-            self._piggyback.connect(neighbour)
-            self._piggyback.sent({neighbour: said})
+        if self._annotations is not None:
+            self._annotations.connect(neighbour)
+            self._annotations.sent({neighbour: said})
         return [Send(neighbour, message) for message in said]
 
     def disconnect(self, neighbour: str) -> list[Send]:
@@ -170,8 +181,8 @@ class Router:
         self.neighbours = tuple(link for link in self.neighbours if link != neighbour)
         self._asked.disconnect(neighbour)
         self._interests.disconnect(neighbour)
-        if self._piggyback is not None:
-            self._piggyback.disconnect(neighbour)
+        if self._annotations is not None:
+            self._annotations.disconnect(neighbour)
         return left
 
     def _leave(self, link: str) -> list[Send]:
@@ -215,32 +226,63 @@ class Router:
 
         What was done for each document is added to ``work``.
         """
+        *early, together = self.exchange_in_steps(messages, link, work)
+        for outgoing in early:
+            for target, sent in outgoing.items():
+                together[target] = sent + together.get(target, [])
+        return together
+
+    def exchange_in_steps(
+        self, messages: Sequence[Message], link: str, work: Work | None = None
+    ) -> Iterator[Outgoing]:
+        """Do the same as ``exchange``, and yield what can be sent before the documents are parsed at once.
+
+        If a document turns out to be unreadable after that, its batch is refused all the same: nothing has
+        changed but the documents that have left, each of which was proven to be wanted.
+        """
+        parts, announced = self._checked(messages, link)
+        documents: list[list[WholeDocument]] = []
         outgoing: Outgoing = {}
+        try:
+            is_stale = False
+            for part in parts:
+                is_stale = is_stale or part.has_changes
+                documents.append([self._documents.begin(each, link, work) for each in part.documents])
+                if not is_stale:
+                    self._documents.send_early(documents[-1], outgoing, work)
+            if outgoing:
+                yield outgoing
+            for document in chain.from_iterable(documents):
+                self._documents.finish(document)
+        except TwigcastError:
+            if self.mappings is not None:
+                self.mappings.discard(announced)
+            raise
+        outgoing = {each: list(announced) for each in self.neighbours if announced and each != link}
         is_stale = False
-        parts, announced = self._checked(messages, link, work)
-        if announced:
-            outgoing |= {each: list(announced) for each in self.neighbours if each != link}
-        for part in parts:
+        for part, found in zip(parts, documents, strict=True):
             if part.subscriptions:
                 self._change_subscriptions(part.subscriptions, link, outgoing)
             if part.advertisements:
                 self._change_advertisements(part.advertisements, link, outgoing)
             is_stale = is_stale or part.has_changes
-            if is_stale:
-                part.documents = [(each, self._read(each, link, work)) for each, _ in part.documents]
             for publication in part.paths:
                 self._send_paths(publication, link, outgoing)
             if self.fragments is not None:
                 self.fragments.receive_all(part.fragments, link, outgoing, work)
-            if part.documents:
-                self._route(part.documents, link, outgoing, work)
-        if self._piggyback is not None:
-            self._piggyback.exchanged(messages, link, outgoing, work)
-        return outgoing
+            for document in found:
+                current = document
+                if is_stale:
+                    current = self._documents.begin(document.envelope, link, work)
+                    self._documents.finish(current)
+                self._route(current, outgoing, work)
+        if self._annotations is not None:
+            self._annotations.exchanged(messages, link, outgoing, self._tables.of(link), work)
+        yield outgoing
 
     def replan(self, work: Work | None = None, neighbours: Iterable[str] | None = None) -> list[Send]:
         """Return new annotation plans for these or all neighbours; others are sent when documents come."""
-        return [] if self._piggyback is None else sends(self._piggyback.replan(work, neighbours))
+        return [] if self._annotations is None else sends(self._annotations.replan(work, neighbours))
 
     def switch_piggyback(self, strategy: Strategy, sample: Iterable[bytes] = (), secret: bytes = b"") -> None:
         """Use the piggyback of a strategy from now on, without plans; raises ``RoutingError``.
@@ -250,26 +292,27 @@ class Router:
         if strategy.with_piggyback_of(self.strategy) != self.strategy:
             why = "a running router can change its piggyback, not its other techniques"
             raise RoutingError(why, code="strategy", name="piggyback")
-        if self._piggyback is not None:
+        if self._annotations is not None:
             for link in self.neighbours:
-                self._piggyback.disconnect(link)
-        self.strategy, self._piggyback = strategy, None
+                self._annotations.disconnect(link)
+        self.strategy, self._documents.annotations = strategy, None
         if strategy.piggyback is not None:
-            self._piggyback = RouterPiggyback(
+            annotations = self._documents.annotations = AnnotationLinks(
                 strategy, self.pool, self._asked, self._announced, self._interests, secret
             )
-            self._piggyback.learn(sample)
+            annotations.learn(sample)
             for link in self.neighbours:
-                self._piggyback.connect(link, self.told(link), self.subscriptions(link))
+                annotations.connect(link, self.told(link), self.subscriptions(link))
 
     def explain(self, envelope: Envelope, link: str) -> RoutingExplanation:
         """Explain what the annotations of a document from a link decide, and what they leave open."""
         self._asked.check_link(link)
-        if self._piggyback is None or self._is_client(link):
+        if self._annotations is None or self._is_client(link):
             why = f"router {self.name!r} takes no annotations from {link!r}"
             raise RoutingError(why, code="unexpected-message", name=link)
         others = [other for other in (*self.neighbours, *self.clients) if other != link]
-        return self._piggyback.explain(envelope, link, {each: self._own(each).numbers for each in others})
+        ids = {each: self._own(each).numbers for each in others}
+        return self._annotations.explain(envelope, link, self._tables.of(link), ids)
 
     # State
 
@@ -288,8 +331,8 @@ class Router:
 
     def claim_reader(self, neighbour: str) -> ClaimReader:
         """Return what reads the annotations of a neighbour; the router must have a piggyback strategy."""
-        assert self._piggyback is not None
-        return self._piggyback.readers[neighbour]
+        assert self._annotations is not None
+        return self._annotations.readers[neighbour]
 
     @property
     def table_size(self) -> int:
@@ -314,7 +357,7 @@ class Router:
             {link: dict(interest.known) for link, interest in self._interests},
             {link: interest.tree for link, interest in self._interests},
             tuple(self.mappings or ()),
-            {} if self._piggyback is None else self._piggyback.plans,
+            {} if self._annotations is None else self._annotations.plans,
             None if self.fragments is None else self.fragments.to_json(),
         ).to_json()
 
@@ -338,13 +381,17 @@ class Router:
                 interest.restore(router._interests.of(link), state.told[link], state.trees.get(link, ()))
             if router.fragments is not None and state.fragments is not None:
                 router.fragments.restore(state.fragments)
-            if router._piggyback is not None:
+            if router._annotations is not None:
                 for link in router.neighbours:
                     heard, plan = router.subscriptions(link), state.plans.get(link)
-                    router._piggyback.connect(link, router.told(link), heard, plan)
+                    router._annotations.connect(link, router.told(link), heard, plan)
         return router
 
     # Within: checking
+
+    @property
+    def _annotations(self) -> AnnotationLinks | None:
+        return self._documents.annotations
 
     def _is_client(self, link: str) -> bool:
         return self._asked[link].is_client
@@ -353,64 +400,42 @@ class Router:
         """Return the subscriptions of a link; for a client the patterns, not their branches."""
         return self._exact[link] if link in self._exact.links else self._asked[link]
 
-    def _checked(
-        self, messages: Sequence[Message], link: str, work: Work | None
-    ) -> tuple[list[BatchPart], list[Announce]]:
+    def _checked(self, messages: Sequence[Message], link: str) -> tuple[list[BatchPart], list[Announce]]:
         """Validate a batch and split it into parts, and its new mappings; raises if it must be refused."""
         self._asked.check_link(link)
         announced: list[Announce] = []
         if self.mappings is not None:
             messages, announced = self.mappings.learned(messages)
+        is_client = self._is_client(link)
         try:
-            if self.mappings is not None and self._is_client(link):
+            if self.mappings is not None and is_client:
                 messages = self.mappings.all_entered(messages)
             parts = in_parts(
                 messages,
                 link,
                 self._own(link).numbers,
                 self._announced,
-                lambda envelope: self._read(envelope, link, work),
-                takes_paths=self._by_paths and not self._is_client(link),
-                takes_plans=self._piggyback is not None and not self._is_client(link),
+                takes_paths=self._by_paths and not is_client,
+                takes_plans=self._annotations is not None and not is_client,
                 takes_fragments=self.fragments is not None,
             )
             if new := added(parts):
                 check_ids(new, link, self._asked, self._exact, self.pool.pattern)
         except TwigcastError:
             if self.mappings is not None:
-                self.mappings.discard(each.mapping for each in announced)
+                self.mappings.discard(announced)
             raise
         return parts, announced
-
-    def _read(self, envelope: Envelope, link: str, work: Work | None) -> DocumentFinding:
-        """Find the patterns that match a document, or its image if it has a mapping."""
-        if self._piggyback is not None:
-            return self._piggyback.read(envelope, link, work)
-        mappings = self.mappings
-        found = self.pool.match(envelope.body) if mappings is None else mappings.answer(envelope, self.pool)
-        return DocumentFinding(found, DocumentWork(envelope.doc_id, len(self._asked)))
 
     # Within: subscriptions
 
     def _change_subscriptions(
         self, changed: Mapping[str, Pattern | None], link: str, outgoing: Outgoing
     ) -> None:
-        table = self._own(link).numbers
-        added: dict[str, Pattern] = {}
-        removed: dict[str, Pattern] = {}
-        for id, pattern in changed.items():
-            number = table.get(id)
-            if number is not None:
-                before = self.pool.pattern(number)
-                if before == pattern:
-                    continue
-                removed[id] = before
-            if pattern is not None:
-                added[id] = pattern
-        put, taken = self._put(link, added, removed)
+        put, taken = self._put(link, *net_change(self._own(link).numbers, changed, self.pool.pattern))
         self._interests.tell(link, put, taken, outgoing)
-        if self._piggyback is not None:
-            self._piggyback.rows_changed(len(put) + len(taken))
+        if self._annotations is not None:
+            self._annotations.rows_changed(len(put) + len(taken))
         for number in taken.values():
             self.pool.release(number)
 
@@ -419,19 +444,11 @@ class Router:
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Change the table of a link; return the added and removed numbers, the latter not yet released."""
         if link in self._exact.links and self._exact is not self._asked:
-            _, gone = self._replace(self._exact, link, added, removed)
+            _, gone = self._exact.replace(link, added, removed, self.pool)
             for number in gone.values():
                 self.pool.release(number)
             added, removed = by_branch(added), by_branch(removed)
-        return self._replace(self._asked, link, added, removed)
-
-    def _replace(
-        self, table: PublicationTable, link: str, added: Mapping[str, Pattern], removed: Mapping[str, Pattern]
-    ) -> tuple[dict[str, int], dict[str, int]]:
-        taken = {id: table[link].numbers[id] for id in removed}
-        put = {id: self.pool.hold(pattern) for id, pattern in added.items()}
-        table.change(link, put, removed)
-        return put, taken
+        return self._asked.replace(link, added, removed, self.pool)
 
     # Within: advertisements
 
@@ -442,8 +459,9 @@ class Router:
         gone = [id for id in changed if id in before]
         new = [each for each in changed.values() if each is not None]
         self._announce(link, new, gone)
-        if self._piggyback is not None:
-            self._piggyback.advertisements_changed()
+        self._tables.forget()
+        if self._annotations is not None:
+            self._annotations.advertisements_changed()
         if self.strategy.advertising:
             for neighbour in self.neighbours:
                 if neighbour != link:
@@ -468,28 +486,15 @@ class Router:
 
     # Within: publications
 
-    def _route(self, documents: ReadDocuments, link: str, outgoing: Outgoing, work: Work | None) -> None:
-        if self._is_client(link):  # what a client says about its documents is not taken for true
-            documents = [(each.with_annotations(b""), found) for each, found in documents]
-        if (schemas := self._schemas_of(link)) is not None:
-            documents = [(marked(each, found.answer, schemas), found) for each, found in documents]
+    def _route(self, document: WholeDocument, outgoing: Outgoing, work: Work | None) -> None:
         if work is not None:
-            work.documents += [found.record for _, found in documents]
-        if self.strategy.publication == "documents":
-            annotated = None if self._piggyback is None else partial(self._piggyback.onward, work)
-            send_documents(documents, link, self._asked, self.pool, outgoing, annotated)
-            return
-        for envelope, found in documents:
-            if self.fragments is not None:
-                self.fragments.publish(envelope, found.answer, link, outgoing)
-            else:
-                self._send_paths(as_paths(envelope), link, outgoing)
+            work.documents.append(document.evidence.record)
+        if self._documents.takes_whole(document.envelope):
+            self._documents.send(document, outgoing, work)
+        elif self.fragments is not None:
+            self.fragments.publish(document, outgoing, work)
+        else:
+            self._send_paths(as_paths(document.envelope), document.link, outgoing)
 
     def _send_paths(self, publication: Paths, link: str, outgoing: Outgoing) -> None:
         send_paths(publication, link, self._asked, self._exact, self.pool, outgoing)
-
-    def _schemas_of(self, link: str) -> tuple[int, ...] | None:
-        """Return the schemas to one of which documents of a link must conform; else they are flooded."""
-        if not self.strategy.advertising or not self._is_client(link):
-            return None
-        return tuple(self._schemas[id] for id in self._announced[link])

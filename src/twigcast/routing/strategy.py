@@ -90,12 +90,6 @@ class Strategy:
                 raise RoutingError(why, code="strategy", name=name)
         if self.piggyback is not None:
             object.__setattr__(self, "piggyback", protocol(self.piggyback).name)
-            if self.publication != "documents":
-                raise RoutingError(
-                    "annotations are about whole documents: with piggyback, publication must be 'documents'",
-                    code="strategy",
-                    name="piggyback",
-                )
 
     def with_piggyback_of(self, other: Strategy) -> Strategy:
         """Return the same techniques with the piggyback of another strategy."""
@@ -105,22 +99,6 @@ class Strategy:
             annotation_bytes=other.annotation_bytes,
             selection=other.selection,
         )
-
-    def check_mediation(self) -> None:
-        """Refuse techniques that need each document as it was published; raises ``RoutingError``."""
-        if self.publication != "documents":
-            raise RoutingError(
-                f"documents that are rewritten cannot travel as {self.publication}: publication must be "
-                "'documents'",
-                code="strategy",
-                name="publication",
-            )
-        if self.piggyback is not None:
-            raise RoutingError(
-                "documents that are rewritten are not annotated: switch piggyback off, or mediation",
-                code="strategy",
-                name="piggyback",
-            )
 
     @classmethod
     def all_combinations(cls) -> Iterator[Strategy]:

@@ -13,9 +13,10 @@ arrays, which ``PublicationTable`` makes for the first document after a change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from twigcast.errors import RoutingError
+from twigcast.pattern import Pattern
 from twigcast.routing.advertising import Advertisement
 from twigcast.routing.delivery_table import ClientRow, DeliveryTable
 from twigcast.routing.forwarding import NOWHERE, Demand, ForwardingTable
@@ -127,6 +128,15 @@ class PublicationTable:
                 self._at_clients[number] = self._at_clients.get(number, 0) + 1
                 self._added[id] = ClientRow(number, table.number, id)
 
+    def replace(
+        self, link: str, added: Mapping[str, Pattern], removed: Iterable[str], pool: Pool
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """Change the table of a link; return the added and removed numbers, the latter not yet released."""
+        taken = {id: self.links[link].numbers[id] for id in removed}
+        put = {id: pool.hold(pattern) for id, pattern in added.items()}
+        self.change(link, put, removed)
+        return put, taken
+
     def forwarding(self, size: int) -> ForwardingTable:
         """Return the current forwarding table of the links to neighbours, for at least ``size`` patterns."""
         if self._changed or size > len(self._forwarding.home):
@@ -221,6 +231,26 @@ def _discount(counts: dict[int, int], number: int) -> None:
         del counts[number]
     else:
         counts[number] -= 1
+
+
+def net_change(
+    numbers: Mapping[str, int],
+    changed: Mapping[str, Pattern | None],
+    pattern: Callable[[int], Pattern],
+) -> tuple[dict[str, Pattern], dict[str, Pattern]]:
+    """Return what must be added and removed, where ``changed`` has None for what ends."""
+    added: dict[str, Pattern] = {}
+    removed: dict[str, Pattern] = {}
+    for id, new in changed.items():
+        number = numbers.get(id)
+        if number is not None:
+            before = pattern(number)
+            if before == new:
+                continue
+            removed[id] = before
+        if new is not None:
+            added[id] = new
+    return added, removed
 
 
 def check_distinct(links: Sequence[str], name: str) -> None:

@@ -1,31 +1,25 @@
 """A DTD read as an element graph.
 
-lxml parses the declarations and expands parameter entities; this module flattens its binary content models
-(``(a, (b, c))``) and translates its terms.
-Nothing external is read: a DTD that refers to another file is refused.  libxml2 bounds the expansion of
-entities and the depth of content models, ``SchemaLimits`` their number.
+The text is parsed twice.  First expat reports entities, so that chains of them are refused before anything
+uses them, and attributes with their values; then it gives the text piece by piece, from which content models
+are read and references without a declaration are found.
+Nothing external is read: a DTD that refers to another file is refused.
 """
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from lxml import etree
-
+from twigcast.document import EntityTable
 from twigcast.errors import SchemaError
+from twigcast.schema.dtd_parser import INCOMPLETE, DtdParser
+from twigcast.schema.dtd_text import DtdText
 from twigcast.schema.graph import (
     AttributeDeclaration,
     AttributeKind,
-    Child,
-    Choice,
-    ContentKind,
     ElementDeclaration,
     ElementGraph,
-    Particle,
     Presence,
-    Sequence,
     element_graph,
 )
 from twigcast.schema.limits import DEFAULT, SchemaLimits
@@ -41,179 +35,75 @@ def read_dtd(
     with the most elements below it.
     """
     body, name = read_source(source, "the DTD", limits)
-    document = _parse(body, name)
-    declarations = list(islice(document.iterelements(), limits.elements + 1))
-    if not declarations:
+    parser = DtdParser(body, name)
+    reported = _Reported(parser, limits)
+    for _ in range(ROUNDS):
+        if reported.wrong != INCOMPLETE or not parser.take_sections_out(reported.values):
+            break
+        reported = _Reported(parser, limits)
+    text = DtdText(parser, limits, reported.values)
+    if not text.models:
         raise SchemaError(f"{name} declares no element")
-    limits.check("elements", len(declarations), name)
-    names = _Names([_name(declaration) for declaration in declarations])
-    particles = 0
-    elements = []
-    for declaration in declarations:
-        particles += _size(declaration.content, limits.particles - particles)
-        limits.check("particles", particles, name)
-        elements.append(_element(declaration, names))
+    elements = [
+        ElementDeclaration(element, content, model, reported.sorted_attributes(element))
+        for element, (content, model) in text.models.items()
+    ]
     return element_graph(elements, root)
 
 
-_OURS = "twigcast:dtd"
-_OCCURS: dict[str, tuple[int, int | None]] = {
-    "once": (1, 1),
-    "opt": (0, 1),
-    "mult": (0, None),
-    "plus": (1, None),
-}
-_CONTENTS = {
-    "empty": ContentKind.EMPTY,
-    "any": ContentKind.ANY,
-    "mixed": ContentKind.MIXED,
-    "element": ContentKind.ELEMENTS,
-}
+ROUNDS = 10
+"""How often sections may switch on entities that switch on further sections which expat refuses."""
+
 _KINDS = {
-    "cdata": AttributeKind.CDATA,
-    "enumeration": AttributeKind.ENUMERATION,
-    "notation": AttributeKind.ENUMERATION,
-    "id": AttributeKind.ID,
-    "idref": AttributeKind.IDREF,
-    "idrefs": AttributeKind.IDREFS,
-    "nmtoken": AttributeKind.NMTOKEN,
-    "nmtokens": AttributeKind.NMTOKENS,
-    "entity": AttributeKind.ENTITY,
-    "entities": AttributeKind.ENTITY,
-}
-_PRESENCES = {
-    "required": Presence.REQUIRED,
-    "implied": Presence.IMPLIED,
-    "fixed": Presence.FIXED,
-    "none": Presence.DEFAULT,
+    "CDATA": AttributeKind.CDATA,
+    "ID": AttributeKind.ID,
+    "IDREF": AttributeKind.IDREF,
+    "IDREFS": AttributeKind.IDREFS,
+    "NMTOKEN": AttributeKind.NMTOKEN,
+    "NMTOKENS": AttributeKind.NMTOKENS,
+    "ENTITY": AttributeKind.ENTITY,
+    "ENTITIES": AttributeKind.ENTITY,
 }
 
 
-class _OnlyOurs(etree.Resolver):
-    """A resolver that gives the parser the DTD itself and refuses everything else."""
+class _Reported:
+    """What expat reports of a DTD: the attributes of each element, and the ``values`` of entities.
 
-    def __init__(self, body: bytes) -> None:
-        super().__init__()
-        self.body = body
-        self.refused: str | None = None
-
-    def resolve(self, system_url: str, public_id: str, *context: Any) -> Any:
-        answer: Any = super()  # the stubs of lxml know neither the context nor the empty answer
-        if system_url == _OURS:
-            return answer.resolve_string(self.body, *context)
-        self.refused = self.refused or system_url
-        return answer.resolve_empty(*context)
-
-
-def _parse(body: bytes, name: str) -> Any:
-    # etree.DTD(file) would follow external parameter entities; a parser with a resolver of its own does not.
-    resolver = _OnlyOurs(body)
-    parser = etree.XMLParser(load_dtd=True, no_network=True, resolve_entities=True)
-    parser.resolvers.add(resolver)
-    try:
-        document = etree.fromstring(f'<!DOCTYPE x SYSTEM "{_OURS}"><x/>'.encode(), parser)
-    except etree.XMLSyntaxError as error:
-        entry = next(iter(parser.error_log), None)  # that of the error is shared by all parsers
-        place = "" if entry is None else f" at line {entry.line}, column {entry.column}"
-        raise SchemaError(
-            f"{name} is not a DTD: {error.msg if entry is None else entry.message}{place}"
-        ) from error
-    if resolver.refused is not None:
-        raise SchemaError(
-            f"{name} refers to {resolver.refused}: external entities are not read, give it as one file"
-        )
-    return document.getroottree().docinfo.externalDTD
-
-
-class _Names:
-    """The declared names, used to restore the prefixes that lxml leaves out of content models.
-
-    A ``name`` in the model of ``p:a`` stands for ``p:name`` if that is declared, else for ``name``, else for
-    the first declared name with another prefix.
+    A value has the key that a reference begins with: ``%name`` or ``&name``; external entities have none.
     """
 
-    def __init__(self, declared: list[str]) -> None:
-        self.declared = frozenset(declared)
-        self.by_local: dict[str, str] = {}
-        for name in declared:
-            self.by_local.setdefault(name.rpartition(":")[2], name)
+    def __init__(self, parser: DtdParser, limits: SchemaLimits) -> None:
+        self.values: dict[str, str | None] = {}
+        self._attributes: dict[str, dict[str, AttributeDeclaration]] = {}
+        self._parser = parser
+        self._limits = limits
+        self._number = 0
+        self._parameters = EntityTable(limits.entity_depth, "%")
+        self._general = EntityTable(limits.entity_depth)
+        # Where the text is wrong, DtdText finds it too, and knows what was expected there.
+        self.wrong = parser.parse({"EntityDeclHandler": self._entity, "AttlistDeclHandler": self._attribute})
 
-    def full(self, local: str, parent: str) -> str:
-        prefix, colon, _ = parent.rpartition(":")
-        sibling = f"{prefix}{colon}{local}"
-        if sibling in self.declared or local in self.declared:
-            return sibling if sibling in self.declared else local
-        return self.by_local.get(local, local)
+    def sorted_attributes(self, element: str) -> tuple[AttributeDeclaration, ...]:
+        """The attributes of an element by name, as their order means nothing."""
+        attributes = self._attributes.get(element, {})
+        return tuple(attributes[name] for name in sorted(attributes))
 
+    def _entity(self, name: str, is_parameter: bool, value: str | None, *_: str | None) -> None:
+        table = self._parameters if is_parameter else self._general
+        self.values.setdefault(f"{'%' if is_parameter else '&'}{name}", value)
+        if not table.declare(name, value):
+            name = f"{self._parser.name}, at {self._parser.place},"
+            self._limits.check("entity_depth", self._limits.entity_depth + 1, name)
 
-def _element(declaration: Any, names: _Names) -> ElementDeclaration:
-    # The order in which libxml2 keeps attributes is its own affair, so they are sorted.
-    attributes = sorted(
-        (_attribute(each) for each in declaration.iterattributes()), key=lambda each: each.name
-    )
-    name = _name(declaration)
-    content = _CONTENTS[declaration.type]
-    model: Particle | None = None
-    if content is ContentKind.MIXED:
-        children = tuple(Child(names.full(local, name)) for local in _mixed(declaration.content))
-        model = Choice(children, 0, None) if children else None
-    elif declaration.content is not None:
-        model = _particle(declaration.content, names, name)
-    return ElementDeclaration(name, content, model, tuple(attributes))
-
-
-def _attribute(declaration: Any) -> AttributeDeclaration:
-    return AttributeDeclaration(
-        _name(declaration),
-        _KINDS[declaration.type],
-        _PRESENCES[declaration.default],
-        tuple(declaration.values()),
-        declaration.default_value,
-    )
-
-
-def _particle(node: Any, names: _Names, parent: str) -> Particle:
-    least, most = _OCCURS[node.occur]
-    if node.type == "element":
-        return Child(names.full(node.name, parent), least, most)
-    parts = tuple(_particle(part, names, parent) for part in _operands(node))
-    return Sequence(parts, least, most) if node.type == "seq" else Choice(parts, least, most)
-
-
-def _size(node: Any, most: int) -> int:
-    """The number of particles of a content model; counting ends one beyond ``most``."""
-    size, waiting = 0, [node]
-    while waiting and size <= most:
-        node = waiting.pop()
-        if node is not None:
-            size += 1
-            if node.type in ("seq", "or"):
-                waiting += (node.left, node.right)
-    return size
-
-
-def _operands(node: Any) -> list[Any]:
-    """The operands of nested pairs with one connector: a, b, c of ``(a, (b, c))``."""
-    operands = []
-    kind = node.type
-    while True:
-        operands.append(node.left)
-        node = node.right
-        if node is None:
-            return operands
-        if node.type != kind or node.occur != "once":
-            operands.append(node)
-            return operands
-
-
-def _mixed(node: Any) -> list[str]:
-    """The element names of mixed content."""
-    if node is None or node.type == "pcdata":
-        return []
-    if node.type == "element":
-        return [node.name]
-    return [name for operand in _operands(node) for name in _mixed(operand)]
-
-
-def _name(declaration: Any) -> str:
-    return f"{declaration.prefix}:{declaration.name}" if declaration.prefix else str(declaration.name)
+    def _attribute(self, element: str, name: str, kind: str, default: str | None, required: bool) -> None:
+        self._number += 1
+        self._limits.check("attributes", self._number, self._parser.name)
+        values = tuple(kind[kind.index("(") + 1 : -1].split("|")) if kind.endswith(")") else ()
+        if default is None:
+            presence = Presence.REQUIRED if required else Presence.IMPLIED
+        else:
+            presence = Presence.FIXED if required else Presence.DEFAULT
+        declaration = AttributeDeclaration(
+            name, AttributeKind.ENUMERATION if values else _KINDS[kind], presence, values, default
+        )
+        self._attributes.setdefault(element, {}).setdefault(name, declaration)  # the first one counts

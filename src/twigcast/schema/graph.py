@@ -14,7 +14,6 @@ Names are written as in documents, with their prefixes; ``namespaces`` binds the
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -272,31 +271,24 @@ class ElementGraph:
     def _below(self) -> dict[str, int]:
         """For each element, the set of elements below it at any depth, as a bitmap of their numbers.
 
-        Sets grow until nothing changes; an element is looked at again when a child's set has grown.
+        Elements that contain each other have the same set.
         """
-        numbers, everything = self._numbers, (1 << len(self.elements)) - 1
+        numbers = self._numbers
+        children = {
+            element.name: []
+            if element.content is ContentKind.ANY
+            else [child.name for child in self._children[element.name]]
+            for element in self.elements
+        }
         below: dict[str, int] = {}
-        parents: dict[str, list[str]] = {}
-        for element in self.elements:
-            own = 0
-            if element.content is ContentKind.ANY:
-                own = everything
-            else:
-                for child in self._children[element.name]:
-                    own |= 1 << numbers[child.name]
-                    parents.setdefault(child.name, []).append(element.name)
-            below[element.name] = own
-        waiting = deque(dict.fromkeys(reversed(self._numbers)))
-        queued = set(waiting)
-        while waiting:
-            name = waiting.popleft()
-            queued.discard(name)
-            for parent in parents.get(name, ()):
-                if below[name] & ~below[parent]:
-                    below[parent] |= below[name]
-                    if parent not in queued:
-                        queued.add(parent)
-                        waiting.append(parent)
+        for cycle in _cycles(children):
+            together = 0
+            for name in cycle:
+                if self._by_name[name].content is ContentKind.ANY:
+                    together = (1 << len(self.elements)) - 1
+                for child in children[name]:
+                    together |= 1 << numbers[child] | below.get(child, 0)
+            below.update(dict.fromkeys(cycle, together))
         return below
 
     def _reach(self, start: str) -> set[str]:
@@ -339,6 +331,39 @@ def particle_height(particle: Particle, heights: dict[str, int]) -> int | None:
     if isinstance(particle, Choice):
         return min(possible, default=None if below else 0)
     return max(possible, default=0) if len(possible) == len(below) else None
+
+
+def _cycles(children: dict[str, list[str]]) -> Iterator[list[str]]:
+    """The strongly connected components, each after all that it leads to (Tarjan's algorithm)."""
+    indices: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    open_names: set[str] = set()
+    for start in children:
+        waiting = [] if start in indices else [(start, iter(children[start]))]
+        while waiting:
+            name, rest = waiting[-1]
+            if name not in indices:
+                indices[name] = lowest[name] = len(indices)
+                path.append(name)
+                open_names.add(name)
+            for child in rest:
+                if child not in indices:
+                    waiting.append((child, iter(children[child])))
+                    break
+                if child in open_names:
+                    lowest[name] = min(lowest[name], lowest[child])
+            else:
+                waiting.pop()
+                if waiting:
+                    above = waiting[-1][0]
+                    lowest[above] = min(lowest[above], lowest[name])
+                if lowest[name] == indices[name]:
+                    cycle = [path.pop()]
+                    while cycle[-1] != name:
+                        cycle.append(path.pop())
+                    open_names.difference_update(cycle)
+                    yield cycle
 
 
 def _cardinalities(particle: Particle) -> dict[str, tuple[int, int | None]]:

@@ -13,22 +13,29 @@ from twigcast.schema.limits import SchemaLimits
 
 _XSD = "{http://www.w3.org/2001/XMLSchema}"
 _MODELS = frozenset({f"{_XSD}sequence", f"{_XSD}choice", f"{_XSD}all"})
+_NO_ATTRIBUTES = _MODELS | {f"{_XSD}group", f"{_XSD}annotation"}
 
 
 def check_size(schema: Any, name: str, limits: SchemaLimits) -> None:
     """Raise ``SchemaError`` if the content models of the schema, an lxml element, would exceed a limit."""
     sizes = _Sizes(schema)
-    particles = pairs = elements = 0
+    particles = pairs = elements = attributes = 0
     try:
         for node in schema.iter(f"{_XSD}complexType", f"{_XSD}group", f"{_XSD}element"):
             elements += node.tag == f"{_XSD}element"
             size = 0 if node.tag == f"{_XSD}element" or node.get("ref") else sizes.of(node)
+            attributes += sizes.attributes_of(node) if node.tag == f"{_XSD}complexType" else 0
             particles += size
             pairs += size * size
     except RecursionError:
         message = f"{name} is too large: its groups and types refer to one another too deeply"
         raise SchemaError(message, code="too-complex") from None
-    for limit, number in (("elements", elements), ("particles", particles), ("pairs", pairs)):
+    for limit, number in (
+        ("elements", elements),
+        ("attributes", attributes),
+        ("particles", particles),
+        ("pairs", pairs),
+    ):
         limits.check(limit, number, name)
 
 
@@ -39,9 +46,10 @@ class _Sizes:
         self._named = {
             (child.tag, child.get("name")): child
             for child in schema
-            if child.tag in (f"{_XSD}complexType", f"{_XSD}group")
+            if child.tag in (f"{_XSD}complexType", f"{_XSD}group", f"{_XSD}attributeGroup")
         }
         self._known: dict[Any, int] = {}
+        self._attributes: dict[Any, int] = {}
         self._substitutes: dict[str, list[str]] = {}
         for child in schema.iterchildren(f"{_XSD}element"):
             if child.get("substitutionGroup"):
@@ -55,6 +63,24 @@ class _Sizes:
             self._known[node] = 0
             self._known[node] = sum(self._below(child) for child in node)
         return self._known[node]
+
+    def attributes_of(self, node: Any) -> int:
+        """The number of attributes of a type or group of attributes, with those of groups and base types."""
+        if node not in self._attributes:
+            self._attributes[node] = 0
+            self._attributes[node] = sum(self._attributes_below(child) for child in node)
+        return self._attributes[node]
+
+    def _attributes_below(self, node: Any) -> int:
+        if node.tag in _NO_ATTRIBUTES:
+            return 0
+        if node.tag == f"{_XSD}attribute":
+            return 1
+        own = sum(self._attributes_below(child) for child in node)
+        for tag, reference in ((f"{_XSD}attributeGroup", "ref"), (f"{_XSD}complexType", "base")):
+            found = self._named.get((tag, _local(node.get(reference) or "")))
+            own += 0 if found is None else self.attributes_of(found)
+        return own
 
     def _below(self, node: Any) -> int:
         if node.tag == f"{_XSD}element":

@@ -4,6 +4,8 @@
     topology = "balanced-tree"
     arity = 2
     depth = 3
+    merging = 0.1                         techniques, as in the [network] of a pipeline file: advertising,
+    annotations = "structure"             covering, merging, aggregation, publication, annotations
 
     [schema]                              the default is the built-in news schema
     dtd = "psd.dtd"
@@ -50,13 +52,13 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeVar, get_type_hints
 
-from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, create_model, model_validator
 
 from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wrong
 from twigcast.errors import RoutingError
-from twigcast.routing import STRATEGIES, Network, Strategy, protocol
+from twigcast.routing import STRATEGIES, Network, Strategy, TechniquesSection, protocol
 from twigcast.simulator.cost import COST_MODELS, CostModel, LinkModel
 from twigcast.simulator.dialects import DialectOptions, provided_dialects
 from twigcast.simulator.fragment_traffic import FragmentOptions
@@ -76,8 +78,11 @@ def load_scenario(path: Path) -> Scenario:
         raise RoutingError(f"{path}: {error.message}", code=error.code, name=error.name) from None
 
 
-class TopologySection(ConfigSection):
-    """The routers and links of the network: a topology with its size, or a list of links between names."""
+class TopologySection(TechniquesSection):
+    """The routers and links of the network: a topology with its size, or a list of links between names.
+
+    With techniques, their combination is simulated, beside the ``[strategies]`` and the ``[strategy]``.
+    """
 
     topology: Literal["line", "star", "balanced-tree", "random-tree"] = "balanced-tree"
     routers: PositiveInt = 7
@@ -85,6 +90,11 @@ class TopologySection(ConfigSection):
     depth: PositiveInt = 3
     seed: int = 0
     links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        self.check_techniques(has_schema=True)  # without a DTD it is the built-in one
+        return self
 
     def network(self) -> Network:
         """Make the network without clients; raises ``RoutingError`` if the links do not form a tree."""
@@ -209,8 +219,11 @@ def _cost(section: Any) -> CostModel | None:
 def _strategies(file: Any) -> dict[str, Strategy]:
     names = file.strategies.names
     if names is None:
-        names = STRATEGIES if file.strategy is None else ()
+        is_given = file.strategy is not None or file.network.has_techniques
+        names = () if is_given else STRATEGIES
     chosen = {name: replace(STRATEGIES[name], publication=file.strategies.publication) for name in names}
+    if file.network.has_techniques:
+        chosen["network"] = file.network.techniques(has_schema=True)
     if file.strategy is not None:
         chosen["strategy"] = _filled(Strategy(), file.strategy, "strategy")
     if file.strategies.piggyback is None:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from twigcast.errors import SourceError, SubscriptionError
 from twigcast.pattern import CONTENTS, Content, Subscription, printed_id, shortened
 from twigcast.subscriptions.bindings import looks_like_binding, read_bindings, used_bindings
 from twigcast.subscriptions.names import check_line
+from twigcast.system import foreign_format, standard_input
 
 STDIN = Path("-")
 
@@ -263,6 +263,8 @@ def _content_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with _opened(path) as file:
             for number, raw in enumerate(_unmarked(_lines(file)), start=1):
+                if number == 1:
+                    _check_head(raw, path)
                 stripped = raw.strip(b"\r\n")
                 if stripped.strip():
                     yield number, stripped
@@ -271,6 +273,21 @@ def _content_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"cannot be read: {reason}", code="unreadable", path=str(path)) from None
+
+
+def _check_head(head: bytes, path: Path) -> None:
+    """Raise ``SourceError`` if a file that begins like this has no lines of text in UTF-8."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0\0" in (head[:4:2], head[1:4:2]):
+        message = "the file is in UTF-16: save it in UTF-8"
+        raise SourceError(message, code="encoding", path=str(path))
+    what = foreign_format(head)
+    if head.startswith(_STORE_MARK):
+        what = f"a subscription store: twigcast subscriptions --store {path} writes such lines"
+    if what is not None:
+        raise SourceError(f"expected lines of text, but this is {what}", code="encoding", path=str(path))
+
+
+_STORE_MARK = b"SQLite format 3\x00"
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
@@ -292,7 +309,7 @@ def _unmarked(file: Iterable[bytes]) -> Iterator[bytes]:
 
 def _opened(path: Path) -> BinaryIO:
     if path == STDIN:
-        return sys.stdin.buffer
+        return standard_input()
     if path.name.lower().endswith(".gz"):
         return cast(BinaryIO, gzip.open(path, "rb"))
     return path.open("rb")

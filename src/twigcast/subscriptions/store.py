@@ -26,7 +26,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,9 +35,10 @@ from typing import Literal, Protocol
 from twigcast.characters import illegal_character
 from twigcast.errors import PatternError, SourceError, SubscriptionError
 from twigcast.filtering import RefusedSubscription
-from twigcast.pattern import Content, Subscription
+from twigcast.pattern import Content, Subscription, Subscriptions, as_subscription, given_subscriptions
 from twigcast.subscriptions.bindings import check_binding, completed
 from twigcast.subscriptions.names import check_line
+from twigcast.subscriptions.store_errors import damaged, source_errors
 
 BUSY_SECONDS = 60.0
 READER_SECONDS = 30 * 86_400.0
@@ -84,7 +85,7 @@ class SubscriptionStore:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._opened = threading.local()
-        with _source_errors(self.path):
+        with source_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             _make(self.path)
 
@@ -138,22 +139,24 @@ class SubscriptionStore:
             _set_version(connection, version)
             return version
 
-    def import_all(self, subscriptions: Iterable[Subscription]) -> Imported:
+    def import_all(self, subscriptions: Subscriptions) -> Imported:
         """Add many subscriptions in one change; refused ones are returned with their errors.
 
-        If ``subscriptions`` raises, nothing is added.  Of several with the same id, the last is added.
+        They are given as for an ``Index``; if they raise or are no such thing, nothing is added.
+        Of several with the same id, the last is added.
         """
         done = dict.fromkeys(("added", "replaced", "unchanged"), 0)
         refused: list[RefusedSubscription] = []
         good: list[Subscription] = []
         bound = self.namespaces
-        for subscription in subscriptions:  # before the store is locked, since they may be slow to come
+        for given in given_subscriptions(subscriptions):  # before the store is locked: they may come slowly
+            id = given.id if isinstance(given, Subscription) else given[0]
             try:
-                subscription = completed(subscription, bound)
+                subscription = completed(as_subscription(given), bound)
                 _check(subscription)
                 good.append(subscription)
             except (PatternError, SubscriptionError) as error:
-                refused.append(RefusedSubscription(subscription.id, error))
+                refused.append(RefusedSubscription(id, error))
         with self._changing() as (connection, version):
             for subscription in good:
                 try:
@@ -196,7 +199,10 @@ class SubscriptionStore:
         with self._reading() as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'namespaces'").fetchone():
                 return {}
-            return dict(connection.execute("SELECT prefix, uri FROM namespaces ORDER BY prefix"))
+            found = connection.execute("SELECT prefix, uri FROM namespaces ORDER BY prefix").fetchall()
+            if not all(isinstance(each, str) for row in found for each in row):
+                raise damaged(self.path, "a prefix or namespace is no text")
+            return dict(found)
 
     def version(self) -> int:
         """Return the number of the last change; 0 before the first."""
@@ -237,7 +243,10 @@ class SubscriptionStore:
                 " ORDER BY number",
                 (since, until),
             )
-            return Changes([id for (id,) in gone], [self._value(each) for each in came])
+            ids = [id for (id,) in gone]
+            if not all(isinstance(id, str) for id in ids):
+                raise damaged(self.path, "an id is no text")
+            return Changes(ids, [self._value(each) for each in came])
 
     def hold(self, reader: str, version: int) -> int:
         """Register the oldest version that a reader needs; prune the versions that no reader needs.
@@ -266,7 +275,7 @@ class SubscriptionStore:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Open a read transaction, which sees one state of the store."""
-        with _source_errors(self.path):
+        with source_errors(self.path):
             connection = self._connection()
             connection.execute("BEGIN")
             try:
@@ -277,7 +286,7 @@ class SubscriptionStore:
     @contextmanager
     def _changing(self) -> Iterator[tuple[sqlite3.Connection, int]]:
         """Open a write transaction; yield its connection and the version that the change will have."""
-        with _source_errors(self.path):
+        with source_errors(self.path):
             connection = self._connection()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -334,15 +343,18 @@ class SubscriptionStore:
             _written.popitem(last=False)
         return "added" if found is None else "replaced"
 
-    def _damaged(self, message: str) -> SourceError:
-        return SourceError(f"the store is damaged: {message}", code="unreadable", path=str(self.path))
-
     def _value(self, found: tuple[int, str, str, str, str, Content]) -> Subscription:
         number, id, subscriber, xpath, namespaces, deliver = found
+        if not all(isinstance(each, str) for each in found[1:]):
+            raise damaged(self.path, f"row {number} has a field that is no text")
         try:
             bound = json.loads(namespaces)
         except (ValueError, RecursionError):
-            raise self._damaged(f"the namespaces of the subscription {id!r} are not JSON") from None
+            bound = None
+        if not isinstance(bound, dict) or not all(isinstance(each, str) for each in bound.values()):
+            raise damaged(
+                self.path, f"the namespaces of the subscription {id!r} are no JSON object of strings"
+            )
         read = Subscription.unchecked(id, xpath, subscriber, deliver, bound)
         known = _written.get((self.path.absolute(), number))
         return known if known == read else read
@@ -378,37 +390,6 @@ INSERT INTO changes SELECT value, lower(hex(randomblob(16))) FROM state WHERE na
 
 _NAMESPACES = "CREATE TABLE IF NOT EXISTS namespaces (prefix TEXT PRIMARY KEY, uri TEXT NOT NULL)"
 """Made when it is needed, so that a store of an earlier version need not be changed to be read."""
-
-
-@contextmanager
-def _source_errors(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite and of the file system into ``SourceError``."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", "")
-        code, sentence = "unreadable", "the store is damaged"
-        for beginning, known in _SQLITE_CODES.items():
-            if name.startswith(beginning):
-                code, sentence = known
-        raise SourceError(f"{sentence}: {error}", code=code, path=str(path)) from error
-    except FileNotFoundError as error:
-        message = "there is no such subscription store"
-        raise SourceError(message, code="not-found", path=str(path)) from error
-    except OSError as error:
-        message = f"the store cannot be opened: {error.strerror or error}"
-        raise SourceError(message, code="unreadable", path=str(path)) from error
-
-
-_SQLITE_CODES = {
-    "SQLITE_BUSY": ("locked", "another process keeps the store locked"),
-    "SQLITE_LOCKED": ("locked", "another process keeps the store locked"),
-    "SQLITE_READONLY": ("unwritable", "the store cannot be written"),
-    "SQLITE_NOTADB": ("unreadable", "not a subscription store"),
-    "SQLITE_FULL": ("unwritable", "the store cannot be written"),
-    "SQLITE_CANTOPEN": ("unreadable", "the store cannot be opened"),
-    "SQLITE_IOERR": ("unreadable", "the store cannot be read or written"),
-}
 
 
 def _roll_back(connection: sqlite3.Connection) -> None:
@@ -451,10 +432,10 @@ def _check(subscription: Subscription) -> None:
     _ = subscription.pattern
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    found = connection.execute("SELECT value FROM state WHERE name = 'version'").fetchone()
+def _version(connection: sqlite3.Connection, name: str = "version") -> int:
+    found = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     if found is None or not isinstance(found[0], int):
-        raise sqlite3.DatabaseError("it has no version")
+        raise sqlite3.DatabaseError(f"it has no number of the {name} version")
     return found[0]
 
 
@@ -468,7 +449,7 @@ def _kept(connection: sqlite3.Connection, version: int | None, path: Path) -> in
     newest = _version(connection)
     if version is None:
         return newest
-    (oldest,) = connection.execute("SELECT value FROM state WHERE name = 'oldest'").fetchone()
+    oldest = _version(connection, "oldest")
     if not oldest <= version <= newest:
         message = f"there is no version {version}: the oldest is {oldest}, the newest {newest}"
         raise SourceError(message, code="unknown-version", path=str(path))

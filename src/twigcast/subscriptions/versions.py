@@ -24,7 +24,7 @@ from typing import Any
 from twigcast.document import DocumentLimits
 from twigcast.errors import IndexFileError, StageError
 from twigcast.filtering import Index, RefusedSubscription, StoredSegment, read_segment
-from twigcast.pattern import Subscription
+from twigcast.pattern import Subscriptions
 from twigcast.system import write_atomically
 
 FORMAT = 2
@@ -48,7 +48,7 @@ class IndexVersion:
 
     @classmethod
     def write(
-        cls, root: str | os.PathLike[str], version: object, subscriptions: Iterable[Subscription]
+        cls, root: str | os.PathLike[str], version: object, subscriptions: Subscriptions
     ) -> IndexVersion:
         """Write a version with these subscriptions; those that are not in the language are in ``refused``."""
         index = Index()

@@ -14,9 +14,12 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections.abc import Iterator
+from typing import BinaryIO
 
+from twigcast.errors import SourceError
 from twigcast.system.folder_files import FoundFile, Links, files_below
 
 DOCUMENT_ENDINGS = (".xml", ".xml.gz")
@@ -26,6 +29,26 @@ DOCUMENT_GLOB = "{*.[xX][mM][lL],*.[xX][mM][lL].[gG][zZ]}"
 GZIP_MARK = b"\x1f\x8b"
 BROKEN_GZIP = (OSError, EOFError, zlib.error)
 """The exceptions that reading a broken compressed file raises."""
+
+
+_FORMATS = {
+    b"PK\x03\x04": "a zip archive: extract it first",
+    b"PK\x05\x06": "an empty zip archive",
+    GZIP_MARK: "compressed with gzip: decompress it first",
+    b"BZh": "compressed with bzip2: decompress it first",
+    b"\xfd7zXZ\x00": "compressed with xz: decompress it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: decompress it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: extract it first",
+    b"%PDF-": "a PDF file",
+}
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+
+
+def foreign_format(head: bytes) -> str | None:
+    """What bytes are that begin like a file of another format than XML, and what to do with it."""
+    if head[_TAR_MARK_AT : _TAR_MARK_AT + len(_TAR_MARK)] == _TAR_MARK and not head.lstrip().startswith(b"<"):
+        return "a tar archive: extract it first"
+    return next((name for mark, name in _FORMATS.items() if head.startswith(mark)), None)
 
 
 def documents_below(folder: str, *, links: Links = "skip") -> Iterator[FoundFile]:
@@ -46,6 +69,14 @@ def is_document(found: FoundFile) -> bool:
 def is_hidden(name: str) -> bool:
     """Whether files and folders of this name are skipped, as Spark does."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
+
+
+def standard_input() -> BinaryIO:
+    """Standard input, for the argument ``-``; raises ``SourceError`` if it was read and closed before."""
+    if sys.stdin.closed or sys.stdin.buffer.closed:
+        message = "standard input can be read only once: give a file in place of one -"
+        raise SourceError(message, code="unreadable", path="-")
+    return sys.stdin.buffer
 
 
 def decompressed_body(body: bytes, most: int) -> bytes:

@@ -9,12 +9,13 @@ The same schema, options and seed give the same bytes.
 
 from twigcast.workload import presets
 from twigcast.workload.documents import DocumentOptions, generate_documents
-from twigcast.workload.inferring import infer
+from twigcast.workload.inferring import SchemaInference, infer
 from twigcast.workload.news import news, news_dtd
 from twigcast.workload.subscriptions import SubscriptionOptions, generate_subscriptions
 
 __all__ = [
     "DocumentOptions",
+    "SchemaInference",
     "SubscriptionOptions",
     "generate_documents",
     "generate_subscriptions",

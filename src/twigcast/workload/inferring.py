@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from twigcast.document import read
+from twigcast.document import TOO_LARGE, DocumentLimits, document_error, read
 from twigcast.errors import DocumentError, SchemaError
 from twigcast.schema import (
     AttributeDeclaration,
@@ -38,37 +38,60 @@ ENUMERATED = 16
 """An attribute with at most this many values is taken for an enumeration."""
 
 
-def infer(documents: Iterable[bytes]) -> ElementGraph:
+DEFAULT_LIMITS = DocumentLimits()
+
+
+def infer(documents: Iterable[bytes], limits: DocumentLimits = DEFAULT_LIMITS) -> ElementGraph:
     """The graph of all elements seen; its root is the most frequent document element.
 
     Children are sorted by their average position, and a child that was seen twice in one parent may occur
     there any number of times.  Prefixes are those of the documents, changed only if one prefix stands for two
     namespaces.
     """
-    seen: dict[str, _Seen] = {}
-    roots: Counter[str] = Counter()
-    prefixes: dict[str, str | None] = {}
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+    inference = SchemaInference(limits)
     for body in documents:
+        inference.add(body)
+    return inference.graph()
+
+
+class SchemaInference:
+    """Observations of documents, one after the other; what cannot be read leaves no trace in them."""
+
+    def __init__(self, limits: DocumentLimits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        self._seen: dict[str, _Seen] = {}
+        self._roots: Counter[str] = Counter()
+        self._prefixes: dict[str, str | None] = {}
+
+    def add(self, body: bytes) -> None:
+        """Observe a document; raises ``DocumentError`` if it cannot be read or is too large."""
+        if len(body) > self._limits.bytes:
+            raise document_error(TOO_LARGE, 1, 0, self._limits.bytes, limits=self._limits)
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+        )
         try:
             root = etree.fromstring(body, parser)
         except etree.XMLSyntaxError as error:
-            raise _document_error(body, error) from error
-        roots[str(root.tag)] += 1
+            raise _document_error(body, error, self._limits) from error
+        self._roots[str(root.tag)] += 1
         for node in root.iter(etree.Element):
-            _observe(node, seen, prefixes)
-    if not roots:
-        raise SchemaError("no document was given to infer a schema from")
-    namespaces = _namespaces(seen, prefixes)
-    elements = [_element(tag, each, namespaces) for tag, each in seen.items()]
-    bound = sorted((prefix, uri) for uri, prefix in namespaces.items() if prefix != "xml")
-    return element_graph(elements, _name(roots.most_common(1)[0][0], namespaces), bound)
+            _observe(node, self._seen, self._prefixes)
+
+    def graph(self) -> ElementGraph:
+        """The graph of all elements seen; raises ``SchemaError`` if there is none."""
+        if not self._roots:
+            raise SchemaError("no document was given to infer a schema from")
+        namespaces = _namespaces(self._seen, self._prefixes)
+        elements = [_element(tag, each, namespaces) for tag, each in self._seen.items()]
+        bound = sorted((prefix, uri) for uri, prefix in namespaces.items() if prefix != "xml")
+        return element_graph(elements, _name(self._roots.most_common(1)[0][0], namespaces), bound)
 
 
-def _document_error(body: bytes, error: etree.XMLSyntaxError) -> DocumentError:
+def _document_error(body: bytes, error: etree.XMLSyntaxError, limits: DocumentLimits) -> DocumentError:
     """The error that ``read`` raises for a document; lxml's own error if only lxml refuses the document."""
     try:
-        read(body)
+        read(body, limits)
     except DocumentError as known:
         return known
     line, column = error.position

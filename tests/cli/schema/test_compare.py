@@ -56,6 +56,9 @@ def test_other_documents_are_left_out(run: RunCommand, write: Write, files: tupl
     assert done.lines[-1].startswith("deliveries: precision 1.00, recall 1.00, F1 1.00 (1 right")
     assert "the root element is 'brown', not 'cmu'; left out" in done.stderr
     assert "2.xml" in done.stderr
+    done = run("schema", "compare", *files, *options, "-s", subscriptions, "--limit", "bytes=5")
+    assert "1.xml: the document is too large (limit bytes: 5) at line 1, column 1" in done.stderr
+    assert "--limit bytes=N raises it (too-large)" in done.stderr
 
 
 def test_json(run: RunCommand, files: tuple[Path, Path]) -> None:

@@ -134,3 +134,14 @@ def test_neither_schema_nor_documents(run: RunCommand, write: Write, schemas: tu
     done = run("schema", "match", write("words.txt", "hello"), schemas[1])
     assert done.exit_code == 2
     assert "words.txt: expected a schema (*.dtd, *.xsd) or documents (no-documents)" in done.stderr
+
+
+def test_documents_beyond_a_limit_are_left_out(run: RunCommand, write: Write, tmp_path: Path) -> None:
+    """They are reported with what raises the limit, and the schema is that of the others."""
+    write("feed/1.xml", '<cmu><Course Code="1"><Lecturer>Ada</Lecturer></Course></cmu>')
+    large = write("feed/2.xml", f"<cmu><Title>{'x' * 100}</Title></cmu>")
+    done = run("schema", "match", "--json", tmp_path / "feed", write("c.dtd", TARGET), "--limit", "bytes=99")
+    assert f"error: {large}: " in done.stderr
+    assert "--limit bytes=N raises it (too-large)" in done.stderr
+    assert "cmu/Course/Lecturer" in done.stdout
+    assert "Title" not in done.stdout

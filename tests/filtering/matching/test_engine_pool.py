@@ -46,6 +46,14 @@ def test_an_engine_is_given_back_after_an_error(pool: EnginePool) -> None:
         assert len(pool.engines()) == 1
 
 
+def test_an_engine_that_ran_out_of_memory_is_not_lent_again(pool: EnginePool) -> None:
+    """Its caches may have been left incomplete, so the next loan has a new engine."""
+    with pytest.raises(MemoryError), pool.lend(None, as_is=False) as spoiled:
+        raise MemoryError
+    with pool.lend(None, as_is=False) as engine:
+        assert engine is not spoiled
+
+
 def test_a_loan_has_the_current_snapshot(collection: SubscriptionCollection, pool: EnginePool) -> None:
     """A change applies from the next loan on."""
     with pool.lend(None, as_is=False) as engine:

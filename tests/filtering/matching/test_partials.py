@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from random import Random
 
 import pytest
@@ -213,3 +214,21 @@ def test_what_a_label_path_can_contribute() -> None:
     assert matcher.interest(["r"], below=True, any_namespace=True)
     assert matcher.interest(["{u}r", "x"], below=False)
     assert not matcher.interest(["r"], below=True)
+
+
+def test_the_version_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads all compiled subscriptions; a change of them has another one."""
+    hashed = 0
+
+    def counted(*given: bytes, digest_size: int = 64) -> object:
+        nonlocal hashed
+        hashed += 1
+        return blake2b(*given, digest_size=digest_size)
+
+    monkeypatch.setattr("twigcast.filtering.collection.blake2b", counted)
+    index = Index([("a", "//a")])
+    versions = {index.partials().version for _ in range(5)}
+    assert len(versions) == 1
+    assert hashed == 3
+    index.add("b", "//b")
+    assert index.partials().version not in versions

@@ -218,5 +218,5 @@ def test_a_mapping_that_is_too_large_for_the_kernel_is_an_error_of_ours(index: I
     operators = [Upgrade("cmu/Course", (f"cmu/Course/{each}",)) for each in ("Title", "Day", "Time")]
     down = [Downgrade("cmu", (each.members[0],), "cmu/Course") for each in operators]
     moves = tuple(move for pair in zip(operators, down, strict=True) for move in pair)
-    with pytest.raises(MappingError, match="the mapping 'deep' cannot be used: the plan is too large"):
+    with pytest.raises(MappingError, match="the mapping 'deep' cannot be used: 1,200 operators move"):
         index.match(BODY, rewriting=Mapping("deep", tree(CMU), moves * 200))

@@ -24,8 +24,8 @@ def test_any_grouping_has_the_answer_of_the_whole(random: Random) -> None:
     """Groups are joined by themselves and compacted; some fragments come again later."""
     index, body = load(random)
     parts = cut(random, body)
-    matcher, checked = index.partials(), random.random() < 0.5
-    values = [sent(evaluate_fragment(index, matcher, part, checked=checked)) for part in parts]
+    matcher, checked, is_own = index.partials(), random.random() < 0.5, random.random() < 0.5
+    values = [sent(evaluate_fragment(index, matcher, part, checked=checked, is_own=is_own)) for part in parts]
     groups = [DocumentJoin("d", index, checked=checked) for _ in range(random.randint(1, 3))]
     for value in random.sample(values, len(values)):
         random.choice(groups).add(value)

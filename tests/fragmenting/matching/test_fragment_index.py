@@ -182,7 +182,7 @@ def test_what_is_missing_is_named() -> None:
     found = feed.finish("d")
     assert (found.status, found.missing, found.certain, found.reason) == (
         "incomplete",
-        (1, 3, 4),
+        (range(1, 2), range(3, 5)),
         ("//a",),
         "ended",
     )

@@ -19,7 +19,7 @@ from tests.rewriting.strategies import (
 )
 from tests.routing.mediation.networks import MediatedNetwork
 from twigcast.document import read
-from twigcast.errors import DocumentError, MappingError, PatternError, RoutingError
+from twigcast.errors import DocumentError, MappingError, PatternError
 from twigcast.pattern import matches, parse
 from twigcast.rewriting import Mapping, Rename, SchemaTree
 from twigcast.rewriting.labels import QName
@@ -146,13 +146,6 @@ def test_a_document_without_mapping_is_refused_or_as_it_is() -> None:
     lenient = MediatedNetwork(NetworkMediation(unknown="as-is"))
     lenient.send("ada", Subscribe("ada-1", parse("/syllabus")))
     assert len(lenient.send("cmu", Publish(Envelope("d1", b"<syllabus/>")))) == 1
-
-
-def test_documents_as_paths_cannot_be_rewritten() -> None:
-    """Operators need several paths of a document at once: trap 33."""
-    with pytest.raises(RoutingError) as caught:
-        Router("r", (), strategy=Strategy(publication="paths"), mediation=NetworkMediation())
-    assert caught.value.code == "strategy"
 
 
 def test_answers_are_kept_by_mapping_and_bytes() -> None:

@@ -21,7 +21,6 @@ from twigcast.routing.piggyback import (
     DocumentFigures,
     DocumentWork,
     Known,
-    ParsedFinding,
     ToldSet,
     Work,
     protocol,
@@ -29,6 +28,7 @@ from twigcast.routing.piggyback import (
 from twigcast.routing.piggyback.annotating import Annotator
 from twigcast.routing.piggyback.choice.plan_making import Chooser, make_plan
 from twigcast.routing.pool import Pool
+from twigcast.routing.transit import DocumentEvidence, ReadFacts
 
 FIGURES = DocumentFigures(20, 9, 2)
 """DocumentFigures of no document in particular."""
@@ -66,8 +66,9 @@ class Link:
     def annotations(self, body: bytes) -> Annotations:
         """What R_i says about a document."""
         reading = self.above.read_with_structure(body)
-        finding = ParsedFinding(body, reading, self.above.capacity, None, DocumentWork("d"))
-        return self.annotator.annotate(finding, self.protocol.positive, self.protocol.negative, self.heard)
+        evidence = DocumentEvidence(DocumentWork("d"))
+        evidence.read(reading, self.above.capacity, ReadFacts(body, None, reading, None))
+        return self.annotator.annotate(evidence, self.protocol.positive, self.protocol.negative, self.heard)
 
     def known(self, annotations: Annotations) -> Known:
         """What R_j concludes, for all numbers of its pool."""

@@ -7,9 +7,10 @@ import pytest
 from tests.routing.piggyback.link import Link, patterns
 from tests.routing.piggyback.running_example import chain
 from twigcast.pattern import parse
-from twigcast.routing.piggyback import AnnotationKind, AnnotationPlan, DocumentWork, ParsedFinding, ToldSet
+from twigcast.routing.piggyback import AnnotationKind, AnnotationPlan, DocumentWork, ToldSet
 from twigcast.routing.piggyback.annotating import Annotator
 from twigcast.routing.pool import Pool
+from twigcast.routing.transit import DocumentEvidence, ReadFacts
 
 BODY = b"<r><a><y/></a></r>"
 
@@ -53,8 +54,9 @@ def test_a_pattern_that_took_too_long_makes_a_document_half_read() -> None:
     link = Link("L-s", patterns(s="//a/y", t="//a/z"))
     reading = link.above.read_with_structure(BODY)
     unsure = reading._replace(undecided=reading.answer)
-    finding = ParsedFinding(BODY, unsure, link.above.capacity, None, DocumentWork("d"))
-    said = link.annotator.annotate(finding, "", "s", link.heard)
+    evidence = DocumentEvidence(DocumentWork("d"))
+    evidence.read(unsure, link.above.capacity, ReadFacts(BODY, None, unsure, None))
+    said = link.annotator.annotate(evidence, "", "s", link.heard)
     assert not said.whole
     assert link.verdict(said) == (set(), {"t"})
 

@@ -12,11 +12,19 @@ from tests.routing.piggyback.link import FIGURES, Line, annotated
 from tests.routing.piggyback.running_example import chain
 from tests.routing.piggyback.test_deliveries import decisions, parsed_decisions
 from twigcast.document import DocumentLimits, read
-from twigcast.errors import DocumentError, RoutingError
+from twigcast.errors import DocumentError
 from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
 from twigcast.routing import Router, Strategy, advertisement
-from twigcast.routing.messages import Envelope, Publish, RequestAnnotations, Subscribe, Unsubscribe, flooded
+from twigcast.routing.messages import (
+    Envelope,
+    Paths,
+    Publish,
+    RequestAnnotations,
+    Subscribe,
+    Unsubscribe,
+    flooded,
+)
 from twigcast.routing.piggyback import AnnotationKind, AnnotationPlan, Annotations
 from twigcast.routing.piggyback.payloads import decode_bits, encode_bindings
 from twigcast.schema import Child, Choice, ContentKind, ElementDeclaration, ElementGraph, element_graph
@@ -167,11 +175,13 @@ def test_trap_19_a_client_gets_all_ids() -> None:
     assert work.proven == 2  # v and o; as printed, c would be decided by v alone
 
 
-def test_trap_20_publication_by_paths_is_refused() -> None:
+def test_trap_20_paths_carry_no_annotations() -> None:
     """Annotations are about documents, and a router that is sent paths has none."""
-    with pytest.raises(RoutingError, match="publication must be 'documents'") as caught:
-        Strategy(publication="paths", piggyback="L+s-sd")
-    assert caught.value.name == "piggyback"
+    strategy = Strategy(advertising=False, publication="paths", piggyback="L+t")
+    router = Router("r", ["n"], ["c"], strategy=strategy)
+    router.subscribe("s", parse("//a"), "n")
+    (sent,) = router.receive(Envelope("d", b"<r><a/></r>" + b" " * 4000), "c")
+    assert isinstance(sent.message, Paths)
 
 
 def test_trap_21_elements_from_entities_are_in_the_structure() -> None:

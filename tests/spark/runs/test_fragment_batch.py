@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 from twigcast import Index
 from twigcast.errors import PipelineError
 from twigcast.fragmenting import Fragment, Spans, encode, fragment
+from twigcast.spark.fragments import OpenDocuments
 from twigcast.spark.outputs import open_letters
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.batch import RunState, run_batch
@@ -139,6 +141,28 @@ def test_documents_that_are_never_complete_expire(spark: SparkSession, tmp_path:
     assert {row[:3] for row in feed.deliveries()} == {
         (3, "four", each) for each in ("all", "count", "part", "twig")
     }
+
+
+@pytest.mark.parametrize("number", [(1 << 31) - 1, 1 << 31, (1 << 32) - 1])
+def test_a_number_that_no_document_has(spark: SparkSession, tmp_path: Path, number: int) -> None:
+    """A valid file that says that it is the last of billions is a dead letter; others are delivered."""
+    feed = Feed(spark, tmp_path, source={"max_age": 1}, deliveries={"content": "reference"})
+    (small,) = fragment(b"<shop/>", doc_id="huge")
+    forged = Fragment(replace(small.header, number=number), small.body)
+    feed.batch(forged, *parts("one"))
+    feed.batch(*parts("two"))
+    feed.batch(*parts("three"))
+    assert {row[1] for row in feed.deliveries()} == {"one", "two", "three"}
+    ((_, _, code, *_),) = feed.letters()
+    assert code == ("fragments-missing" if number < 1 << 31 else "fragment-file")
+
+
+def test_ended_documents_are_remembered_within_characters() -> None:
+    """Of long ids fewer are remembered, the newest ones."""
+    ids = [f"{number:016000}" for number in range(600)]
+    ended = OpenDocuments().after(1, {}, ids).ended
+    assert 500 < len(ended) < 600
+    assert ended == tuple(ids[-len(ended) :])
 
 
 def test_early_answers(spark: SparkSession, tmp_path: Path) -> None:

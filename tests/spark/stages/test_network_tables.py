@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -33,10 +34,20 @@ def delivered(version: IndexVersion, bodies: list[bytes], publishers: list[str |
     return [{names[position] for position in positions} for positions in found.to_pylist()]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+TECHNIQUES: list[dict[str, Any]] = [
+    *({"strategy": name} for name in STRATEGIES),
+    {"advertising": False, "covering": False, "aggregation": 0.3},
+    {"merging": 0.5, "aggregation": 0.5},
+    {"publication": "paths"},
+    {"publication": "paths", "merging": 0.1, "annotations": "structure"},
+    {"publication": "fragments", "annotations": ["answers", "absences"]},
+]
+
+
+@pytest.mark.parametrize("techniques", TECHNIQUES)
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 1 << 32))
-def test_every_version_delivers_what_was_subscribed(strategy: str, seed: int) -> None:
+def test_every_version_delivers_what_was_subscribed(techniques: dict[str, Any], seed: int) -> None:
     """Deliveries are right after subscriptions change, files of changes are merged, and a restart."""
     random = Random(seed)
     schema = graph(random)
@@ -49,7 +60,7 @@ def test_every_version_delivers_what_was_subscribed(strategy: str, seed: int) ->
             {
                 "routers": routers,
                 "links": [[routers[random.randrange(i)], routers[i]] for i in range(1, len(routers))],
-                "strategy": strategy,
+                **techniques,
                 "schema": str(root / "any.dtd"),
                 "subscribers": {f"u{number}": random.choice(routers) for number in range(3)},
                 "publishers": {"wire": random.choice(routers)},

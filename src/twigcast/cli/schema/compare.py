@@ -13,6 +13,7 @@ from twigcast.cli.index_building import document_limits
 from twigcast.cli.options import (
     AsJson,
     DefaultNamespace,
+    Limits,
     Namespaces,
     OptionalSubscriptions,
     SubscriptionFormat,
@@ -20,10 +21,10 @@ from twigcast.cli.options import (
     namespace_map,
 )
 from twigcast.cli.schema.subscribed import subscribed_patterns
-from twigcast.cli.terminal import complain, complain_of, escaped, json_line
+from twigcast.cli.terminal import complain, complain_of, escaped, json_line, limit_hint
 
 if TYPE_CHECKING:
-    from twigcast.document import Document
+    from twigcast.document import Document, DocumentLimits
     from twigcast.rewriting import Agreement
 
 EXAMPLES = examples(
@@ -43,6 +44,7 @@ def command(
     format: SubscriptionFormat = None,
     namespace: Namespaces = None,
     default_namespace: DefaultNamespace = None,
+    limit: Limits = None,
     json: AsJson = False,
 ) -> None:
     """Compare a mapping with one that is right: precision and recall of its pairs, and of its deliveries.
@@ -64,9 +66,9 @@ def command(
         found, _ = subscribed_patterns(subscriptions, format, namespace_map(namespace, default_namespace))
         patterns = [pattern for _, pattern in found]
         right = theirs.derive(source, target)
-        deliveries = delivery_agreement(
-            ours.derive(source, target), right, _read(documents_at, source.root.label.local), patterns
-        )
+        limits = document_limits(None, None, limit)
+        published = _read(documents_at, source.root.label.local, limits)
+        deliveries = delivery_agreement(ours.derive(source, target), right, published, patterns)
     prefixes = theirs.prefixes(source, target)
     differences = [
         (key, proposed.get(key), true.get(key))
@@ -89,12 +91,11 @@ def command(
         typer.echo(_line("deliveries", deliveries))
 
 
-def _read(paths: list[str], root: str) -> Iterator[Document]:
+def _read(paths: list[str], root: str, limits: DocumentLimits) -> Iterator[Document]:
     """The documents with this root element; others, and those that cannot be read, are reported."""
     from twigcast.document import read
     from twigcast.errors import DocumentError, SourceError
 
-    limits = document_limits(None, None)
     for file in documents.find(paths):
         try:
             document = read(file.read(limits.bytes), limits)
@@ -102,7 +103,7 @@ def _read(paths: list[str], root: str) -> Iterator[Document]:
             complain_of(error)
             continue
         except DocumentError as error:
-            complain_of(error, file.text)
+            complain_of(error, file.text, hint=limit_hint(error))
             continue
         if document.root.local != root:
             complain(f"{file.text}: the root element is {document.root.local!r}, not {root!r}; left out")

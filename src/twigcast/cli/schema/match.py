@@ -11,12 +11,12 @@ import typer
 
 from twigcast.cli import documents
 from twigcast.cli.index_building import document_limits
-from twigcast.cli.options import AsJson, examples
+from twigcast.cli.options import AsJson, Limits, examples
 from twigcast.cli.tables import Column, print_table
-from twigcast.cli.terminal import complain, complain_of, json_line, plural
+from twigcast.cli.terminal import complain, complain_of, json_line, limit_hint, plural
 
 if TYPE_CHECKING:
-    from twigcast.document import Document
+    from twigcast.document import Document, DocumentLimits
     from twigcast.rewriting import MappingFile, Matching, SchemaTree, ValueProfile
     from twigcast.schema import ElementGraph
 
@@ -77,6 +77,7 @@ def command(
             help="The mapping file to write; one that is there keeps what it has decided.",
         ),
     ] = None,
+    limit: Limits = None,
     json: AsJson = False,
 ) -> None:
     """Propose which places of a publisher's schema mean which places of the global schema, and why.
@@ -87,15 +88,16 @@ def command(
     The proposal is for a person to review; twigcast schema check says what the pairs lead to.
     With --json the output is one object for each place of the source: source, target, score, why.
     """
-    from twigcast.rewriting import SchemaTree, Thesaurus, match_schemas, profile_documents
+    from twigcast.rewriting import SchemaTree, Thesaurus, match_schemas
     from twigcast.schema import read_schema
 
+    limits = document_limits(None, None, limit)
     samples = list(documents_at or ())
     given = source
     if source.suffix.lower() in SCHEMAS:
         graph = read_schema(source, root)
     else:
-        graph = _inferred(source, root)
+        graph = _inferred(source, root, limits)
         samples.append(str(source))
     tree, goal = SchemaTree.of(graph), SchemaTree.of(read_schema(target))
     known = [_learnt(file, goal) for file in _files(learn or [], output)]
@@ -103,7 +105,7 @@ def command(
         tree,
         goal,
         thesaurus=Thesaurus.read(thesaurus) if thesaurus is not None else None,
-        source_profiles=profile_documents(tree, _read(samples)) if samples else None,
+        source_profiles=_profiles_of(tree, samples, limits),
         target_profiles=_profiles(known),
         target_names=_names(known),
         threshold=threshold,
@@ -117,31 +119,44 @@ def command(
     _show(matching, tree, goal, json=json)
 
 
-def _inferred(path: Path, root: str | None) -> ElementGraph:
-    from twigcast.errors import SourceError
-    from twigcast.workload import infer
+def _inferred(path: Path, root: str | None, limits: DocumentLimits) -> ElementGraph:
+    from twigcast.errors import DocumentError, SourceError
+    from twigcast.workload import SchemaInference
 
-    bodies = [document.body for document in _read([str(path)])]
-    if not bodies:
+    inference, good = SchemaInference(limits), 0
+    for name, document in _read([str(path)], limits):
+        try:
+            inference.add(document.body)
+            good += 1
+        except DocumentError as error:
+            complain_of(error, name, hint=limit_hint(error))
+    if not good:
         message = "expected a schema (*.dtd, *.xsd) or documents"
         raise SourceError(message, code="no-documents", path=str(path))
-    graph = infer(bodies)
+    graph = inference.graph()
     return graph if root is None else graph.rooted(root)
 
 
-def _read(paths: list[str]) -> Iterator[Document]:
-    """The documents that can be read; the others are reported."""
+def _profiles_of(
+    tree: SchemaTree, paths: list[str], limits: DocumentLimits
+) -> dict[str, ValueProfile] | None:
+    from twigcast.rewriting import profile_documents
+
+    return profile_documents(tree, (document for _, document in _read(paths, limits))) if paths else None
+
+
+def _read(paths: list[str], limits: DocumentLimits) -> Iterator[tuple[str, Document]]:
+    """The documents that can be read, with their names; the others are reported."""
     from twigcast.document import read
     from twigcast.errors import DocumentError, SourceError
 
-    limits = document_limits(None, None)
     for file in documents.find(paths):
         try:
-            yield read(file.read(limits.bytes), limits)
+            yield file.text, read(file.read(limits.bytes), limits)
         except SourceError as error:
             complain_of(error)
         except DocumentError as error:
-            complain_of(error, file.text)
+            complain_of(error, file.text, hint=limit_hint(error))
 
 
 def _files(paths: list[Path], output: Path | None) -> list[MappingFile]:

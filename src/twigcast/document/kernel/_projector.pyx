@@ -161,21 +161,31 @@ cdef class ProjectorKernel:
         cdef const char* start = &nothing
         if size:
             start = <const char*> &data[0]
-        with nogil:
-            self.projector.get().feed(start, size, final)
-        return self._taken()
+        return self._fed(start, size, final, False)
 
     def close_piece(self, bytes end_tags):
         """The last slices of a piece, at whose end the elements are open that these end tags close."""
         cdef const char* start = end_tags
         cdef size_t size = len(end_tags)
-        with nogil:
-            self.projector.get().close_piece(start, size)
-        return self._taken()
+        return self._fed(start, size, True, True)
+
+    cdef list _fed(self, const char* start, size_t size, cbool final, cbool closing):
+        """The slices after these bytes; after an exception there are none any more, since parts may lack bytes."""
+        try:
+            if self.raised is None:
+                with nogil:
+                    if closing:
+                        self.projector.get().close_piece(start, size)
+                    else:
+                        self.projector.get().feed(start, size, final)
+            if self.raised is not None:
+                raise self.raised
+            return self._taken()
+        except BaseException as error:
+            self.raised = error
+            raise
 
     cdef list _taken(self):
-        if self.raised is not None:
-            raise self.raised
         cdef vector[PartSlice]* given = &self.projector.get().slices()
         cdef size_t i
         found = []

@@ -24,9 +24,9 @@ cdef extern from "scanner.hpp" namespace "twigcast" nogil:
         uint32_t size()
 
     enum class ScanResult:
-        more
-        stop
-        error
+        MORE
+        STOP
+        ERROR
 
     cppclass ChildRun:
         uint64_t start, end, first, last
@@ -49,6 +49,7 @@ cdef extern from "scanner.hpp" namespace "twigcast" nogil:
     cppclass Scanner:
         Scanner(ScanRule rule, uint64_t at, LabelPathTable* paths, uint32_t path) except +
         ScanResult scan(const char* data, size_t size, uint64_t base, cbool final) except +
+        void enter(string_view name) except +
         void begin_piece() except +
         uint64_t at()
         uint64_t elements()
@@ -94,6 +95,7 @@ cdef class TagScanner:
     open at the last stop have ended; the elements since then that are open, as tuples of number, name and
     declarations; the roots, as tuples of name, depth, count and height; the numbers of the label paths; the
     runs that are taken, as tuples of depth, start, end, first and last element.
+    ``context`` has the names of elements that are open where the scan begins; their number is 0.
     """
 
     cdef unique_ptr[Scanner] scanner
@@ -113,6 +115,7 @@ cdef class TagScanner:
         uint64_t at=0,
         PathNumbers paths=None,
         uint32_t path=0,
+        context=(),
     ):
         cdef ScanRule rule
         rule.elements = elements
@@ -129,6 +132,8 @@ cdef class TagScanner:
         if paths is not None:
             table = &paths.table
         self.scanner.reset(new Scanner(move(rule), at, table, path))
+        for name in context:
+            self.scanner.get().enter(_view(name))
 
     def scan(self, const unsigned char[::1] data, uint64_t base, bint final):
         """The stops in the bytes ``data``, which begin at ``base`` of the document; the last call is final.
@@ -148,7 +153,7 @@ cdef class TagScanner:
         while True:
             with nogil:
                 result = scanner.scan(start, size, base, final)
-            if result != ScanResult.stop:
+            if result != ScanResult.STOP:
                 return stops
             stops.append(self._stop(scanner))
             if final and scanner.at() == base + size and scanner.open().empty():
@@ -169,6 +174,10 @@ cdef class TagScanner:
     def elements(self):
         """The number of start tags so far."""
         return self.scanner.get().elements()
+
+    def so_far(self):
+        """What was seen since the last stop, as a stop at the end of what was scanned."""
+        return self._stop(self.scanner.get())
 
     def open(self):
         """All elements that are open, from the outermost one: number, name and declarations."""
@@ -224,7 +233,7 @@ def shallow_stops(const unsigned char[::1] data, uint64_t at, uint64_t bytes, si
         with nogil:
             result = scanner.get().scan(<const char*> &data[0], size, 0, True)
         PyErr_CheckSignals()
-        if result != ScanResult.stop:
+        if result != ScanResult.STOP:
             return None
         tags = &scanner.get().open()
         if tags.empty():

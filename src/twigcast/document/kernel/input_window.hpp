@@ -1,21 +1,24 @@
-// The bytes of a document that are not yet decided: what is left of earlier blocks, and the block of this call.
+// The bytes of a document that are not yet decided: what is left of earlier blocks, and the block of this
+// call.
 //
 //     tail: kept from earlier blocks      block: the caller's bytes, not copied
 //     ├────────────────────────────┤├──────────────────────────────────────────┤
 //     start                        end of the tail                           end
 //
-// Offsets count the bytes that were fed.  What is still needed of a block is copied when the call ends (`keep`).
+// Offsets count the bytes that were fed.  What is still needed of a block is copied when the call ends
+// (`keep`).
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "integers.hpp"
 
 namespace twigcast {
 
 class InputWindow {
-public:
+  public:
     void add(const char* data, std::size_t size) {
         if (end_ == 0 && size) first_ = data[0];
         if (end_ < 2 && end_ + size >= 2) detect_width(end_ ? data[0] : data[1]);
@@ -25,7 +28,7 @@ public:
     }
 
     // The call is over: keeps the bytes from an offset on.
-    void keep(std::uint64_t from) {
+    void keep(u64 from) {
         from = std::min(from, end_);
         if (from >= block_start_) {
             tail_.assign(block_ + (from - block_start_), end_ - from);
@@ -38,14 +41,14 @@ public:
         block_start_ = end_;
     }
 
-    std::uint64_t start() const { return start_; }
-    std::uint64_t end() const { return end_; }
+    u64 start() const { return start_; }
+    u64 end() const { return end_; }
     std::string_view tail() const { return tail_; }
 
     // Appends the bytes of a range, which must be in the window.
-    void copy(std::string& to, std::uint64_t from, std::uint64_t until) const {
+    void copy(std::string& to, u64 from, u64 until) const {
         if (from < block_start_) {
-            const std::uint64_t middle = std::min(until, block_start_);
+            const u64 middle = std::min(until, block_start_);
             to.append(tail_, from - start_, middle - from);
             from = middle;
         }
@@ -53,13 +56,13 @@ public:
     }
 
     // The character at an offset, if it is one of ASCII.
-    char sign(std::uint64_t at) const {
+    char sign(u64 at) const {
         if (at + width_ > end_) return '\0';
         return width_ == 2 && byte(at + 1 - low_) ? '\x7f' : byte(at + low_);
     }
 
     // The end of the tag or reference at an offset, by its last character.
-    std::uint64_t token_end(std::uint64_t at, char last) const {
+    u64 token_end(u64 at, char last) const {
         char quote = '\0';
         for (;; at += width_) {
             const char c = sign(at);
@@ -88,8 +91,8 @@ public:
         return tag.substr(width_, end - width_);
     }
 
-private:
-    char byte(std::uint64_t at) const { return at < block_start_ ? tail_[at - start_] : block_[at - block_start_]; }
+  private:
+    char byte(u64 at) const { return at < block_start_ ? tail_[at - start_] : block_[at - block_start_]; }
 
     void detect_width(char second) {
         const auto a = static_cast<unsigned char>(first_), b = static_cast<unsigned char>(second);
@@ -105,7 +108,7 @@ private:
 
     std::string tail_;
     const char* block_ = nullptr;
-    std::uint64_t start_ = 0, block_start_ = 0, end_ = 0;
+    u64 start_ = 0, block_start_ = 0, end_ = 0;
     char first_ = 0;
     std::size_t width_ = 1, low_ = 0;
 };

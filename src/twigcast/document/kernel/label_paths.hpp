@@ -8,63 +8,64 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "integers.hpp"
+
 namespace twigcast {
 
 struct LabelPath {
-    std::uint32_t parent;
-    std::uint32_t hash;
+    u32 parent;
+    u32 hash;
     std::string name;
     std::string declared;  // the namespace declarations of the start tag, as they are written
 };
 
 class LabelPathTable {
-public:
+  public:
     LabelPathTable() : paths_(1), slots_(1024) {}  // number 0 is the empty path
 
-    std::uint32_t step(std::uint32_t parent, std::string_view name, std::string_view declared) {
-        const std::uint32_t hash = hashed(parent, name, declared);
+    u32 step(u32 parent, std::string_view name, std::string_view declared) {
+        const u32 hash = hashed(parent, name, declared);
         std::size_t slot = hash & (slots_.size() - 1);
-        while (const std::uint32_t number = slots_[slot]) {
+        while (const u32 number = slots_[slot]) {
             const LabelPath& path = paths_[number];
             if (path.hash == hash && path.parent == parent && path.name == name && path.declared == declared)
                 return number;
             slot = (slot + 1) & (slots_.size() - 1);
         }
-        const auto number = static_cast<std::uint32_t>(paths_.size());
+        const auto number = static_cast<u32>(paths_.size());
         paths_.push_back({parent, hash, std::string(name), std::string(declared)});
         slots_[slot] = number;
         if (2 * paths_.size() > slots_.size()) grow();
         return number;
     }
 
-    const LabelPath& operator[](std::uint32_t number) const { return paths_[number]; }
-    std::uint32_t size() const { return static_cast<std::uint32_t>(paths_.size()); }
+    const LabelPath& operator[](u32 number) const { return paths_[number]; }
+    u32 size() const { return static_cast<u32>(paths_.size()); }
 
-private:
-    static std::uint64_t word(const char* text, std::size_t size) {
-        std::uint64_t made = 0;
+  private:
+    static u64 word(const char* text, std::size_t size) {
+        u64 made = 0;
         std::memcpy(&made, text, std::min<std::size_t>(size, 8));
         return made;
     }
 
-    static std::uint32_t hashed(std::uint32_t parent, std::string_view name, std::string_view declared) {
-        std::uint64_t hash = (parent + 1) * 0x9e3779b97f4a7c15u;
+    static u32 hashed(u32 parent, std::string_view name, std::string_view declared) {
+        u64 hash = (parent + 1) * 0x9e3779b97f4a7c15u;
         hash = (hash ^ word(name.data(), name.size())) * 0xff51afd7ed558ccdu;
         if (name.size() > 8) hash = (hash ^ word(name.data() + name.size() - 8, 8)) * 0xc4ceb9fe1a85ec53u;
         hash += name.size();
         for (const char each : declared) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3u;
-        return static_cast<std::uint32_t>(hash ^ hash >> 32);
+        return static_cast<u32>(hash ^ hash >> 32);
     }
 
     void grow() {
         slots_.assign(2 * slots_.size(), 0);
-        for (std::uint32_t number = 1; number < paths_.size(); ++number) {
+        for (u32 number = 1; number < paths_.size(); ++number) {
             std::size_t slot = paths_[number].hash & (slots_.size() - 1);
             while (slots_[slot]) slot = (slot + 1) & (slots_.size() - 1);
             slots_[slot] = number;
@@ -72,7 +73,7 @@ private:
     }
 
     std::vector<LabelPath> paths_;
-    std::vector<std::uint32_t> slots_;
+    std::vector<u32> slots_;
 };
 
 }  // namespace twigcast

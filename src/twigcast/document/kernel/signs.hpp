@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 
 #ifdef __SSE4_2__
 #include <nmmintrin.h>
 #endif
+
+#include "integers.hpp"
 
 namespace twigcast {
 
@@ -46,7 +47,8 @@ inline const char* next_sign(const char* p, const char* end) {
 inline const char* name_end(const char* p, const char* end) {
 #ifdef __SSE4_2__
     // Ranges of the characters that are in no name.
-    const __m128i others = _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
+    const __m128i others =
+        _mm_setr_epi8(0, ',', '/', '/', ';', '@', '[', '^', '`', '`', '{', 0x7f, 0, 0, 0, 0);
     while (end - p >= 16) {
         const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         const int found = _mm_cmpestri(others, 12, block, 16, _SIDD_UBYTE_OPS | _SIDD_CMP_RANGES);
@@ -64,7 +66,7 @@ inline bool same_name(const char* here, const char* end, const char* name, std::
     const auto there = static_cast<std::size_t>(end - here);
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || size > 8 || there < 8)
         return std::memcmp(here, name, std::min(size, there)) == 0;
-    std::uint64_t left, right;
+    u64 left, right;
     std::memcpy(&left, here, 8);
     std::memcpy(&right, name, 8);
     return (left ^ right) << 8 * (8 - size) == 0;
@@ -80,12 +82,13 @@ inline const char* find(const char* p, const char* end, std::string_view sign) {
     return nullptr;
 }
 
-// The line breaks in some bytes; the compiler makes vector code of it, ten times as fast as a memchr for each.
-inline std::uint64_t count_lines(const char* data, std::size_t size) {
-    std::uint64_t lines = 0;
+// The line breaks in some bytes; the compiler makes vector code of it, ten times as fast as a memchr for
+// each.
+inline u64 count_lines(const char* data, std::size_t size) {
+    u64 lines = 0;
     while (size) {
         const std::size_t block = std::min<std::size_t>(size, 255 * 16);
-        std::uint32_t count = 0;
+        u32 count = 0;
         for (std::size_t i = 0; i < block; ++i) count += data[i] == '\n';
         lines += count;
         data += block;

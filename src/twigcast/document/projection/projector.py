@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twigcast.document.cut_points import DocumentPiece
-from twigcast.document.faults import EMPTY, document_error
+from twigcast.document.faults import EMPTY, WINDOW, document_error
 from twigcast.document.kernel._projector import ProjectorKernel
 from twigcast.document.limits import DocumentLimits
 from twigcast.document.projection.decisions import Decisions
@@ -36,7 +36,7 @@ whose trees do not fit into the caches of a processor, and a worker 150 MB of me
 
 BLOCK = 1 << 18
 """Bytes that expat gets at once, which it copies: of 32 KB to 1 MB the fastest, by 6 % before 1 MB."""
-_HEAD = 100
+_HEAD = 1 << 10
 _UNCLOSED_TOKEN = 5
 _DEFAULT_LIMITS = DocumentLimits()
 
@@ -150,7 +150,7 @@ class Projector:
             number, line, column, offset = (number, line, column, offset) if self.bytes else (EMPTY, 1, 0, 0)
             known = b" "
         else:
-            known = self._head.ljust(_HEAD, b" ") + self._kernel.window(offset, 4)
+            known = self._head.ljust(_HEAD, b" ") + self._kernel.window(offset, WINDOW)
         error = document_error(number, line, column, _HEAD, known, self.limits)
         return DocumentError(
             error.message, code=error.code, line=error.line, column=error.column, offset=offset

@@ -10,13 +10,13 @@ from libcpp.vector cimport vector
 
 cdef extern from "builder.hpp" namespace "twigcast" nogil:
     cdef cppclass CVocabulary "twigcast::Vocabulary":
-        uint32_t add_test(const char*, uint32_t, const char*, uint32_t)
-        uint32_t add_predicate(uint32_t, uint32_t, uint32_t, const char*, uint32_t, double)
+        uint32_t add_test(const char*, uint32_t, const char*, uint32_t) except +
+        uint32_t add_predicate(uint32_t, uint32_t, uint32_t, const char*, uint32_t, double) except +
 
     cdef cppclass CBuilder "twigcast::Builder":
-        CBuilder(const CVocabulary&)
-        cbool add(uint32_t, const uint32_t*, size_t)
-        string finish()
+        CBuilder(const CVocabulary&) except +
+        cbool add(uint32_t, const uint32_t*, size_t) except +
+        string finish() except +
 
 cdef extern from "flat.hpp" namespace "twigcast" nogil:
     void seed_hashes(uint64_t, uint64_t)
@@ -51,12 +51,15 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
 
     uint64_t hash_bytes(const char*, size_t)
 
+    cdef cppclass CPathInterest "twigcast::PathInterest":
+        uint32_t amount(const vector[CLabel]&, cbool, cbool) except +
+        cbool reads_text(const vector[CLabel]&) except +
+
     cdef cppclass CMatcher "twigcast::Matcher":
         CMatcher(const CSegment&, const CTuning&) except +
         CStats statistics()
-        uint64_t candidates(size_t, vector[Candidate]&)
-        uint32_t interest(const vector[CLabel]&, cbool, cbool)
-        cbool reads_text(const vector[CLabel]&)
+        uint64_t candidates(size_t, vector[Candidate]&) except +
+        CPathInterest& interest()
 
     cdef struct CLimits "twigcast::Limits":
         uint64_t bytes
@@ -71,7 +74,9 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         int code
         uint64_t line, column, offset
 
+    cdef int TOO_LARGE
     cdef int NO_MAPPING
+    cdef int INCONSISTENT_PARTS
 
     cdef int TABLE_ENCODING "twigcast::Encodings::TABLE"
     cdef int TRANSCRIBED_ENCODING "twigcast::Encodings::TRANSCRIBED"
@@ -109,19 +114,19 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         CEvaluator evaluator
         unordered_map[uint32_t, CProgram] programs
         uint64_t undecided_count
-        void forget()
+        void forget() except +
         uint32_t missing(const uint64_t*, const uint64_t*, const uint64_t*, size_t)
         void load(uint32_t, const uint32_t*, size_t, const vector[string]&, const vector[CTest]&) except +ValueError
         void decide(uint64_t*, const uint64_t*, const uint64_t*, size_t, uint64_t, vector[uint32_t]&) except +
 
     cdef cppclass CKnownNames "twigcast::KnownNames":
         string id
-        void add(const string&)
+        void add(const string&) except +
 
     cdef cppclass CStructureBuilder "twigcast::StructureBuilder":
         cbool with_attributes
-        void use(const CKnownNames*)
-        cbool encode(uint64_t, uint32_t, uint32_t, string&)
+        void use(const CKnownNames*) except +
+        cbool encode(uint64_t, uint32_t, uint32_t, string&) except +
 
     cdef struct CPieceHole "twigcast::PieceHole":
         uint64_t offset, id, place
@@ -141,7 +146,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         vector[CRange] ranges
         cbool has(uint64_t)
         cbool intersects(const CNumberRanges&)
-        void add(uint64_t, uint64_t)
+        void add(uint64_t, uint64_t) except +
 
     cdef cppclass CPartial "twigcast::Partial":
         string version
@@ -150,6 +155,7 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         uint64_t bytes, elements
         uint32_t depth, attributes
         cbool decided
+        size_t unfinished()
         cbool merge(const CPartial&) except +
         cbool path(uint64_t, vector[pair[uint64_t, string]]&) except +
         void encode(string&) except +
@@ -203,11 +209,8 @@ cdef extern from "reader.hpp" namespace "twigcast" nogil:
         CError read_piece(const CPiece&, uint64_t*, size_t) except +
         CError read_structure(const char*, uint64_t, CStructureBuilder&) except +
 
-    cdef cppclass CBareReader "twigcast::BareReader":
-        CBareReader(uint64_t)
-        cbool read(const char*, uint64_t, uint64_t)
-
-    void append_positions(const uint64_t*, const uint64_t*, size_t, vector[uint32_t]&)
+cdef extern from "positions.hpp" namespace "twigcast" nogil:
+    void append_positions(const uint64_t*, const uint64_t*, size_t, vector[uint32_t]&) except +
     uint64_t count_positions(const uint64_t*, const uint64_t*, size_t)
     cbool intersect(const uint64_t*, const uint64_t*, size_t)
 
@@ -236,7 +239,7 @@ cdef extern from "structure_reader.hpp" namespace "twigcast" nogil:
         CSinks sinks
         vector[uint64_t] not_certain, not_open
         cbool is_ready, leaves_open
-        void separate(const vector[uint64_t]&, const vector[uint64_t]&)
+        void separate(const vector[uint64_t]&, const vector[uint64_t]&) except +
 
     cdef cppclass CStructureReader "twigcast::StructureReader":
         CStructureLimits limits

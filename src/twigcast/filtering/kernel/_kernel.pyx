@@ -153,7 +153,7 @@ cdef class SegmentMatcher:
         self.reader.encodings.table = encoding_table
         self.reader.encodings.transcribe = transcribe_document
         self.reader.encodings.locate = locate_offset
-        self.reader.block_bytes = min(max(block_bytes, 1), MOST_BLOCK)
+        self.reader.block_bytes = min(max(block_bytes, <uint64_t>1), MOST_BLOCK)
         self.reader.limits.bytes = bytes
         self.reader.limits.depth = depth
         self.reader.limits.attributes = attributes
@@ -277,7 +277,7 @@ cdef class SegmentMatcher:
             if error.code:
                 return error
         if self.confirmation.evaluator.tree.overflow:
-            return CError(1001, 1, 0, 0)
+            return CError(TOO_LARGE, 1, 0, 0)
         steps = max(self.work_threshold, <uint64_t>min(self.work * <double>length, <double>1e18))
         self.confirmation.decide(self.result.data(), self.gone.data(), self.inexact.data(), words, steps, undecided)
         return error
@@ -462,4 +462,3 @@ cdef class SegmentMatcher:
 
 include "structures.pxi"
 include "partials.pxi"
-include "bare_parser.pxi"

@@ -2,12 +2,12 @@
 //
 //   component   a hash-consed set of trie nodes; its child and descendant steps are remembered
 //   state       the components reached at an element from one origin, and those with a pending `//`
-//   path node   a label path: its states, each with the origins in it, computed once, then one look-up per element
+//   path node   a label path: its states, each with the origins in it, computed once, then looked up
 //
 // An origin is the node at which a trie was entered: the document, or an open element at which some branching
-// pattern is alive.  Components make a new label path cheap: nearly always its states consist of components whose
-// steps were computed for earlier paths.  Everything here is a cache of one matcher and can be emptied at any time;
-// `renew` empties it but for the label paths that come again.
+// pattern is alive.  Components make a new label path cheap: nearly always its states consist of components
+// whose steps were computed for earlier paths.  Everything here is a cache of one matcher and can be emptied
+// at any time; `renew` empties it but for the label paths that come again.
 #pragma once
 
 #include "origins.hpp"
@@ -25,7 +25,8 @@ class Automaton {
         u32 parent, symbol, depth, flags;
         u32 contexts, context_count;
         u32 pushes, push_count;  // grants of the atoms that this path completes
-        u32 deepest, given;      // the deepest origin of the pushes, and the last instance of it that got them all
+        u32 deepest,
+            given;  // the deepest origin of the pushes, and the last instance of it that got them all
         u32 accepts, accept_count;
         u32 joins, join_count;  // contexts with rows
         u32 visited;            // the last document that has this path
@@ -36,7 +37,7 @@ class Automaton {
         u32 blocks = 0, joins = 0;  // lists: blocks of ends; components with rows
         u32 flags = 0, uses = 0;
         u32 programs[2] = {NONE, NONE};  // for the rows without and with value predicates
-        u32 step = 0, context = 0;       // while a path node is made: its number, and its context with this state
+        u32 step = 0, context = 0;  // while a path node is made: its number, and its context with this state
     };
     struct Component {
         u32 block, flags;
@@ -94,10 +95,10 @@ class Automaton {
     u64 work() const { return work_ + origins.work; }
     std::size_t symbol_bytes() const { return symbols_.bytes() + bytes_of(root_state_); }
     std::size_t bytes() const {
-        return symbol_of_.bytes() + symbol_bytes() + component_sets_.bytes() + state_sets_.bytes() + lists_.bytes() +
-               blocks.bytes() + origins.bytes() + step_.bytes() + next_.bytes() + child_of_.bytes() + bytes_of(nodes_) +
-               bytes_of(contexts_) + bytes_of(joins_) + bytes_of(pushes_) + bytes_of(accepts_) + bytes_of(components_) +
-               bytes_of(states_);
+        return symbol_of_.bytes() + symbol_bytes() + component_sets_.bytes() + state_sets_.bytes() +
+               lists_.bytes() + blocks.bytes() + origins.bytes() + step_.bytes() + next_.bytes() +
+               child_of_.bytes() + bytes_of(nodes_) + bytes_of(contexts_) + bytes_of(joins_) +
+               bytes_of(pushes_) + bytes_of(accepts_) + bytes_of(components_) + bytes_of(states_);
     }
 
     void clear() {
@@ -124,21 +125,23 @@ class Automaton {
         return count;
     }
 
-    // Empties everything, then makes those path nodes again that two documents had, the last of them `document` or a
-    // later one; not more of them than fit into `most_bytes`.
+    // Empties everything, then makes those path nodes again that two documents had, the last of them
+    // `document` or a later one; not more of them than fit into `most_bytes`.
     void renew(u32 document, std::size_t most_bytes) {
         struct Kept {
             u32 node, parent, symbol, visited;
         };
         std::vector<bool> wanted(nodes_.size(), false);
-        for (u32 id = static_cast<u32>(nodes_.size()) - 1; id > DOCUMENT; --id) {  // parents come before children
+        for (u32 id = static_cast<u32>(nodes_.size()) - 1; id > DOCUMENT;
+             --id) {  // parents come before children
             const Node& node = nodes_[id];
             if (node.again && node.visited >= document) wanted[id] = true;
             if (wanted[id]) wanted[node.parent] = true;
         }
         std::vector<Kept> kept;
         for (u32 id = DOCUMENT + 1; id < nodes_.size(); ++id)
-            if (wanted[id]) kept.push_back(Kept{id, nodes_[id].parent, nodes_[id].symbol, nodes_[id].visited});
+            if (wanted[id])
+                kept.push_back(Kept{id, nodes_[id].parent, nodes_[id].symbol, nodes_[id].visited});
         clear();
         FlatMap made;
         made.insert(DOCUMENT, DOCUMENT);
@@ -159,7 +162,8 @@ class Automaton {
     // A block that many origins are given is split into its atoms: the same atoms come again in other blocks.
     static constexpr u32 MANY_ORIGINS = 8, SPLIT_ATOMS = 64;
     bool to_split(u32 set, u32 block) const {
-        return origins[set].size > MANY_ORIGINS && blocks[block].size > 1 && blocks[block].size <= SPLIT_ATOMS;
+        return origins[set].size > MANY_ORIGINS && blocks[block].size > 1 &&
+               blocks[block].size <= SPLIT_ATOMS;
     }
 
   private:
@@ -363,18 +367,22 @@ class Automaton {
         made_.push_back(Context{set, id});
     }
 
-    // If the origins of a path are in many states, splits these into states of one component each, or of one trie node
-    // each, with all origins that are in it: there are as many of these as the patterns have, however deep the path is.
+    // If the origins of a path are in many states, splits these into states of one component each, or of one
+    // trie node each, with all origins that are in it: there are as many of these as the patterns have,
+    // however deep the path is.
     void split_states(bool by_nodes) {
         std::vector<Context> contexts = made_;
         std::vector<u32> parts, one(1);
         if (by_nodes) {  // unless there are more trie nodes than states
             for (const Context& context : contexts)
                 for (u32 component : components_of(context.state))
-                    parts.insert(parts.end(), component_sets_[component].begin(), component_sets_[component].end());
+                    parts.insert(parts.end(), component_sets_[component].begin(),
+                                 component_sets_[component].end());
             work_ += parts.size();
             std::sort(parts.begin(), parts.end());
-            if (static_cast<std::size_t>(std::unique(parts.begin(), parts.end()) - parts.begin()) * 2 > contexts.size()) return;
+            if (static_cast<std::size_t>(std::unique(parts.begin(), parts.end()) - parts.begin()) * 2 >
+                contexts.size())
+                return;
         }
         made_.clear();
         ++steps_;
@@ -418,7 +426,8 @@ class Automaton {
     }
 
     NameTable symbol_of_;
-    ListPool symbols_;  // a symbol is the set of name tests that admit a name; names with equal sets share a symbol
+    ListPool symbols_;  // a symbol is the set of name tests that admit a name; names with equal sets share a
+                        // symbol
     ListPool component_sets_, state_sets_, lists_;
     std::vector<Component> components_;
     std::vector<State> states_;

@@ -30,7 +30,8 @@ inline bool is_reverse(u32 axis) {
 // A node test, with what it says of each name of the tree.
 class NodeTests {
   public:
-    NodeTests(const Expressions& expressions, const DocumentTree& tree) : expressions_(expressions), tree_(tree) {}
+    NodeTests(const Expressions& expressions, const DocumentTree& tree)
+        : expressions_(expressions), tree_(tree) {}
 
     void begin() {
         if (generation_ == tree_.generation) return;
@@ -49,7 +50,8 @@ class NodeTests {
         return verdicts[name] == 1;
     }
 
-    // The number of the name that an exact test admits; NONE if it admits several, or one that the tree does not know.
+    // The number of the name that an exact test admits; NONE if it admits several, or one that the tree does
+    // not know.
     u32 single_name(u32 test) const {
         const Expressions::Test& it = expressions_.test(test);
         if (it.any_space || it.any_local || tree_.with_prefixes) return NONE;
@@ -87,8 +89,8 @@ class Axes {
   public:
     Axes(DocumentTree& tree, NodeTests& tests, Work& work) : tree_(tree), tests_(tests), work_(work) {}
 
-    // Calls `visit(node)` for the nodes that a step reaches from one node, in the order of the axis, until it returns
-    // false; returns false then, too.
+    // Calls `visit(node)` for the nodes that a step reaches from one node, in the order of the axis, until it
+    // returns false; returns false then, too.
     template <class Visit>
     bool walk(u32 from, u32 axis, u32 kind, u32 which, Visit visit) {
         const std::vector<TreeNode>& nodes = tree_.nodes;
@@ -134,7 +136,8 @@ class Axes {
             case AXIS_PRECEDING_SIBLING: {
                 if (origin.kind() == ATTRIBUTE_NODE || origin.parent == NONE) return true;
                 std::vector<u32> before;
-                for (u32 at = tree_.first_child(origin.parent); at < from; at = nodes[at].end) before.push_back(at);
+                for (u32 at = tree_.first_child(origin.parent); at < from; at = nodes[at].end)
+                    before.push_back(at);
                 work_.spend(before.size());
                 for (std::size_t i = before.size(); i-- > 0;)
                     if (!offer(before[i])) return false;
@@ -158,15 +161,18 @@ class Axes {
     // The same for a step from one node, in document order if the axis is not reverse.
     template <class Visit>
     bool walk_one(u32 from, u32 axis, u32 kind, u32 which, Visit visit) {
-        return axis == AXIS_DESCENDANT ? walk_down(from, axis, kind, which, visit) : walk(from, axis, kind, which, visit);
+        return axis == AXIS_DESCENDANT ? walk_down(from, axis, kind, which, visit)
+                                       : walk(from, axis, kind, which, visit);
     }
 
-    // Calls `visit(node)` at least once for each node that a step reaches from some node of a sorted set, in any order,
-    // until it returns false.  Nodes that several origins reach are visited few times, not once for each origin.
+    // Calls `visit(node)` at least once for each node that a step reaches from some node of a sorted set, in
+    // any order, until it returns false.  Nodes that several origins reach are visited few times, not once
+    // for each origin.
     template <class Visit>
     bool walk_set(const std::vector<u32>& from, u32 axis, u32 kind, u32 which, Visit visit) {
         const std::vector<TreeNode>& nodes = tree_.nodes;
-        // `visit` may begin other walks, which overwrite marks of this one: then some nodes are visited again.
+        // `visit` may begin other walks, which overwrite marks of this one: then some nodes are visited
+        // again.
         const bool marks = axis >= AXIS_PARENT && axis <= AXIS_PRECEDING_SIBLING;
         const u32 round = marks ? fresh() : 0;
         switch (axis) {
@@ -184,7 +190,8 @@ class Axes {
             case AXIS_ANCESTOR:
             case AXIS_ANCESTOR_OR_SELF:
                 for (u32 origin : from) {
-                    if (axis == AXIS_ANCESTOR_OR_SELF && !walk(origin, AXIS_SELF, kind, which, visit)) return false;
+                    if (axis == AXIS_ANCESTOR_OR_SELF && !walk(origin, AXIS_SELF, kind, which, visit))
+                        return false;
                     for (u32 at = nodes[origin].parent; at != NONE && mark(at, round); at = nodes[at].parent)
                         if (!walk(at, AXIS_SELF, kind, which, visit)) return false;
                 }
@@ -192,20 +199,23 @@ class Axes {
             case AXIS_PARENT:
                 for (u32 origin : from) {
                     u32 parent = nodes[origin].parent;
-                    if (parent != NONE && mark(parent, round) && !walk(parent, AXIS_SELF, kind, which, visit)) return false;
+                    if (parent != NONE && mark(parent, round) && !walk(parent, AXIS_SELF, kind, which, visit))
+                        return false;
                 }
                 return true;
             case AXIS_FOLLOWING_SIBLING:  // the first of several siblings reaches what the others do
                 for (u32 origin : from) {
                     u32 parent = nodes[origin].parent;
-                    if (parent == NONE || nodes[origin].kind() == ATTRIBUTE_NODE || !mark(parent, round)) continue;
+                    if (parent == NONE || nodes[origin].kind() == ATTRIBUTE_NODE || !mark(parent, round))
+                        continue;
                     if (!walk(origin, axis, kind, which, visit)) return false;
                 }
                 return true;
             case AXIS_PRECEDING_SIBLING:  // and here the last
                 for (std::size_t i = from.size(); i-- > 0;) {
                     u32 parent = nodes[from[i]].parent;
-                    if (parent == NONE || nodes[from[i]].kind() == ATTRIBUTE_NODE || !mark(parent, round)) continue;
+                    if (parent == NONE || nodes[from[i]].kind() == ATTRIBUTE_NODE || !mark(parent, round))
+                        continue;
                     if (!walk(from[i], axis, kind, which, visit)) return false;
                 }
                 return true;

@@ -3,14 +3,16 @@
 // A program is a pattern as numbers, in prefix order (compiling.py writes it):
 //
 //   pattern     :=  n, chain * n                        the alternatives of a union, from the document
-//   chain       :=  n, key * n, m, conjunction * m      m = 0: complete at the last step; else if one holds there
+//   chain       :=  n, key * n, m, conjunction * m      m = 0: complete at the last step
 //   conjunction :=  n, literal * n                      n >= 1
 //   literal     :=  sign (0 or 1 = negative), 0, chain  |  sign, 1, predicate
 //
-// A chain without steps is a condition on the document itself.  Equal chains below equal name tests become one atom,
-// and equal chains of the document become one slot, shared by all patterns; a union has a slot for each alternative.
+// A chain without steps is a condition on the document itself.  Equal chains below equal name tests become
+// one atom, and equal chains of the document become one slot, shared by all patterns; a union has a slot for
+// each alternative.
 //
-// A schema is a program of another kind: the states of a deterministic automaton, of which the first is the document.
+// A schema is a program of another kind: the states of a deterministic automaton, of which the first is the
+// document.
 //
 //   schema      :=  NONE, n, state * n                  n >= 1
 //   state       :=  test, m, follower * m               the test of the document is NONE
@@ -174,7 +176,8 @@ class Builder {
             } else {
                 u32 predicate = next();
                 if (predicate >= vocabulary_.predicates.size()) sound_ = false;
-                literals.push_back(sign | LAST | predicate);  // LAST here marks predicates until they are numbered
+                literals.push_back(sign | LAST |
+                                   predicate);  // LAST here marks predicates until they are numbered
             }
         }
         std::sort(literals.begin(), literals.end());
@@ -198,7 +201,8 @@ class Builder {
         if (target.branch == 0) {
             nodes_[target.node].end = payload;
         } else {
-            for (u32 conjunction : branches_[target.branch]) rows_.push_back(Row{target.node, payload, conjunction});
+            for (u32 conjunction : branches_[target.branch])
+                rows_.push_back(Row{target.node, payload, conjunction});
         }
     }
 
@@ -247,8 +251,10 @@ inline std::string Builder::finish() {
             if (nodes_[i].parent != NONE) children[at[nodes_[i].parent]++] = i;
     }
 
-    // Only the names and predicates in use go into the segment, in their order; test 0 stays "*" for every reader.
-    std::vector<u32> test_number(vocabulary_.tests.size(), NONE), predicate_number(vocabulary_.predicates.size(), NONE);
+    // Only the names and predicates in use go into the segment, in their order; test 0 stays "*" for every
+    // reader.
+    std::vector<u32> test_number(vocabulary_.tests.size(), NONE),
+        predicate_number(vocabulary_.predicates.size(), NONE);
     auto use_test = [&](u32 t) { test_number[t] = 0; };
     for (const Node& node : nodes_)
         if (node.parent != NONE) use_test(node.key & TEST);
@@ -278,7 +284,8 @@ inline std::string Builder::finish() {
         u32 space = put(test.space, test.space_length), local = put(test.local, test.local_length);
         tests.push_back(NameTest{space, test.space_length, local, test.local_length});
     }
-    // Predicates that differ only in what they compare with are numbered in its order (predicates.hpp makes use of it).
+    // Predicates that differ only in what they compare with are numbered in its order (predicates.hpp makes
+    // use of it).
     std::vector<Predicate> predicates;
     std::vector<u32> in_order;
     for (u32 p = 0; p < predicate_number.size(); ++p)
@@ -291,7 +298,8 @@ inline std::string Builder::finish() {
         bool number = left.number == left.number, other = right.number == right.number;
         if (number != other) return number;
         if (number && left.number != right.number) return left.number < right.number;
-        return vocabulary_.strings.compare(left.text, left.text_length, vocabulary_.strings, right.text, right.text_length) < 0;
+        return vocabulary_.strings.compare(left.text, left.text_length, vocabulary_.strings, right.text,
+                                           right.text_length) < 0;
     });
     for (u32 p : in_order) {
         Predicate predicate = vocabulary_.predicates[p];
@@ -319,26 +327,27 @@ inline std::string Builder::finish() {
     }
     first_child.push_back(n);
 
-    // Atoms are numbered trie by trie and by the last name of their chain, so that atoms which are satisfied together,
-    // at an element of that name, share words of a bit set.
+    // Atoms are numbered trie by trie and by the last name of their chain, so that atoms which are satisfied
+    // together, at an element of that name, share words of a bit set.
     u32 atoms = static_cast<u32>(atom_node_.size());
     std::vector<u32> atom_order(atoms), atom_number(atoms), root_of(n);
     for (u32 i = 0; i < n; ++i) root_of[i] = nodes_[i].parent == NONE ? i : root_of[nodes_[i].parent];
     for (u32 a = 0; a < atoms; ++a) atom_order[a] = a;
-    std::stable_sort(atom_order.begin(), atom_order.end(),
-                     [&](u32 a, u32 b) {
-                         u32 m = atom_node_[a], n = atom_node_[b];
-                         if (root_of[m] != root_of[n]) return root_of[m] < root_of[n];
-                         u32 last_m = nodes_[m].key & TEST, last_n = nodes_[n].key & TEST;
-                         return last_m != last_n ? last_m < last_n : number[m] < number[n];
-                     });
+    std::stable_sort(atom_order.begin(), atom_order.end(), [&](u32 a, u32 b) {
+        u32 m = atom_node_[a], n = atom_node_[b];
+        if (root_of[m] != root_of[n]) return root_of[m] < root_of[n];
+        u32 last_m = nodes_[m].key & TEST, last_n = nodes_[n].key & TEST;
+        return last_m != last_n ? last_m < last_n : number[m] < number[n];
+    });
     for (u32 i = 0; i < atoms; ++i) atom_number[atom_order[i]] = i;
 
-    // A slot of one subscription has its position, less the base, as number; the others follow, with lists of positions.
+    // A slot of one subscription has its position, less the base, as number; the others follow, with lists of
+    // positions.
     u32 base = NONE, last = 0;
     for (const std::vector<u32>& positions : slots_)
         for (u32 position : positions) base = std::min(base, position), last = std::max(last, position);
-    for (const Schema& schema : schemas_) base = std::min(base, schema.position), last = std::max(last, schema.position);
+    for (const Schema& schema : schemas_)
+        base = std::min(base, schema.position), last = std::max(last, schema.position);
     u32 span = base == NONE ? 0 : last - base + 1, slot_count = span;
     if (base == NONE) base = 0;
     std::vector<u32> slot_number, slot_start{0}, positions;
@@ -352,7 +361,9 @@ inline std::string Builder::finish() {
         slot_start.push_back(static_cast<u32>(positions.size()));
     }
 
-    auto payload = [&](u32 node, u32 value) { return root_of[node] == 0 ? slot_number[value] : atom_number[value]; };
+    auto payload = [&](u32 node, u32 value) {
+        return root_of[node] == 0 ? slot_number[value] : atom_number[value];
+    };
     std::vector<u32> end(n);
     std::vector<u8> flags(n, 0);
     for (u32 i = 0; i < n; ++i) {
@@ -362,7 +373,8 @@ inline std::string Builder::finish() {
 
     // Rows, by node.
     std::vector<Row> rows(rows_);
-    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return number[a.node] < number[b.node]; });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const Row& a, const Row& b) { return number[a.node] < number[b.node]; });
     std::vector<u32> row_start(n + 1, 0), out, literals;
     std::size_t at = 0;
     for (u32 i = 0; i < n; ++i) {

@@ -42,7 +42,8 @@ inline bool Evaluator::decided(u32 id, const Context& context) {
         case OP_COMPARE: return compare(list.data[1], list.data[2], list.data[3], context);
         default: break;
     }
-    const u32 function = list.data[1], one = list.size > 2 ? list.data[2] : 0, two = list.size > 3 ? list.data[3] : 0;
+    const u32 function = list.data[1], one = list.size > 2 ? list.data[2] : 0,
+              two = list.size > 3 ? list.data[3] : 0;
     switch (function) {
         case FN_BOOLEAN: return boolean(one, context);
         case FN_NOT: return !boolean(one, context);
@@ -56,7 +57,8 @@ inline bool Evaluator::decided(u32 id, const Context& context) {
     work_.read(text.size());
     if (function == FN_CONTAINS) return text.find(part) != std::string_view::npos;
     if (part.size() > text.size()) return false;
-    return (function == FN_STARTS_WITH ? text.substr(0, part.size()) : text.substr(text.size() - part.size())) == part;
+    return (function == FN_STARTS_WITH ? text.substr(0, part.size())
+                                       : text.substr(text.size() - part.size())) == part;
 }
 
 inline bool Evaluator::lang(std::string_view wanted, u32 node) {
@@ -67,7 +69,8 @@ inline bool Evaluator::lang(std::string_view wanted, u32 node) {
             work_.spend(1);
             if (tree.spelling(tree.nodes[at].name()).substr(0, NAME.size()) != NAME) continue;
             std::string_view found = tree.string_value(at);
-            if (found.size() < wanted.size() || (found.size() > wanted.size() && found[wanted.size()] != '-')) return false;
+            if (found.size() < wanted.size() || (found.size() > wanted.size() && found[wanted.size()] != '-'))
+                return false;
             for (std::size_t i = 0; i < wanted.size(); ++i)
                 if (lower_ascii(found[i]) != lower_ascii(wanted[i])) return false;
             return true;
@@ -87,7 +90,8 @@ inline bool Evaluator::compare(u32 comparison, u32 left, u32 right, const Contex
         if (b == BOOLEAN) return stands(boolean(left, context), comparison, boolean(right, context));
         if (b == STRING && comparison < 2) {
             const Text value = string(right, context);
-            return any_value(left, context, [&](std::string_view text) { return stands(text, comparison, value.view()); });
+            return any_value(left, context,
+                             [&](std::string_view text) { return stands(text, comparison, value.view()); });
         }
         const double value = number(right, context);
         return any_value(left, context, [&](std::string_view text) {
@@ -96,16 +100,25 @@ inline bool Evaluator::compare(u32 comparison, u32 left, u32 right, const Contex
     }
     if (comparison >= 2 || ((a == NUMBER || b == NUMBER) && a != BOOLEAN && b != BOOLEAN))
         return stands(number(left, context), comparison, number(right, context));
-    if (a == BOOLEAN || b == BOOLEAN) return stands(boolean(left, context), comparison, boolean(right, context));
+    if (a == BOOLEAN || b == BOOLEAN)
+        return stands(boolean(left, context), comparison, boolean(right, context));
     const Text one = string(left, context), two = string(right, context);
     return stands(one.view(), comparison, two.view());
 }
 
 inline bool Evaluator::compare_dates(u32 comparison, u32 left, u32 date, const Context& context) {
-    const Instant instant = to_instant(expressions.string(expressions[date].data[1]));
-    if (expressions.traits(left).type == NODES)
-        return any_value(left, context, [&](std::string_view text) { return stands(to_instant(text), comparison, instant); });
-    return stands(to_instant(string(left, context).view()), comparison, instant);
+    const std::string_view literal = expressions.string(expressions[date].data[1]);
+    const Instant instant = to_instant(literal);
+    const double amount = to_number(literal.data(), literal.size());
+    auto holds = [&](std::string_view text) {
+        if (amount == amount && !is_day_number(text)) {
+            const double value = to_number(text.data(), text.size());
+            if (value == value) return stands(value, comparison, amount);
+        }
+        return stands(to_instant(text), comparison, instant);
+    };
+    if (expressions.traits(left).type == NODES) return any_value(left, context, holds);
+    return holds(string(left, context).view());
 }
 
 inline bool Evaluator::compare_sets(u32 comparison, u32 left, u32 right, const Context& context) {
@@ -119,7 +132,8 @@ inline bool Evaluator::compare_sets(u32 comparison, u32 left, u32 right, const C
         return comparison <= 3 ? stands(low_a, comparison, high_b) : stands(high_a, comparison, low_b);
     }
     std::vector<std::string_view> one = values(a), two = values(b);
-    if (comparison == 1) return one.front() != one.back() || two.front() != two.back() || one.front() != two.front();
+    if (comparison == 1)
+        return one.front() != one.back() || two.front() != two.back() || one.front() != two.front();
     for (std::size_t i = 0, j = 0; i < one.size() && j < two.size();) {
         int order = one[i].compare(two[j]);
         if (order == 0) return true;

@@ -41,9 +41,10 @@ class Confirmation {
         if (evaluator.expressions.uses_prefixes()) evaluator.tree.keep_prefixes();
     }
 
-    // Removes from `result` the candidates that do not match, and those that take too much work, which are appended to
-    // `undecided`.  The tree of the document is that of the evaluator.
-    void decide(u64* result, const u64* gone, const u64* inexact, std::size_t words, u64 limit, std::vector<u32>& undecided) {
+    // Removes from `result` the candidates that do not match, and those that take too much work, which are
+    // appended to `undecided`.  The tree of the document is that of the evaluator.
+    void decide(u64* result, const u64* gone, const u64* inexact, std::size_t words, u64 limit,
+                std::vector<u32>& undecided) {
         evaluator.begin();
         for_candidates(result, gone, inexact, words, [&](u32 position) {
             Program& program = programs[position];
@@ -57,7 +58,8 @@ class Confirmation {
 
   private:
     template <class Visit>
-    static void for_candidates(const u64* result, const u64* gone, const u64* inexact, std::size_t words, Visit visit) {
+    static void for_candidates(const u64* result, const u64* gone, const u64* inexact, std::size_t words,
+                               Visit visit) {
         for (std::size_t w = 0; w < words; ++w)
             for (u64 word = result[w] & inexact[w] & ~gone[w]; word; word &= word - 1)
                 if (!visit(static_cast<u32>(w * 64) + static_cast<u32>(__builtin_ctzll(word)))) return;

@@ -1,14 +1,15 @@
-// Finds the schemas that describe a document, by following each of them element by element beside the patterns.
+// Finds the schemas that describe a document, by following each of them element by element beside the
+// patterns.
 //
 // A schema is a deterministic automaton whose states are the positions that elements can have:
 //
 //   /a/b(/c/d)+/e      document ──► a ──► b ──► c ⇄ d ──► e
 //
-// A name leads from a state to at most one follower: the one whose name test is the narrowest of all tests of the
-// schema that admit the name.  A schema describes a document if every element has such a follower; a document may end
-// in any state.
+// A name leads from a state to at most one follower: the one whose name test is the narrowest of all tests of
+// the schema that admit the name.  A schema describes a document if every element has such a follower; a
+// document may end in any state.
 //
-//   place     for an open element, the pairs (schema, state) of every schema that has not been left; hash-consed
+//   place     for an open element, the pairs (schema, state) of every schema not left so far; hash-consed
 //   step      (place, symbol) -> the place of the child, and the schemas that the child leaves; cached
 //
 // Cost: one look-up per element until the document has left all schemas, then one branch.
@@ -20,7 +21,8 @@ namespace twigcast {
 
 class Conformance {
   public:
-    explicit Conformance(const Segment& segment, std::size_t most_bytes) : segment_(segment), most_bytes_(most_bytes) {
+    explicit Conformance(const Segment& segment, std::size_t most_bytes)
+        : segment_(segment), most_bytes_(most_bytes) {
         for (u32 s = 0; s < segment.schema_count(); ++s) {
             const Schema& schema = segment.schemas[s];
             std::vector<u32> tests;
@@ -70,11 +72,14 @@ class Conformance {
     // Empties the caches between two documents; symbols get new numbers.
     void clear() { forget(); }
 
-    std::size_t bytes() const { return places_.bytes() + step_of_.bytes() + bytes_of(steps_) + bytes_of(open_); }
+    std::size_t bytes() const {
+        return places_.bytes() + step_of_.bytes() + bytes_of(steps_) + bytes_of(open_);
+    }
 
   private:
     struct Step {
-        u32 place, left;  // ids of lists: schema, state, schema, state, ...; and the schemas that the element leaves
+        u32 place,
+            left;  // ids of lists: schema, state, schema, state, ...; and the schemas that the element leaves
     };
     struct Open {
         u32 symbol, place;
@@ -89,7 +94,8 @@ class Conformance {
         document_ = places_.intern(start);
     }
 
-    // Empties the full caches in the middle of a document, and computes the places of the open elements again.
+    // Empties the full caches in the middle of a document, and computes the places of the open elements
+    // again.
     void renew(const Automaton& automaton) {
         forget();
         open_[0].place = document_;
@@ -115,7 +121,8 @@ class Conformance {
     u32 next(u32 schema, u32 state, Span tests) const {
         u32 narrowest = NONE, rank = 4;
         for (u32 test : tests)
-            if (breadth(test) < rank && std::binary_search(tests_[schema].begin(), tests_[schema].end(), test))
+            if (breadth(test) < rank &&
+                std::binary_search(tests_[schema].begin(), tests_[schema].end(), test))
                 narrowest = test, rank = breadth(test);
         if (narrowest == NONE) return NONE;
         for (u32 f = segment_.states[state].followers; f < segment_.states[state + 1].followers; ++f)
@@ -125,7 +132,8 @@ class Conformance {
 
     // Ranks tests that admit the same name: the full name 0, its local name 1, its namespace 2, any name 3.
     u32 breadth(u32 test) const {
-        return (segment_.tests[test].local == NONE ? 2u : 0u) + (segment_.tests[test].space == NONE ? 1u : 0u);
+        return (segment_.tests[test].local == NONE ? 2u : 0u) +
+               (segment_.tests[test].space == NONE ? 1u : 0u);
     }
 
     const Segment& segment_;

@@ -2,9 +2,9 @@
 //
 //     <r x="1">a<b/>c</r>      0 document  1 r  2 @x  3 "a"  4 b  5 "c"        text: a c     values: 1
 //
-// The subtree of a node is the range from the node to its `end`; its attributes come right behind it.  So the children
-// of r are  first = behind its attributes, next = nodes[child].end;  the string-value of an element is a range of `text`.
-// Cost: 20 bytes for each node, and the text once.
+// The subtree of a node is the range from the node to its `end`; its attributes come right behind it.  So the
+// children of r are  first = behind its attributes, next = nodes[child].end;  the string-value of an element
+// is a range of `text`. Cost: 20 bytes for each node, and the text once.
 #pragma once
 
 #include <string>
@@ -15,7 +15,14 @@
 
 namespace twigcast {
 
-enum NodeKind : u32 { DOCUMENT_NODE, ELEMENT_NODE, ATTRIBUTE_NODE, TEXT_NODE, COMMENT_NODE, INSTRUCTION_NODE };
+enum NodeKind : u32 {
+    DOCUMENT_NODE,
+    ELEMENT_NODE,
+    ATTRIBUTE_NODE,
+    TEXT_NODE,
+    COMMENT_NODE,
+    INSTRUCTION_NODE
+};
 
 struct TreeNode {
     u32 name_and_kind, parent, end;  // end: one more than the last node of the subtree
@@ -44,7 +51,8 @@ inline Name split_name(std::string_view spelling) {
 
 class DocumentTree {
   public:
-    // Begins a document of this many bytes.  Memory is kept from document to document, unless this one needs far less.
+    // Begins a document of this many bytes.  Memory is kept from document to document, unless this one needs
+    // far less.
     void begin(std::size_t length) {
         if (bytes_of(nodes) > KEPT + 32 * length) twigcast::release(nodes), twigcast::release(by_name_);
         nodes.clear();
@@ -72,7 +80,8 @@ class DocumentTree {
         for (; *attributes; attributes += 2) {
             std::size_t size = std::strlen(attributes[0]);
             u32 number_of_name = number(attributes[0], size, hash_bytes(attributes[0], size));
-            u32 attribute = add_value(ATTRIBUTE_NODE, number_of_name, attributes[1], std::strlen(attributes[1]));
+            u32 attribute =
+                add_value(ATTRIBUTE_NODE, number_of_name, attributes[1], std::strlen(attributes[1]));
             nodes[attribute].parent = element;
         }
         open_.push_back(element);
@@ -116,9 +125,7 @@ class DocumentTree {
         return std::string_view(source).substr(it.from, it.to - it.from);
     }
 
-    std::string_view spelling(u32 name) const {
-        return std::string_view(spellings_[name]);
-    }
+    std::string_view spelling(u32 name) const { return std::string_view(spellings_[name]); }
     u32 find_name(const std::string& spelling) const { return names_.find(spelling); }
     std::size_t names() const { return spellings_.size(); }
 

@@ -1,7 +1,7 @@
 // The general entities that a DTD declares: how deep they nest, and which references have no target.
 //
-// The same table as twigcast/document/entities.py, whose page says what it is for; here in UTF-8, as expat reports names
-// and values.
+// The same table as twigcast/document/entities.py, whose page says what it is for; here in UTF-8, as expat
+// reports names and values.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +68,8 @@ class EntityTable {
         return true;
     }
 
-    // Whether a reference in the value of an attribute leads, directly or not, to an entity that is not declared.
+    // Whether a reference in the value of an attribute leads, directly or not, to an entity that is not
+    // declared.
     bool refers_to_undeclared(std::string_view value) {
         std::vector<u32> waiting;
         ++visit_;
@@ -111,7 +112,8 @@ class EntityTable {
     u32 visit_ = 0;
 };
 
-// How the bytes of a document become characters, to read entity names where expat reports only a range of bytes.
+// How the bytes of a document become characters, to read entity names where expat reports only a range of
+// bytes.
 class Decoder {
   public:
     enum Kind { UTF8, UTF16_LITTLE, UTF16_BIG, TABLE };
@@ -141,8 +143,8 @@ class Decoder {
         std::copy_n(points, 256, points_);
     }
 
-    // The length of the tag, quoted value or entity reference at the beginning of `bytes`.  Expat reports it, too, but
-    // 0 after some references in values (seen with 2.5.0).
+    // The length of the tag, quoted value or entity reference at the beginning of `bytes`.  Expat reports it,
+    // too, but 0 after some references in values (seen with 2.5.0).
     std::size_t token_length(const char* bytes, std::size_t length) const {
         const bool wide = is_wide();
         const std::size_t width = wide ? 2 : 1, low = kind_ == UTF16_BIG ? 1 : 0;
@@ -162,12 +164,14 @@ class Decoder {
         if (kind_ == UTF8) return std::string(bytes, length);
         std::string text;
         if (kind_ == TABLE) {
-            for (std::size_t i = 0; i < length; ++i) append(text, points_[static_cast<unsigned char>(bytes[i])]);
+            for (std::size_t i = 0; i < length; ++i)
+                append(text, points_[static_cast<unsigned char>(bytes[i])]);
             return text;
         }
         const std::size_t high = kind_ == UTF16_LITTLE ? 1 : 0;
         auto unit = [&](std::size_t i) {
-            return static_cast<unsigned char>(bytes[i + high]) << 8 | static_cast<unsigned char>(bytes[i + 1 - high]);
+            return static_cast<unsigned char>(bytes[i + high]) << 8 |
+                   static_cast<unsigned char>(bytes[i + 1 - high]);
         };
         for (std::size_t i = 0; i + 1 < length; i += 2) {
             int point = unit(i);

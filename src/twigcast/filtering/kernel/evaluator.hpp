@@ -1,9 +1,11 @@
 // Decides general expressions on the tree of a document.
 //
-// Sets of nodes are computed a whole step at a time, and what does not depend on the context node is computed once for
-// each document, whatever number of subscriptions share it: `/Invoice/line` in `/Invoice/line[2]` and
-// `/Invoice/line[price > 5]` is one set.  A condition is decided at most once for each node.  So the cost is polynomial
-// in the worst case and linear for most expressions; a budget of work bounds it for each subscription.
+// Sets of nodes are computed a whole step at a time, and what does not depend on the context node is computed
+// once for each document, whatever number of subscriptions share it: `/Invoice/line` in `/Invoice/line[2]`
+// and
+// `/Invoice/line[price > 5]` is one set.  A condition is decided at most once for each node.  So the cost is
+// polynomial in the worst case and linear for most expressions; a budget of work bounds it for each
+// subscription.
 #pragma once
 
 #include <unordered_map>
@@ -68,8 +70,8 @@ class Evaluator {
     }
 
     std::size_t bytes() const {
-        return tree.bytes() + axes_.bytes() + set_bytes_ + conditions_.bytes() + numbers_.bytes() + counted_.bytes() +
-               firsts_.bytes();
+        return tree.bytes() + axes_.bytes() + set_bytes_ + conditions_.bytes() + numbers_.bytes() +
+               counted_.bytes() + firsts_.bytes();
     }
 
   private:
@@ -101,7 +103,8 @@ class Evaluator {
       public:
         template <class Function>
         Visitor(Function& function)  // NOLINT: a conversion on purpose
-            : self_(&function), call_([](void* self, u32 node) { return (*static_cast<Function*>(self))(node); }) {}
+            : self_(&function),
+              call_([](void* self, u32 node) { return (*static_cast<Function*>(self))(node); }) {}
         bool operator()(u32 node) const { return call_(self_, node); }
 
       private:
@@ -111,7 +114,8 @@ class Evaluator {
 
     void prepare(u64 limit) {
         work_.begin(limit);
-        if (sets_.size() < expressions.size()) sets_.resize(expressions.size());  // and never while one is in use
+        if (sets_.size() < expressions.size())
+            sets_.resize(expressions.size());  // and never while one is in use
     }
 
     // Sets of nodes
@@ -177,7 +181,8 @@ class Evaluator {
         u32 kept = 0;
         for (u32 i = 0; i < size; ++i) {
             Context inner{nodes[i], i + 1, size};
-            if (is_number ? number(predicate, inner) == inner.position : boolean(predicate, inner)) nodes[kept++] = nodes[i];
+            if (is_number ? number(predicate, inner) == inner.position : boolean(predicate, inner))
+                nodes[kept++] = nodes[i];
         }
         nodes.resize(kept);
     }
@@ -185,14 +190,16 @@ class Evaluator {
     // How many nodes a step must find if its first predicate is  position() = n  or  position() <= n.
     u32 most_needed(u32 predicate) const {
         Span list = expressions[predicate];
-        if (list.data[0] != OP_COMPARE || (list.data[1] != 0 && list.data[1] != 2 && list.data[1] != 3)) return NONE;
+        if (list.data[0] != OP_COMPARE || (list.data[1] != 0 && list.data[1] != 2 && list.data[1] != 3))
+            return NONE;
         Span left = expressions[list.data[2]], right = expressions[list.data[3]];
         if (left.data[0] != OP_CALL || left.data[1] != FN_POSITION || right.data[0] != OP_NUMBER) return NONE;
         double bound = expressions.number(list.data[3]);
         return bound >= 1 && bound < 1e9 ? static_cast<u32>(bound) : bound < 1 ? 1 : NONE;
     }
 
-    // Visits each node of an expression at least once, in any order unless it is `ordered`, until `visit` returns false.
+    // Visits each node of an expression at least once, in any order unless it is `ordered`, until `visit`
+    // returns false.
     bool for_each(u32 id, const Context& context, Visitor visit) {
         Span list = expressions[id];
         switch (list.data[0]) {
@@ -229,10 +236,14 @@ class Evaluator {
     // Whether a list is  child::name[n]  or  child::name[last()].
     bool is_nth_child(Span keep) const {
         Span step = expressions[keep.data[1]], predicate = expressions[keep.data[2]];
-        if (step.data[0] != OP_STEP || step.size != 5 || step.data[2] != AXIS_CHILD || predicate.data[0] != OP_COMPARE) return false;
-        if (predicate.data[1] != 0 || expressions[predicate.data[2]].data[0] != OP_SIBLING_POSITION) return false;
+        if (step.data[0] != OP_STEP || step.size != 5 || step.data[2] != AXIS_CHILD ||
+            predicate.data[0] != OP_COMPARE)
+            return false;
+        if (predicate.data[1] != 0 || expressions[predicate.data[2]].data[0] != OP_SIBLING_POSITION)
+            return false;
         Span right = expressions[predicate.data[3]];
-        return right.data[0] == OP_NUMBER || (right.data[0] == OP_SIBLING_COUNT && right.data[1] == predicate.data[2]);
+        return right.data[0] == OP_NUMBER ||
+               (right.data[0] == OP_SIBLING_COUNT && right.data[1] == predicate.data[2]);
     }
 
     bool for_nth_children(Span keep, const Context& context, Visitor visit) {

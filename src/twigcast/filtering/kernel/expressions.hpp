@@ -2,10 +2,10 @@
 //
 // An expression arrives as words in prefix order, with strings and name tests by number in its own tables:
 //
-//     //line[price > 3]    FILTER STEP(descendant, line) ROOT  COMPARE(>) STEP(child, price) CONTEXT  NUMBER(3)
+//   //line[price > 3]   FILTER STEP(descendant, line) ROOT COMPARE(>) STEP(child, price) CONTEXT NUMBER(3)
 //
-// A node of the graph is a list of words, [operator, operands …], whose operands are nodes, too.  Its static type and
-// what it depends on are known when it is made.
+// A node of the graph is a list of words, [operator, operands …], whose operands are nodes, too.  Its static
+// type and what it depends on are known when it is made.
 #pragma once
 
 #include <stdexcept>
@@ -18,9 +18,9 @@
 namespace twigcast {
 
 enum ExpressionOperator : u32 {
-    OP_NUMBER,            // low, high word of the double
-    OP_DATE,              // string: a date that values are ordered against as dates
-    OP_STRING,            // string
+    OP_NUMBER,  // low, high word of the double
+    OP_DATE,    // string: a date that values are ordered against as dates
+    OP_STRING,  // string
     OP_CONTEXT,
     OP_ROOT,
     OP_STEP,              // input, axis, node test, name test or string, then predicates in order
@@ -99,13 +99,13 @@ struct FunctionShape {
 
 inline const FunctionShape& shape_of(u32 function) {
     static const FunctionShape shapes[FUNCTIONS] = {
-        {0, 0, NUMBER, false},  {0, 0, NUMBER, false}, {1, 1, NUMBER, true},       {1, 1, STRING, true},
-        {1, 1, STRING, true},   {1, 1, STRING, true},  {1, 1, STRING, false},      {2, 1u << 16, STRING, false},
-        {2, 2, BOOLEAN, false}, {2, 2, BOOLEAN, false}, {2, 2, STRING, false},     {2, 2, STRING, false},
-        {2, 3, STRING, false},  {1, 1, NUMBER, false}, {1, 1, STRING, false},      {3, 3, STRING, false},
-        {1, 1, BOOLEAN, false}, {1, 1, BOOLEAN, false}, {0, 0, BOOLEAN, false},    {0, 0, BOOLEAN, false},
-        {1, 1, BOOLEAN, false}, {1, 1, NUMBER, false}, {1, 1, NUMBER, true},       {1, 1, NUMBER, false},
-        {1, 1, NUMBER, false},  {1, 1, NUMBER, false}, {2, 2, BOOLEAN, false},     {1, 1, STRING, false},
+        {0, 0, NUMBER, false},  {0, 0, NUMBER, false},  {1, 1, NUMBER, true},   {1, 1, STRING, true},
+        {1, 1, STRING, true},   {1, 1, STRING, true},   {1, 1, STRING, false},  {2, 1u << 16, STRING, false},
+        {2, 2, BOOLEAN, false}, {2, 2, BOOLEAN, false}, {2, 2, STRING, false},  {2, 2, STRING, false},
+        {2, 3, STRING, false},  {1, 1, NUMBER, false},  {1, 1, STRING, false},  {3, 3, STRING, false},
+        {1, 1, BOOLEAN, false}, {1, 1, BOOLEAN, false}, {0, 0, BOOLEAN, false}, {0, 0, BOOLEAN, false},
+        {1, 1, BOOLEAN, false}, {1, 1, NUMBER, false},  {1, 1, NUMBER, true},   {1, 1, NUMBER, false},
+        {1, 1, NUMBER, false},  {1, 1, NUMBER, false},  {2, 2, BOOLEAN, false}, {1, 1, STRING, false},
         {1, 1, STRING, false},
     };
     return shapes[function];
@@ -132,9 +132,10 @@ class Expressions {
         std::string space, local;
     };
 
-    // Adds an expression and returns its number; raises BadExpression.  `strings` and `tests` are the tables that the
-    // words refer to.
-    u32 add(const u32* words, std::size_t count, const std::vector<std::string>& strings, const std::vector<Test>& tests) {
+    // Adds an expression and returns its number; raises BadExpression.  `strings` and `tests` are the tables
+    // that the words refer to.
+    u32 add(const u32* words, std::size_t count, const std::vector<std::string>& strings,
+            const std::vector<Test>& tests) {
         words_ = words, end_ = words + count, depth_ = 0;
         strings_given_ = &strings, tests_given_ = &tests;
         u32 root = load();
@@ -219,20 +220,24 @@ class Expressions {
                 const std::size_t inside = list.size();
                 operands(list, count, false);
                 traits.heavy = axis != AXIS_CHILD && axis != AXIS_ATTRIBUTE && axis != AXIS_SELF;
-                // A predicate that does not depend on positions need not know from where its node was reached.
+                // A predicate that does not depend on positions need not know from where its node was
+                // reached.
                 bool positional = false;
                 for (std::size_t i = inside; i < list.size(); ++i)
                     positional = positional || traits_[list[i]].positional || traits_[list[i]].type == NUMBER;
-                for (std::size_t i = inside; i < list.size(); ++i) traits.heavy = traits.heavy || traits_[list[i]].heavy;
+                for (std::size_t i = inside; i < list.size(); ++i)
+                    traits.heavy = traits.heavy || traits_[list[i]].heavy;
                 if (positional) return intern(list, traits, 1, 2);
-                if (axis == AXIS_CHILD && is_descendant_or_self(input)) {  // //a is descendant::a, without positions
+                if (axis == AXIS_CHILD &&
+                    is_descendant_or_self(input)) {  // //a is descendant::a, without positions
                     list[1] = lists_[input].data[1];
                     list[2] = axis = AXIS_DESCENDANT;
                 }
                 const Traits& origin = traits_[list[1]];
                 traits.single = origin.single && (axis == AXIS_SELF || axis == AXIS_PARENT);
-                traits.ordered = traits.single || (origin.single && axis != AXIS_ANCESTOR && axis != AXIS_ANCESTOR_OR_SELF &&
-                                                   axis != AXIS_PRECEDING && axis != AXIS_PRECEDING_SIBLING);
+                traits.ordered = traits.single ||
+                                 (origin.single && axis != AXIS_ANCESTOR && axis != AXIS_ANCESTOR_OR_SELF &&
+                                  axis != AXIS_PRECEDING && axis != AXIS_PRECEDING_SIBLING);
                 std::vector<u32> predicates(list.begin() + static_cast<std::ptrdiff_t>(inside), list.end());
                 list.resize(inside);
                 u32 id = intern(list, traits, 1, 2);
@@ -314,10 +319,12 @@ class Expressions {
 
     bool is_descendant_or_self(u32 id) const {
         Span list = lists_[id];
-        return list.data[0] == OP_STEP && list.size == 5 && list.data[2] == AXIS_DESCENDANT_OR_SELF && list.data[3] == TEST_NODE;
+        return list.data[0] == OP_STEP && list.size == 5 && list.data[2] == AXIS_DESCENDANT_OR_SELF &&
+               list.data[3] == TEST_NODE;
     }
 
-    // The operands from..to are evaluated in the context of the expression itself; the predicates behind them are not.
+    // The operands from..to are evaluated in the context of the expression itself; the predicates behind them
+    // are not.
     u32 intern(const std::vector<u32>& list, Traits traits, std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i) {
             const Traits& operand = traits_[list[i]];
@@ -344,7 +351,8 @@ class Expressions {
 
     u32 test_number(u32 given) {
         const Test& test = (*tests_given_)[given];
-        std::string key = std::string(test.any_space ? "*" : "=") + (test.any_local ? "*" : "=") + test.space + '\f' + test.local;
+        std::string key = std::string(test.any_space ? "*" : "=") + (test.any_local ? "*" : "=") +
+                          test.space + '\f' + test.local;
         u32 found = test_numbers_.find(key);
         if (found == NONE) {
             found = static_cast<u32>(tests_.size());

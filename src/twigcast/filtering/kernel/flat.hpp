@@ -1,21 +1,20 @@
-// Flat building blocks of the kernel: keyed hashes, an open-addressing map, a pool of hash-consed lists, a bit set.
+// Flat building blocks of the kernel: keyed hashes, an open-addressing map, a pool of hash-consed lists, a
+// bit set.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <vector>
 
-namespace twigcast {
+#include "twigcast/document/kernel/integers.hpp"
 
-using u8 = std::uint8_t;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
+namespace twigcast {
 
 constexpr u32 NONE = 0xFFFFFFFFu;
 
-// Random numbers of the process: an author of documents who does not know them cannot choose names, values or paths
-// that collide in a hash table.
+// Random numbers of the process: an author of documents who does not know them cannot choose names, values or
+// paths that collide in a hash table.
 inline u64 secret[2] = {0x2545F4914F6CDD1Dull, 0x9E3779B97F4A7C15ull};
 
 inline void seed_hashes(u64 first, u64 second) {
@@ -59,6 +58,12 @@ void release(std::vector<T>& items) {
 template <class T>
 std::size_t bytes_of(const std::vector<T>& items) {
     return items.capacity() * sizeof(T);
+}
+
+template <class T>
+void sort_unique(std::vector<T>& items) {
+    std::sort(items.begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
 // u64 -> u32, linear probing, at most 5/8 full.  The key ~0 is reserved for "empty".

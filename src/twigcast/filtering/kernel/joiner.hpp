@@ -1,7 +1,8 @@
-// Closes the elements of a partial that are complete: their rows are joined with the literals that all parts have found.
+// Closes the elements of a partial that are complete: their rows are joined with the literals that all parts
+// have found.
 //
-// The entries are a tree, from the document down to elements at the cuts.  The matchers walk it as they walk a document:
-// each element is opened below its parent, given its literals, and closed after its children.
+// The entries are a tree, from the document down to elements at the cuts.  The matchers walk it as they walk
+// a document: each element is opened below its parent, given its literals, and closed after its children.
 #pragma once
 
 #include "piece_recorder.hpp"
@@ -22,7 +23,8 @@ class Joiner {
         std::vector<Child> children;
         for (const auto& [id, entry] : partial.entries)
             if (id != Partial::DOCUMENT) children.push_back(Child{entry.parent, id});
-        std::sort(children.begin(), children.end(), [](const Child& a, const Child& b) { return a.parent < b.parent; });
+        std::sort(children.begin(), children.end(),
+                  [](const Child& a, const Child& b) { return a.parent < b.parent; });
         std::vector<Visit> visits;
         push(visits, children, Partial::DOCUMENT);
         while (!visits.empty()) {
@@ -58,7 +60,8 @@ class Joiner {
     static void push(std::vector<Visit>& visits, const std::vector<Child>& children, u64 parent) {
         auto child = std::lower_bound(children.begin(), children.end(), parent,
                                       [](const Child& each, u64 id) { return each.parent < id; });
-        for (; child != children.end() && child->parent == parent; ++child) visits.push_back(Visit{child->id, false});
+        for (; child != children.end() && child->parent == parent; ++child)
+            visits.push_back(Visit{child->id, false});
     }
 
     // Returns whether the element is complete.
@@ -105,10 +108,10 @@ class Joiner {
     // Forgets the holes that are filled: only the others say what is missing.
     static void cancel(Entry& entry) {
         std::vector<u64> opened, filled;
-        std::set_difference(entry.opened.begin(), entry.opened.end(), entry.filled.begin(), entry.filled.end(),
-                            std::back_inserter(opened));
-        std::set_difference(entry.filled.begin(), entry.filled.end(), entry.opened.begin(), entry.opened.end(),
-                            std::back_inserter(filled));
+        std::set_difference(entry.opened.begin(), entry.opened.end(), entry.filled.begin(),
+                            entry.filled.end(), std::back_inserter(opened));
+        std::set_difference(entry.filled.begin(), entry.filled.end(), entry.opened.begin(),
+                            entry.opened.end(), std::back_inserter(filled));
         entry.opened.swap(opened);
         entry.filled.swap(filled);
     }

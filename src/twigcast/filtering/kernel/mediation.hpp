@@ -1,4 +1,5 @@
-// Chooses the plan by which a document is rewritten: the one that the caller names, or that of the root element.
+// Chooses the plan by which a document is rewritten: the one that the caller names, or that of the root
+// element.
 #pragma once
 
 #include <unordered_map>

@@ -41,9 +41,9 @@ inline double to_number(const char* from, std::size_t length) {
 
 // Reads the end of a growing text as a number, from any place on, without reading long texts again.
 //
-// Places of the text are noted while it comes: where its last word begins and ends, where the word before it ends, and
-// where the last signs are that a number has once or not at all.  What is left to read is one word, of which 1,500 digits
-// decide.
+// Places of the text are noted while it comes: where its last word begins and ends, where the word before it
+// ends, and where the last signs are that a number has once or not at all.  What is left to read is one word,
+// of which 1,500 digits decide.
 class GrowingNumber {
   public:
     void begin() { *this = GrowingNumber(); }
@@ -84,13 +84,15 @@ class GrowingNumber {
         if (at == point && skip_zeros(std::min(at + 1, end), end) - at > MOST_DIGITS) return sign * 0.0;
         std::string digits = "0";  // for the zeros that were skipped: "0." is a number, "." is none
         digits.append(at, std::min<std::size_t>(static_cast<std::size_t>(end - at), LONG));
-        if (at + LONG < end && not_zero_ > static_cast<std::size_t>(at - text) + LONG) digits += '1';  // for rounding
+        if (at + LONG < end && not_zero_ > static_cast<std::size_t>(at - text) + LONG)
+            digits += '1';  // for rounding
         return sign * to_number(digits.data(), digits.size());
     }
 
   private:
     static constexpr std::size_t LONG = 1500;
-    static constexpr std::ptrdiff_t MOST_DIGITS = 400;  // before the point, or zeros after it: infinite, or zero
+    static constexpr std::ptrdiff_t MOST_DIGITS =
+        400;  // before the point, or zeros after it: infinite, or zero
 
     static const char* skip_zeros(const char* at, const char* end) {
         for (u64 word; end - at >= 8; at += 8) {

@@ -1,13 +1,14 @@
 // Sets of origins, and who of them has been given what.
 //
-// An origin is an open element (by its depth) at which branching patterns are alive.  Most origins of a deep path are in
-// the same state, so a path node has one entry for each state, with the set of the origins that are in it:
+// An origin is an open element (by its depth) at which branching patterns are alive.  Most origins of a deep
+// path are in the same state, so a path node has one entry for each state, with the set of the origins that
+// are in it:
 //
-//   origins        9 ──► 4 ──► 2        deepest first; sets that end alike share their ends, equal sets are one
-//   grant          (origins, block): gives a block to the deepest origin, then continues with the grant of the rest
+//   origins        9 ──► 4 ──► 2        deepest first; equal sets are one, others share their ends
+//   grant          (origins, block): gives a block to the deepest origin, then goes on with the rest
 //
-// An origin that has a block already has it from a grant with the same rest, so a grant stops there: each open element
-// is given each block once, whatever the number of elements and of paths below it.
+// An origin that has a block already has it from a grant with the same rest, so a grant stops there: each
+// open element is given each block once, whatever the number of elements and of paths below it.
 #pragma once
 
 #include "flat.hpp"

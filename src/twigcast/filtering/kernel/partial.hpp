@@ -4,10 +4,10 @@
 //   entries    elements that the part does not finish: open at its begin or end, or with a hole in them
 //   members    the numbers of the fragments in it
 //
-// An entry has the literals that hold for its element so far.  Frames are sets, so the entry of an element is the union
-// of its entries in all parts, and the element can be closed when it is complete: started, ended, and all holes in it
-// filled.  Merging is commutative, associative and idempotent; after `Joiner::derive` has closed elements, only partials
-// without common members may be merged.
+// An entry has the literals that hold for its element so far.  Frames are sets, so the entry of an element is
+// the union of its entries in all parts, and the element can be closed when it is complete: started, ended,
+// and all holes in it filled.  Merging is commutative, associative and idempotent; after `Joiner::derive` has
+// closed elements, only partials without common members may be merged.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,13 @@
 #include <string>
 #include <vector>
 
-#include "predicates.hpp"
+#include "literals.hpp"
 #include "text_items.hpp"
 
 namespace twigcast {
 
-// The literals of one segment that hold for an element; `first` are those of its first text node, which is at a place.
+// The literals of one segment that hold for an element; `first` are those of its first text node, which is at
+// a place.
 struct PieceLiterals {
     static constexpr u64 NOWHERE = ~0ull;
 
@@ -38,7 +39,7 @@ struct Entry {
     u32 depth = 0;
     std::string name;  // as the parser spells it
     bool started = false, ended = false;
-    std::vector<u64> opened, filled;  // holes, sorted
+    std::vector<u64> opened, filled;      // holes, sorted
     std::vector<PieceLiterals> literals;  // by segment
     std::vector<TextItem> text;           // for the string-value, sorted by place
 
@@ -67,15 +68,16 @@ class Partial {
   public:
     static constexpr u64 DOCUMENT = 0;
 
-    std::string version;          // of the index, whose numbers the literals are
+    std::string version;  // of the index, whose numbers the literals are
     NumberRanges members;
-    std::vector<u64> accepted;    // bits by position
-    std::vector<u32> left;        // positions of schemas that do not describe the document, sorted
-    std::map<u64, Entry> entries; // by node id; each has its parent here, but for the document
+    std::vector<u64> accepted;     // bits by position
+    std::vector<u32> left;         // positions of schemas that do not describe the document, sorted
+    std::map<u64, Entry> entries;  // by node id; each has its parent here, but for the document
     u64 bytes = 0, elements = 0;
     u32 depth = 0, attributes = 0;
     bool decided = false;  // the document is complete, and `accepted` is its answer
 
+    std::size_t unfinished() const { return entries.size(); }
     // Adds an entry, or what is new in it; false if it contradicts the one that is there.
     bool add(u64 id, Entry&& entry);
     // False if the partials contradict each other; this one is then of no use any more.
@@ -93,15 +95,11 @@ class Partial {
     }
 
     void encode(std::string& out) const;
-    // Throws std::invalid_argument if the bytes are no partial for segments with this many literals and positions.
-    static Partial decode(const char* bytes, std::size_t length, const std::vector<u32>& literals, u32 positions);
+    // Throws std::invalid_argument if the bytes are no partial for segments with this many literals and
+    // positions.
+    static Partial decode(const char* bytes, std::size_t length, const std::vector<u32>& literals,
+                          u32 positions);
 };
-
-template <class T>
-inline void sort_unique(std::vector<T>& items) {
-    std::sort(items.begin(), items.end());
-    items.erase(std::unique(items.begin(), items.end()), items.end());
-}
 
 template <class T>
 inline void unite_sorted(std::vector<T>& items, const std::vector<T>& more) {
@@ -113,31 +111,11 @@ inline void unite_sorted(std::vector<T>& items, const std::vector<T>& more) {
     items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
-// Sorts a set of literals; ranges that touch become one, and single literals in a range go.
-inline void normalise(LiteralSet& set) {
-    sort_unique(set.literals);
-    if (set.ranges.empty()) return;
-    std::sort(set.ranges.begin(), set.ranges.end(), [](LiteralRange a, LiteralRange b) { return a.from < b.from; });
-    std::size_t kept = 0;
-    for (const LiteralRange& range : set.ranges) {
-        if (kept && range.from <= set.ranges[kept - 1].to)
-            set.ranges[kept - 1].to = std::max(set.ranges[kept - 1].to, range.to);
-        else set.ranges[kept++] = range;
-    }
-    set.ranges.resize(kept);
-    auto in_range = [&set](u32 literal) {
-        auto after = std::upper_bound(set.ranges.begin(), set.ranges.end(), literal,
-                                      [](u32 value, const LiteralRange& range) { return value < range.from; });
-        return after != set.ranges.begin() && literal < (after - 1)->to;
-    };
-    set.literals.erase(std::remove_if(set.literals.begin(), set.literals.end(), in_range), set.literals.end());
-}
-
 inline void PieceLiterals::merge(const PieceLiterals& other) {
     unite_sorted(atoms, other.atoms);
     if (!other.predicates.empty()) {
         predicates.append(other.predicates);
-        normalise(predicates);
+        predicates.normalise();
     }
     if (other.first_place < first_place) {
         first_place = other.first_place;

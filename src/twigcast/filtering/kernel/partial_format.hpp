@@ -1,7 +1,7 @@
 // The bytes of a partial: magic, version of the index, members, positions, schemas, entries.
 //
-// Numbers are varints; sorted lists are written as differences.  Bytes from elsewhere are checked: a partial that was
-// decoded is safe to merge and to derive from, whatever the bytes were.
+// Numbers are varints; sorted lists are written as differences.  Bytes from elsewhere are checked: a partial
+// that was decoded is safe to merge and to derive from, whatever the bytes were.
 #pragma once
 
 #include "partial.hpp"
@@ -121,7 +121,8 @@ inline void Partial::encode(std::string& out) const {
     writer.string(PARTIAL_MAGIC);
     writer.string(version);
     writer.number(members.ranges.size());
-    for (const NumberRanges::Range& range : members.ranges) writer.number(range.from), writer.number(range.to - range.from);
+    for (const NumberRanges::Range& range : members.ranges)
+        writer.number(range.from), writer.number(range.to - range.from);
     std::vector<u32> positions;
     for (std::size_t w = 0; w < accepted.size(); ++w)
         for (u64 word = accepted[w]; word; word &= word - 1)
@@ -156,7 +157,8 @@ inline void Partial::encode(std::string& out) const {
     }
 }
 
-inline Partial Partial::decode(const char* data, std::size_t length, const std::vector<u32>& literals, u32 positions) {
+inline Partial Partial::decode(const char* data, std::size_t length, const std::vector<u32>& literals,
+                               u32 positions) {
     PartialReader reader(data, length);
     Partial partial;
     if (reader.string() != PARTIAL_MAGIC) PartialReader::fail();

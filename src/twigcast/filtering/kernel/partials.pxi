@@ -1,7 +1,6 @@
 # Partials: what pieces of a document show about all subscriptions; a part of _kernel.pyx.
 
 
-INCONSISTENT = 1012  # an error code beside those of reader.hpp: two elements have the same id
 cdef str MARKER = "twigcast-hole"
 cdef bytes MARKER_DATA = os.urandom(12).hex().encode()
 
@@ -54,6 +53,11 @@ cdef class KernelPartial:
     def members(self):
         """The numbers of the fragments in the partial, as ranges (first, one after the last)."""
         return [(each.start, each.end) for each in self.partial.members.ranges]
+
+    @property
+    def unfinished(self):
+        """The number of elements that are not finished."""
+        return self.partial.unfinished()
 
     @property
     def figures(self):
@@ -122,7 +126,7 @@ def interest(SegmentMatcher engine, list path, cbool below, cbool any_space):
     cdef uint64_t found = 0
     for segment in engine.segments:
         matcher = engine.matchers[segment]
-        found += matcher.matcher.interest(labels_of(path), below, any_space)
+        found += matcher.matcher.interest().amount(labels_of(path), below, any_space)
     return found
 
 
@@ -131,7 +135,7 @@ def reads_text(SegmentMatcher engine, list path):
     cdef _Matcher matcher
     for segment in engine.segments:
         matcher = engine.matchers[segment]
-        if matcher.matcher.reads_text(labels_of(path)):
+        if matcher.matcher.interest().reads_text(labels_of(path)):
             return True
     return False
 
@@ -185,6 +189,6 @@ def evaluate_piece(SegmentMatcher engine, KernelPartial into, const uint8_t[::1]
     if error.code:
         return (error.code, error.line, error.column, error.offset), 0, 0, 0
     if not fits:
-        return (INCONSISTENT, 0, 0, 0), 0, 0, 0
+        return (INCONSISTENT_PARTS, 0, 0, 0), 0, 0, 0  # two elements have the same id
     cdef CPieceRecorder* recorder = &reader.sinks.recorder
     return None, recorder.least_depth, recorder.last_depth, recorder.elements()

@@ -8,21 +8,22 @@ namespace twigcast {
 struct PieceHole {
     u64 offset;  // in the body of the piece
     u64 id;
-    u64 place;   // in the document, of the bytes after the hole
+    u64 place;  // in the document, of the bytes after the hole
 };
 
-// A run of a fragment: bytes that stand together in the document, inside elements that other parts have opened.
+// A run of a fragment: bytes that stand together in the document, inside elements that other parts have
+// opened.
 struct Piece {
     const char* body = "";
     u64 length = 0, place = 0;
-    std::string opening;            // what the parser needs to read before: declarations, and the tags of the context
-    std::string closing;            // the end tags of the elements that are open at its end
-    std::string marker;             // an instruction that stands for a hole, in the encoding of the document
-    std::string marker_data;        // what the parser then reports
-    std::vector<u64> context;       // the node ids of the elements around, the root first
-    std::vector<PieceHole> holes;   // by offset
-    std::vector<u64> fills;         // the hole that the piece fills, if any
-    u64 first = 1;                  // the id of the first element that begins in the piece
+    std::string opening;  // what the parser needs to read before: declarations, and the tags of the context
+    std::string closing;  // the end tags of the elements that are open at its end
+    std::string marker;   // an instruction that stands for a hole, in the encoding of the document
+    std::string marker_data;            // what the parser then reports
+    std::vector<u64> context;           // the node ids of the elements around, the root first
+    std::vector<PieceHole> holes;       // by offset
+    std::vector<u64> fills;             // the hole that the piece fills, if any
+    u64 first = 1;                      // the id of the first element that begins in the piece
     bool starts = false, ends = false;  // whether the piece has the begin, or the end, of the document
 };
 
@@ -38,6 +39,7 @@ class PieceRecorder {
         depth_ = entered_ = 0;
         least_depth = static_cast<u32>(piece.context.size());
         consistent = true;
+        in_entity = false;
         open(Partial::DOCUMENT, "", 0, true);
         open_[0].started = piece.starts;
     }

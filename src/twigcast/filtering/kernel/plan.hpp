@@ -2,9 +2,10 @@
 //
 //   header | nodes | children | attributes | words | strings
 //
-// A node is an element type at a place of the source schema, or one that an operator makes; in the image all elements
-// of a node have one name.  (node, name of a child) leads to the node of the child.  A list is a count and its items in
-// `words`; so are the stages, the operators that need more than one tag at a time (rewriter.hpp).
+// A node is an element type at a place of the source schema, or one that an operator makes; in the image all
+// elements of a node have one name.  (node, name of a child) leads to the node of the child.  A list is a
+// count and its items in `words`; so are the stages, the operators that need more than one tag at a time
+// (rewriter.hpp).
 #pragma once
 
 #include <string>
@@ -17,31 +18,38 @@ namespace twigcast {
 
 struct PlanHeader {
     char magic[8];
-    u32 version, nodes, children, attributes, words, first_stage, stages, root, root_name, root_length, strings;
+    u32 version, nodes, children, attributes, words, first_stage, stages, root, root_name, root_length,
+        strings;
 };
 
 enum PlanFlags : u32 {
     PLAN_NAMED = 1,   // its elements have the name of the plan; without it, that of the source
     PLAN_HIDDEN = 2,  // left out with all they contain
     PLAN_OPEN = 4,    // the plan does not have all children, so an unknown one is no stranger
-    PLAN_KEPT = 8,    // never skipped: it can be at several places, or what it contains is copied or leaves it
+    PLAN_KEPT = 8,  // never skipped: it can be at several places, or what it contains is copied or leaves it
     PLAN_COPIED = 16,  // an operator copies it or an element that contains it
 };
 
 struct PlanNode {
     u32 name, length, flags;
-    u32 wrap, each, elements;  // lists: the path around all content; around the element; the attributes to elements
-    u32 parent, makes;         // in the image; the nodes that are made because its elements are there
+    u32 wrap, each,
+        elements;       // lists: the path around all content; around the element; the attributes to elements
+    u32 parent, makes;  // in the image; the nodes that are made because its elements are there
 };
 
 struct PlanChild {
     u32 node, name, length, child;
 };
 
-// Of an attribute at a tag of the source; a marked one is for a later stage.  An attribute without an action goes if the
-// one that replaces it is there, which got its name.
+// Of an attribute at a tag of the source; a marked one is for a later stage.  An attribute without an action
+// goes if the one that replaces it is there, which got its name.
 enum AttributeAction : u32 {
-    RENAME_ATTRIBUTE, DROP_ATTRIBUTE, ATTRIBUTE_TO_ELEMENT, MARK_ATTRIBUTE, REPLACE_ATTRIBUTE, ATTRIBUTE_ACTIONS
+    RENAME_ATTRIBUTE,
+    DROP_ATTRIBUTE,
+    ATTRIBUTE_TO_ELEMENT,
+    MARK_ATTRIBUTE,
+    REPLACE_ATTRIBUTE,
+    ATTRIBUTE_ACTIONS
 };
 
 struct PlanAttribute {
@@ -49,7 +57,16 @@ struct PlanAttribute {
 };
 
 enum StageKind : u32 {
-    INSERT, INSERT_EACH, INSERT_ALL, UPGRADE, UPGRADE_ALL, DOWNGRADE, EXCHANGE, TO_ELEMENT, HIDE_ELEMENT, HIDE_ATTRIBUTE,
+    INSERT,
+    INSERT_EACH,
+    INSERT_ALL,
+    UPGRADE,
+    UPGRADE_ALL,
+    DOWNGRADE,
+    EXCHANGE,
+    TO_ELEMENT,
+    HIDE_ELEMENT,
+    HIDE_ATTRIBUTE,
     STAGE_KINDS
 };
 
@@ -83,7 +100,8 @@ class Plan {
         if (header.version != PLAN_VERSION) return "a plan of another version";
         const u64 expected = sizeof(PlanHeader) + u64(header.nodes) * sizeof(PlanNode) +
                              u64(header.children) * sizeof(PlanChild) +
-                             u64(header.attributes) * sizeof(PlanAttribute) + u64(header.words) * 4 + header.strings;
+                             u64(header.attributes) * sizeof(PlanAttribute) + u64(header.words) * 4 +
+                             header.strings;
         if (size != expected) return "the plan has another size than its header says";
         const char* at = data + sizeof(PlanHeader);
         at = take(nodes, header.nodes, at);
@@ -94,7 +112,9 @@ class Plan {
         return check();
     }
 
-    Span list(u32 at) const { return at == NONE ? Span{nullptr, 0} : Span{words_.data() + at + 1, words_[at]}; }
+    Span list(u32 at) const {
+        return at == NONE ? Span{nullptr, 0} : Span{words_.data() + at + 1, words_[at]};
+    }
     const char* string(u32 at) const { return strings_.data() + at; }
     std::string_view root_name() const { return {string(header.root_name), header.root_length}; }
 
@@ -104,7 +124,9 @@ class Plan {
         return stage;
     }
 
-    std::size_t bytes() const { return bytes_of(nodes) + bytes_of(children) + bytes_of(words_) + strings_.size(); }
+    std::size_t bytes() const {
+        return bytes_of(nodes) + bytes_of(children) + bytes_of(words_) + strings_.size();
+    }
 
     PlanHeader header{};
     std::vector<PlanNode> nodes;
@@ -130,7 +152,8 @@ class Plan {
         std::vector<bool> from_source(header.nodes, false), made_before(header.nodes, false);
         from_source[header.root] = true;
         for (const PlanChild& child : children) {
-            if (child.node >= header.nodes || child.child >= header.nodes) return "a child of the plan is damaged";
+            if (child.node >= header.nodes || child.child >= header.nodes)
+                return "a child of the plan is damaged";
             if (!is_name(child.name, child.length)) return "a name of the plan is damaged";
             from_source[child.child] = true;
         }
@@ -148,8 +171,8 @@ class Plan {
             if (!makes(node.each, from_source, made_before)) return "a made element of the plan is damaged";
         }
         for (const PlanAttribute& each : attributes) {
-            if (each.node >= header.nodes || each.attribute >= header.nodes || each.action >= ATTRIBUTE_ACTIONS ||
-                from_source[each.attribute])
+            if (each.node >= header.nodes || each.attribute >= header.nodes ||
+                each.action >= ATTRIBUTE_ACTIONS || from_source[each.attribute])
                 return "an attribute of the plan is damaged";
             if (!is_name(each.name, each.length)) return "a name of the plan is damaged";
         }
@@ -158,8 +181,10 @@ class Plan {
         for (u32 s = 0; s < header.stages; ++s) {
             const PlanStage each = stage(s);
             const bool needs_other = each.kind >= DOWNGRADE && each.kind <= TO_ELEMENT;
-            if (each.kind >= STAGE_KINDS || each.node >= header.nodes) return "a stage of the plan is damaged";
-            if ((needs_other || each.kind == HIDE_ATTRIBUTE) && each.other >= header.nodes) return "a stage of the plan is damaged";
+            if (each.kind >= STAGE_KINDS || each.node >= header.nodes)
+                return "a stage of the plan is damaged";
+            if ((needs_other || each.kind == HIDE_ATTRIBUTE) && each.other >= header.nodes)
+                return "a stage of the plan is damaged";
             if (!is_list(each.path) || !is_list(each.members)) return "a list of the plan is damaged";
             if (!makes(each.path, from_source, made_before)) return "a made element of the plan is damaged";
             copies = copies || each.kind == DOWNGRADE || each.kind == EXCHANGE;
@@ -192,7 +217,12 @@ class Plan {
         for (u32 i = at, end = at + length; i < end;) {
             const u8 byte = static_cast<u8>(strings_[i++]);
             if (byte < 0x20 && byte != '\f') return false;
-            u32 more = byte < 0x80 ? 0 : byte < 0xC2 ? 4 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : byte < 0xF5 ? 3 : 4;
+            u32 more = byte < 0x80   ? 0
+                       : byte < 0xC2 ? 4
+                       : byte < 0xE0 ? 1
+                       : byte < 0xF0 ? 2
+                       : byte < 0xF5 ? 3
+                                     : 4;
             if (more == 4 || more > end - i) return false;
             for (; more; --more)
                 if ((static_cast<u8>(strings_[i++]) & 0xC0) != 0x80) return false;

@@ -1,9 +1,10 @@
 // Finds the value predicates that a string satisfies.
 //
-// Predicates are grouped by what they look at: the text, the string-value, or the attributes a name test admits.
-// A group answers `=` by hashing, `starts-with` by one search in sorted strings, inequalities by binary search in sorted
-// thresholds, `contains` by one pass.  The literals of the sorted ones are consecutive numbers, so that however many of
-// them hold, they are a range; `!=` holds for the two ranges around the equal one.
+// Predicates are grouped by what they look at: the text, the string-value, or the attributes a name test
+// admits. A group answers `=` by hashing, `starts-with` by one search in sorted strings, inequalities by
+// binary search in sorted thresholds, `contains` by one pass.  The literals of the sorted ones are
+// consecutive numbers, so that however many of them hold, they are a range; `!=` holds for the two ranges
+// around the equal one.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "literals.hpp"
 #include "numbers.hpp"
 #include "segment.hpp"
 #include "substrings.hpp"
@@ -30,7 +32,9 @@ class NameTable {
                 return slot.value;
         }
     }
-    u32 find(const std::string& name) const { return find(name.data(), name.size(), hash_bytes(name.data(), name.size())); }
+    u32 find(const std::string& name) const {
+        return find(name.data(), name.size(), hash_bytes(name.data(), name.size()));
+    }
 
     void insert(const char* bytes, std::size_t length, u64 hash, u32 value) {
         if ((size_ + 1) * 2 > slots_.size()) grow();
@@ -42,7 +46,8 @@ class NameTable {
         insert(name.data(), name.size(), hash_bytes(name.data(), name.size()), value);
     }
 
-    // As a cache of names that documents have: inserts, unless the name is long, into a table that is emptied when full.
+    // As a cache of names that documents have: inserts, unless the name is long, into a table that is emptied
+    // when full.
     void remember(const char* bytes, std::size_t length, u64 hash, u32 value) {
         if (length > LONGEST) return;
         if (size_ >= MOST) clear();
@@ -81,26 +86,6 @@ class NameTable {
     std::size_t mask_ = 0, size_ = 0;
 };
 
-struct LiteralRange {
-    u32 from, to;
-};
-
-// Literals that hold: single ones, and ranges of many.
-struct LiteralSet {
-    std::vector<u32> literals;
-    std::vector<LiteralRange> ranges;
-
-    bool empty() const { return literals.empty() && ranges.empty(); }
-    void clear() { literals.clear(), ranges.clear(); }
-    void push(u32 literal) {
-        if (literal != NONE) literals.push_back(literal);
-    }
-    void append(const LiteralSet& more) {
-        literals.insert(literals.end(), more.literals.begin(), more.literals.end());
-        ranges.insert(ranges.end(), more.ranges.begin(), more.ranges.end());
-    }
-};
-
 // Literals in the order of what they compare with; the builder numbers them in this order.
 class OrderedLiterals {
   public:
@@ -111,8 +96,9 @@ class OrderedLiterals {
     void hold(std::size_t from, std::size_t to, LiteralSet& out) const {
         if (from >= to) return;
         if (consecutive_ && to - from > FEW) out.ranges.push_back({literals_[from], literals_[to - 1] + 1});
-        else out.literals.insert(out.literals.end(), literals_.begin() + static_cast<std::ptrdiff_t>(from),
-                                 literals_.begin() + static_cast<std::ptrdiff_t>(to));
+        else
+            out.literals.insert(out.literals.end(), literals_.begin() + static_cast<std::ptrdiff_t>(from),
+                                literals_.begin() + static_cast<std::ptrdiff_t>(to));
     }
 
   private:
@@ -169,11 +155,13 @@ class Thresholds {
 
     std::size_t lower(u32 comparison, double number) const {
         const std::vector<double>& numbers = numbers_[comparison];
-        return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin());
+        return static_cast<std::size_t>(std::lower_bound(numbers.begin(), numbers.end(), number) -
+                                        numbers.begin());
     }
     std::size_t upper(u32 comparison, double number) const {
         const std::vector<double>& numbers = numbers_[comparison];
-        return static_cast<std::size_t>(std::upper_bound(numbers.begin(), numbers.end(), number) - numbers.begin());
+        return static_cast<std::size_t>(std::upper_bound(numbers.begin(), numbers.end(), number) -
+                                        numbers.begin());
     }
 
     std::vector<Added> unsorted_;
@@ -184,11 +172,13 @@ class Thresholds {
 
 // Which of many strings a value begins with, or differs from.
 //
-// The strings are sorted.  Whatever stands between a prefix of the value and the value also begins with that prefix, so
-// all prefixes of the value are on the chain of prefixes of the last string that is not greater.
+// The strings are sorted.  Whatever stands between a prefix of the value and the value also begins with that
+// prefix, so all prefixes of the value are on the chain of prefixes of the last string that is not greater.
 class SortedStrings {
   public:
-    void add(const char* text, std::size_t length, u32 literal) { strings_.push_back({std::string(text, length), literal, NONE}); }
+    void add(const char* text, std::size_t length, u32 literal) {
+        strings_.push_back({std::string(text, length), literal, NONE});
+    }
     bool empty() const { return strings_.empty(); }
 
     void seal() {
@@ -198,7 +188,8 @@ class SortedStrings {
         for (u32 i = 0; i < strings_.size(); ++i) {
             literals_.push_back(strings_[i].literal);
             u32 above = i ? i - 1 : NONE;
-            while (above != NONE && strings_[i].text.compare(0, strings_[above].text.size(), strings_[above].text) != 0)
+            while (above != NONE &&
+                   strings_[i].text.compare(0, strings_[above].text.size(), strings_[above].text) != 0)
                 above = strings_[above].prefix;
             strings_[i].prefix = above;
         }
@@ -228,8 +219,9 @@ class SortedStrings {
     };
 
     std::size_t upper(std::string_view value) const {
-        auto at = std::upper_bound(strings_.begin(), strings_.end(), value,
-                                   [](std::string_view v, const Entry& entry) { return v < std::string_view(entry.text); });
+        auto at = std::upper_bound(
+            strings_.begin(), strings_.end(), value,
+            [](std::string_view v, const Entry& entry) { return v < std::string_view(entry.text); });
         return static_cast<std::size_t>(at - strings_.begin());
     }
 
@@ -311,8 +303,10 @@ class NameTests {
     explicit NameTests(const Segment& segment) {
         for (u32 t = 0; t < segment.test_count(); ++t) {
             const NameTest& test = segment.tests[t];
-            std::string space = test.space == NONE ? "" : std::string(segment.strings + test.space, test.space_length);
-            std::string local = test.local == NONE ? "" : std::string(segment.strings + test.local, test.local_length);
+            std::string space =
+                test.space == NONE ? "" : std::string(segment.strings + test.space, test.space_length);
+            std::string local =
+                test.local == NONE ? "" : std::string(segment.strings + test.local, test.local_length);
             if (test.space == NONE && test.local == NONE) any_ = t;
             else if (test.space == NONE) any_space_.insert(local, t);
             else if (test.local == NONE) any_local_.insert(space, t);
@@ -326,7 +320,8 @@ class NameTests {
         const char* cut = static_cast<const char*>(std::memchr(name, '\f', length));
         const char* local = cut ? cut + 1 : name;
         std::size_t local_length = name + length - local, space_length = cut ? cut - name : 0;
-        if (any_space_.size()) push(any_space_.find(local, local_length, hash_bytes(local, local_length)), out);
+        if (any_space_.size())
+            push(any_space_.find(local, local_length, hash_bytes(local, local_length)), out);
         if (any_local_.size()) push(any_local_.find(name, space_length, hash_bytes(name, space_length)), out);
         push(any_, out);
         std::sort(out.begin(), out.end());
@@ -346,7 +341,8 @@ class ValueMemo {
   public:
     static constexpr std::size_t LONGEST = 56, MOST = 1 << 16;
 
-    // Returns the cached block of a value for these groups, or NONE; a following `insert` stores it for the same value.
+    // Returns the cached block of a value for these groups, or NONE; a following `insert` stores it for the
+    // same value.
     u32 find(u32 groups, const char* value, std::size_t length) {
         std::memcpy(key_, &groups, sizeof groups);
         std::memcpy(key_ + sizeof groups, value, length);
@@ -421,7 +417,7 @@ class PredicateIndex {
     const NameTests& names_;
     PredicateGroup element_[ON_STRING + 1];
     std::deque<PredicateGroup> attribute_;  // never moved: a group refers to parts of itself
-    FlatMap group_of_;  // by name test
+    FlatMap group_of_;                      // by name test
     NameTable attribute_names_;
     ListPool group_lists_;
     std::vector<u32> scratch_;

@@ -1,90 +1,53 @@
 // expat drives the matchers, through a rewriter if there is one; limits and errors are decided here.
 //
-// A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset the parse is
-// started again with it (in practice at the root element, so hardly any work is lost).
+//     read ─► the document as it is, or its transcription ─► parse: one attempt, or several ─► sinks
+//
+// A document is parsed without namespace processing first; at the first colon, xmlns or internal DTD subset
+// the parse is started again with it (in practice at the root element, so hardly any work is lost).  All that
+// an attempt knows is its Parse, so that nothing of an earlier one is left in the next.
 #pragma once
 
-#define XML_DTD 1  // declares the limits on entity expansion; the system library is built with it
-#include <expat.h>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "entities.hpp"
 #include "mediation.hpp"
+#include "reading.hpp"
+#include "sinks.hpp"
+#include "twigcast/document/kernel/expat_parser.hpp"
 
 namespace twigcast {
-
-struct Limits {
-    u64 bytes = 256ull << 20;
-    u32 depth = 1000, attributes = 1000;
-    float amplification = 100.0f;
-    u64 amplification_threshold = 8ull << 20;
-    u32 entity_depth = 64;
-    double matching_work = 5000.0;  // steps per byte of the document, for all matchers together
-    u64 matching_work_threshold = 1ull << 28;
-};
-
-// Beside expat's own codes (below 1000).
-enum ErrorCode : int {
-    TOO_LARGE = 1001,
-    TOO_DEEP = 1002,
-    TOO_MANY_ATTRIBUTES = 1003,
-    UNDECLARED_ENTITY = 1004,
-    EMPTY_DOCUMENT = 1005,
-    ENTITY_DEPTH = 1006,
-    EXPANSION = 1007,
-    TOO_COSTLY = 1008,
-    REWRITING_EXPANSION = 1009,
-    NO_MAPPING = 1010,
-    CUT_IN_MARKUP = 1011,
-};
-
-struct Figures {
-    u64 elements = 0;
-    u32 depth = 0, attributes = 0;  // the greatest depth, the most attributes of one element
-};
-
-struct ReadError {
-    int code = 0;  // 0: none
-    u64 line = 0, column = 0, offset = 0;  // as expat counts: lines from 1, columns from 0
-};
-
-// How documents are read in encodings that expat does not know.
-struct Encodings {
-    enum Kind { UNKNOWN, TABLE, TRANSCRIBED };
-    int (*table)(const char* name, int* map) = nullptr;  // fills 256 code points (-1: no character); returns the kind
-    bool (*transcribe)(const char* name, const char* bytes, u64 length, std::string& utf8) = nullptr;
-    u64 (*locate)(const char* name, const char* bytes, u64 length, const std::string& utf8, u64 offset) = nullptr;
-};
 
 class Reader {
   public:
     explicit Reader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
-    ~Reader() { free_parsers(); }
     Reader(const Reader&) = delete;
 
     Limits limits;
     Sinks sinks;
     Encodings encodings;
     Mediation* mediation = nullptr;  // if documents are rewritten
-    u64 block_bytes = 1 << 20;       // a document of more than 16 blocks is given to the parser block by block
-    Figures figures;                 // of the document that was read
+    u64 block_bytes = 1 << 20;  // a document of more than 16 blocks is given to the parser block by block
+    Figures figures;            // of the document that was read
 
-    // Parses the document through all matchers; `result` must have room for all their positions, and is cleared.
+    // Parses the document through all matchers; `result` must have room for all their positions, and is
+    // cleared.
     ReadError read(const char* bytes, u64 length, u64* result, std::size_t words) {
         if (length > limits.bytes) return ReadError{TOO_LARGE, 1, 0, limits.bytes};
         if (length == 0) return ReadError{EMPTY_DOCUMENT, 1, 0, 0};
-        ReadError error = parse_anyhow(bytes, length, [&](bool spaced, const char* given, u64 size) {
-            return parse_twice(spaced, given, size, result, words);
-        });
-        // Expat keeps the tables of names that a document has filled, and clears them for every later one: a parser that
-        // has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
-        if (length > LONG_DOCUMENT || ++documents_ % PARSER_DOCUMENTS == 0) free_parsers();
+        const ReadError error = parse_anyhow(bytes, length, Answer{result, words});
+        tidy(length);
         return error;
     }
 
     ReadError read_piece(const Piece& piece, u64* result, std::size_t words);  // piece_reader.hpp
 
     // Parses a document that was read before, and records its tree.
-    ReadError record(const char* bytes, u64 length) { return read_without_matchers(bytes, length, true, nullptr); }
+    ReadError record(const char* bytes, u64 length) {
+        return read_without_matchers(bytes, length, true, nullptr);
+    }
 
     // Parses a document for its structure alone.
     ReadError read_structure(const char* bytes, u64 length, StructureBuilder& structure) {
@@ -92,152 +55,374 @@ class Reader {
     }
 
   private:
-    static constexpr char SEPARATOR = '\f';  // not a character of XML, so in no namespace
     static constexpr u64 LONGEST_CHARACTER = 3;  // in UTF-8, of one that is a byte in another encoding
     static constexpr u64 BLOCKS_OF_LARGE = 16, NO_SEAM = ~0ull;
     static constexpr u64 LONG_DOCUMENT = 1 << 14, PARSER_DOCUMENTS = 64;
 
-    ReadError read_without_matchers(const char* bytes, u64 length, bool recording, StructureBuilder* structure) {
-        std::vector<Matcher*> matchers;
-        auto exchange = [&] {
-            std::swap(sinks.matchers, matchers);
-            std::swap(sinks.recording, recording);
-            std::swap(sinks.structure, structure);
-        };
-        exchange();
-        ReadError error = read(bytes, length, nullptr, 0);
-        exchange();
-        return error;
+    struct Answer {
+        u64* bits;
+        std::size_t words;
+    };
+
+    // What the parser is given, in all attempts.
+    struct Given {
+        const char* bytes;
+        u64 length;
+        bool is_transcribed;  // from another encoding, to UTF-8
+        u64 seam = NO_SEAM;   // where a block must begin
+    };
+
+    // Why nothing that the parser reports counts any more.
+    enum class Ending { NOT_YET, FAULT, NEEDS_NAMESPACES, END_OF_PIECE };
+
+    // One attempt.
+    struct Parse {
+        ExpatParser* parser = nullptr;
+        const char *bytes = nullptr, *end = nullptr;
+        Ending ending = Ending::NOT_YET;
+        bool with_namespaces = false, with_prefixes = false, wants_text = false;
+        bool has_doctype = false, in_doctype = false;
+        u32 depth = 0;
+        u64 expanded = 0, most_expanded = 0;  // bytes of names and default values, with their namespaces
+        std::size_t holes = 0;                // of the piece, so far
+        ReadError fault;                      // why it ended, if that is why
+        ReadError
+            without_mapping;  // such a document is read to its end: if it is malformed, that is the error
+        Rewriter* rewriter = nullptr;
+        u64 beside = 0;            // the cost of comments and instructions before the root
+        bool counts_text = false;  // for the rewriter, rather than estimating it
+    };
+
+    ReadError read_without_matchers(const char* bytes, u64 length, bool recording,
+                                    StructureBuilder* structure) {
+        struct Exchange {  // of the sinks, for this document
+            Sinks& sinks;
+            bool recording;
+            StructureBuilder* structure;
+            std::vector<Matcher*> matchers;
+
+            void swap() {
+                std::swap(sinks.matchers, matchers);
+                std::swap(sinks.recording, recording);
+                std::swap(sinks.structure, structure);
+            }
+            ~Exchange() { swap(); }
+        } exchange{sinks, recording, structure, {}};
+        exchange.swap();
+        return read(bytes, length, nullptr, 0);
     }
 
-    void free_parsers() {
-        if (plain_) XML_ParserFree(plain_);
-        if (spaced_) XML_ParserFree(spaced_);
-        plain_ = spaced_ = nullptr;
+    // Expat keeps the tables of names that a document has filled, and clears them for every later one: a
+    // parser that has read many names is slow for good.  A new parser costs as much as parsing 200 bytes.
+    void tidy(u64 length) {
+        if (length <= LONG_DOCUMENT && ++documents_ % PARSER_DOCUMENTS != 0) return;
+        plain_.free();
+        spaced_.free();
     }
 
-    // A bad document is parsed again with namespace processing, so that the error does not depend on how far the parse
-    // without it came; one in an encoding of several bytes per character is parsed as its transcription in UTF-8.
-    template <typename Parse>
-    ReadError parse_anyhow(const char* bytes, u64 length, Parse parse) {
-        const char* given = bytes;
-        u64 size = length;
-        restart_ = is_transcribed_ = false;
-        seam_ = NO_SEAM;
-        transcribed_.clear();
-        ReadError error = parse(false, given, size);
-        if (!transcribed_.empty() && encodings.transcribe(transcribed_.c_str(), bytes, length, transcription_)) {
-            is_transcribed_ = true;
-            seam_ = NO_SEAM;
-            given = transcription_.data();
-            size = transcription_.size();
-            error = parse(false, given, size);
+    // A bad document is parsed again with namespace processing, so that the error does not depend on how far
+    // the parse without it came; one in an encoding of several bytes per character is parsed as its
+    // transcription in UTF-8.
+    ReadError parse_anyhow(const char* bytes, u64 length, Answer answer) {
+        Given given{bytes, length, false};
+        multibyte_.clear();
+        ReadError error = parse_counting(given, answer, false);
+        if (!multibyte_.empty() && encodings.transcribe(multibyte_.c_str(), bytes, length, transcription_)) {
+            given = Given{transcription_.data(), transcription_.size(), true};
+            error = parse_counting(given, answer, false);
         }
-        if (restart_ || (error.code && error.code < TOO_LARGE)) error = parse(true, given, size);
-        if (is_transcribed_ && error.code)
-            error.offset = encodings.locate(transcribed_.c_str(), bytes, length, transcription_, error.offset);
+        if (parse_.ending == Ending::NEEDS_NAMESPACES || (error.code && !is_own(error.code)))
+            error = parse_counting(given, answer, true);
+        if (given.is_transcribed && error.code)
+            error.offset = encodings.locate(multibyte_.c_str(), bytes, length, transcription_, error.offset);
         if (transcription_.size() > LONG_DOCUMENT) std::string().swap(transcription_);
         return error;
     }
 
-    // If the size of copies could only be estimated and that is too much, the document is parsed again to count it.
-    ReadError parse_twice(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
-        const ReadError error = parse(spaced, bytes, length, result, words);
-        if (error.code != REWRITING_EXPANSION || counted_text_) return error;
-        rewriter_->count_text();
-        return parse(spaced, bytes, length, result, words);
+    // If the size of copies could only be estimated and that is too much, the document is parsed again to
+    // count it.
+    ReadError parse_counting(Given& given, Answer answer, bool with_namespaces) {
+        const ReadError error = parse_with_seam(given, answer, with_namespaces);
+        if (error.code != REWRITING_EXPANSION || parse_.counts_text) return error;
+        parse_.rewriter->count_text();
+        return parse_with_seam(given, answer, with_namespaces);
     }
 
-    ReadError parse(bool spaced, const char* bytes, u64 length, u64* result, std::size_t words) {
-        XML_Parser& parser = spaced ? spaced_ : plain_;
-        const char* encoding = is_transcribed_ ? "UTF-8" : nullptr;  // whatever is declared
-        if (!parser) parser = spaced ? XML_ParserCreateNS(encoding, SEPARATOR) : XML_ParserCreate(encoding);
-        else XML_ParserReset(parser, encoding);
-        parser_ = parser;
-        spaced_mode_ = spaced;
-        restart_ = false;
-        own_error_ = 0;
-        beyond_piece_ = false;
-        holes_ = 0;
-        depth_ = 0;
+    // Where a block ends in a word after the root element, expat does not look at the rest of the word, which
+    // may have another error: then that word must begin a block.
+    ReadError parse_with_seam(Given& given, Answer answer, bool with_namespaces) {
+        const ReadError error = parse(given, answer, with_namespaces);
+        if (error.code != XML_ERROR_JUNK_AFTER_DOC_ELEMENT || given.seam != NO_SEAM) return error;
+        if (block_end_ == given.length || (given.bytes[error.offset] == '<' && !decoder_.is_wide()))
+            return error;
+        given.seam = error.offset;
+        return parse(given, answer, with_namespaces);
+    }
+
+    ReadError parse(const Given& given, Answer answer, bool with_namespaces) {
+        begin(given, with_namespaces);
+        std::fill_n(answer.bits, answer.words, 0);
+        const double most_work = std::min(limits.matching_work * static_cast<double>(given.length), 9e18);
+        sinks.begin(answer.bits, given.length, parse_.with_prefixes,
+                    std::max(limits.matching_work_threshold, static_cast<u64>(most_work)));
+        if (mediation) mediation->begin();
+        const XML_Status status = feed(given);
+        if (parse_.ending == Ending::NEEDS_NAMESPACES) return ReadError{};
+        if (parse_.ending == Ending::FAULT) return parse_.fault;
+        if (status != XML_STATUS_OK) return here(static_cast<int>(XML_GetErrorCode(*parse_.parser)));
+        if (parse_.without_mapping.code) return parse_.without_mapping;
+        if (parse_.rewriter && parse_.rewriter->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
+        if (parse_.ending == Ending::NOT_YET) sinks.finish();
+        return ReadError{};
+    }
+
+    void begin(const Given& given, bool with_namespaces) {
+        ExpatParser& parser = with_namespaces ? spaced_ : plain_;
+        parser.begin(given.is_transcribed ? "UTF-8" : nullptr, with_namespaces);  // whatever is declared
+        parse_ = Parse{};
+        parse_.parser = &parser;
+        parse_.bytes = given.bytes;
+        parse_.end = given.bytes + given.length;
+        parse_.with_namespaces = with_namespaces;
+        parse_.with_prefixes = sinks.recording && sinks.tree->with_prefixes && with_namespaces;
+        parse_.wants_text = sinks.needs_text() || (mediation && mediation->needs_content());
+        const double most =
+            std::min(static_cast<double>(limits.amplification) * static_cast<double>(given.length), 9e18);
+        parse_.most_expanded = std::max(limits.amplification_threshold, static_cast<u64>(most));
+        decoder_.begin(given.bytes, given.length);
         figures = Figures{};
         XML_SetHashSalt(parser, salt_);
         XML_SetUserData(parser, this);
+        XML_SetReturnNSTriplet(parser, parse_.with_prefixes);
+        XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
+        XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
         XML_SetElementHandler(parser, on_start, on_end);
         XML_SetProcessingInstructionHandler(parser, on_instruction);
-        wants_text_ = sinks.needs_text() || (mediation && mediation->needs_content());
-        if (wants_text_) XML_SetCharacterDataHandler(parser, on_text);
-        if (wants_text_ || mediation) XML_SetCommentHandler(parser, on_comment);
+        if (parse_.wants_text) XML_SetCharacterDataHandler(parser, on_text);
+        if (parse_.wants_text || mediation) XML_SetCommentHandler(parser, on_comment);
         XML_SetExternalEntityRefHandler(parser, on_external);
         XML_SetSkippedEntityHandler(parser, on_skipped);
         XML_SetDoctypeDeclHandler(parser, on_doctype, on_doctype_end);
         XML_SetXmlDeclHandler(parser, on_declaration);
-        has_doctype_ = false;
-        sinks.recorder.in_entity = false;
-        bytes_ = bytes;
-        bytes_end_ = bytes + length;
-        expanded_ = 0;
-        const double most = std::min(static_cast<double>(limits.amplification) * static_cast<double>(length), 9e18);
-        most_expanded_ = std::max(limits.amplification_threshold, static_cast<u64>(most));
-        decoder_.begin(bytes, length);
         XML_SetUnknownEncodingHandler(parser, on_encoding, this);
-        XML_SetBillionLaughsAttackProtectionMaximumAmplification(parser, limits.amplification);
-        XML_SetBillionLaughsAttackProtectionActivationThreshold(parser, limits.amplification_threshold);
-        in_doctype_ = false;
-        with_prefixes_ = sinks.recording && sinks.tree->with_prefixes && spaced;
-        XML_SetReturnNSTriplet(parser, with_prefixes_);
-        std::fill_n(result, words, 0);
-        const double most_work = std::min(limits.matching_work * static_cast<double>(length), 9e18);
-        sinks.begin(result, length, with_prefixes_, std::max(limits.matching_work_threshold, static_cast<u64>(most_work)));
-        rewriter_ = nullptr;
-        without_mapping_ = ReadError{};
-        beside_ = 0;
-        if (mediation) mediation->begin();
-
-        // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in memory once
-        // more.  After each block but the last, expat counts its lines, which makes small documents slower.
-        const bool is_large = length > BLOCKS_OF_LARGE * block_bytes;
-        XML_Status status = XML_STATUS_OK;
-        u64 at = 0;
-        while (at < length && status == XML_STATUS_OK) {
-            const u64 block = at == seam_ ? BLOCKS_OF_LARGE * block_bytes : block_bytes;
-            const u64 most = at < seam_ ? std::min(seam_, length) : length;
-            const u64 size = is_large ? std::min(block, most - at) : length;
-            status = XML_Parse(parser, bytes + at, static_cast<int>(size), at + size == length);
-            at += size;
-        }
-        if (restart_) return ReadError{};
-        if (own_error_) return stopped_;
-        if (status != XML_STATUS_OK) {
-            const ReadError error = here(static_cast<int>(XML_GetErrorCode(parser)));
-            if (error.code != XML_ERROR_JUNK_AFTER_DOC_ELEMENT || at == length || seam_ != NO_SEAM ||
-                (bytes[error.offset] == '<' && !decoder_.is_wide()))
-                return error;
-            // Where a block ends in a word after the root element, expat does not look at the rest of the word, which
-            // may have another error: that word must begin a block.
-            seam_ = error.offset;
-            return parse(spaced, bytes, length, result, words);
-        }
-        if (without_mapping_.code) return without_mapping_;
-        if (rewriter_ && rewriter_->expanded()) return ReadError{REWRITING_EXPANSION, 1, 0, 0};
-        if (!beyond_piece_) sinks.finish();
-        return ReadError{};
     }
 
-    void at_hole();  // piece_reader.hpp
-    static u64 offset_in(const Piece& piece, u64 offset);
+    // Expat copies what it is given, so that a large document goes in blocks; in one call it would be in
+    // memory once more. After each block but the last, expat counts its lines, which makes small documents
+    // slower.
+    XML_Status feed(const Given& given) {
+        const bool is_large = given.length > BLOCKS_OF_LARGE * block_bytes;
+        XML_Status status = XML_STATUS_OK;
+        block_end_ = 0;
+        while (block_end_ < given.length && status == XML_STATUS_OK) {
+            const u64 at = block_end_;
+            const u64 block = at == given.seam ? BLOCKS_OF_LARGE * block_bytes : block_bytes;
+            const u64 most = at < given.seam ? std::min(given.seam, given.length) : given.length;
+            const u64 size = is_large ? std::min(block, most - at) : given.length;
+            block_end_ = at + size;
+            status = parse_.parser->parse(given.bytes + at, size, block_end_ == given.length);
+        }
+        return status;
+    }
+
+    static u64 offset_in(const Piece& piece, u64 offset);  // piece_reader.hpp
 
     ReadError here(int code) const {
-        XML_Index offset = XML_GetCurrentByteIndex(parser_);
-        return ReadError{code, XML_GetCurrentLineNumber(parser_), XML_GetCurrentColumnNumber(parser_),
-                         offset < 0 ? 0 : static_cast<u64>(offset)};
+        const ExpatParser& parser = *parse_.parser;
+        return ReadError{code, parser.line(), parser.column(), parser.offset()};
     }
 
     void stop(int code) {
-        if (own_error_) return;
-        own_error_ = code;
-        stopped_ = here(code);
-        XML_StopParser(parser_, XML_FALSE);
+        if (is_over()) return;
+        parse_.ending = Ending::FAULT;
+        parse_.fault = here(code);
+        parse_.parser->stop();
+    }
+
+    void restart() {
+        if (parse_.with_namespaces || is_over()) return;
+        parse_.ending = Ending::NEEDS_NAMESPACES;
+        parse_.parser->stop();
+    }
+
+    bool is_over() const { return parse_.ending != Ending::NOT_YET; }
+
+    // Whether the event is none of the document's content.
+    bool is_outside() const { return is_over() || parse_.in_doctype || parse_.without_mapping.code; }
+
+    // What expat calls.  Expat is C, so nothing is done outside of the guard.
+
+    template <class Handler>
+    static void guarded(void* self, const Handler& handler) noexcept {
+        Reader& reader = *static_cast<Reader*>(self);
+        reader.parse_.parser->guard([&] { handler(reader); });
+    }
+
+    static void on_start(void* self, const char* name, const char** attributes) {
+        guarded(self, [=](Reader& reader) { reader.start(name, attributes); });
+    }
+
+    static void on_end(void* self, const char*) {
+        guarded(self, [](Reader& reader) { reader.end(); });
+    }
+
+    static void on_text(void* self, const char* bytes, int length) {
+        guarded(self, [=](Reader& reader) { reader.text(bytes, static_cast<std::size_t>(length)); });
+    }
+
+    static void on_comment(void* self, const char* data) {
+        guarded(self, [=](Reader& reader) { reader.comment(data); });
+    }
+
+    static void on_instruction(void* self, const char* target, const char* data) {
+        guarded(self, [=](Reader& reader) { reader.instruction(target, data); });
+    }
+
+    static void on_doctype(void* self, const char* name, const char*, const char*, int has_subset) {
+        guarded(self, [=](Reader& reader) { reader.begin_doctype(name, has_subset); });
+    }
+
+    static void on_doctype_end(void* self) {
+        guarded(self, [](Reader& reader) { reader.parse_.in_doctype = false; });
+    }
+
+    static void on_entity(void* self, const char* name, int parameter, const char* value, int length,
+                          const char*, const char*, const char*, const char*) {
+        const std::string_view text(value ? value : "", value ? static_cast<std::size_t>(length) : 0);
+        guarded(self, [=](Reader& reader) { reader.declare_entity(name, parameter, text); });
+    }
+
+    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value,
+                                     int) {
+        guarded(self, [=](Reader& reader) {
+            if (value && reader.refers_to_undeclared()) reader.stop(UNDECLARED_ENTITY);
+        });
+    }
+
+    static void on_declaration(void* self, const char*, const char* encoding, int) {
+        guarded(self, [=](Reader& reader) {
+            if (encoding) reader.decoder_.declare(std::string_view(encoding));
+        });
+    }
+
+    static void on_skipped(void* self, const char*, int parameter) {
+        guarded(self, [=](Reader& reader) {
+            if (!parameter) reader.stop(UNDECLARED_ENTITY);
+        });
+    }
+
+    static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
+        return XML_STATUS_ERROR;  // nothing external is ever fetched
+    }
+
+    static int on_encoding(void* self, const char* name, XML_Encoding* info) {
+        int status = XML_STATUS_ERROR;
+        guarded(self, [&](Reader& reader) { status = reader.find_encoding(name, info); });
+        return status;
+    }
+
+    // What the handlers do.
+
+    void start(const char* name, const char** attributes) {
+        if (is_over()) return;
+        const std::size_t length = std::strlen(name);
+        if (!parse_.with_namespaces && wants_namespaces(name, length, attributes)) return restart();
+        if (++parse_.depth > limits.depth) return stop(TOO_DEEP);
+        figures.elements += !(sinks.piece && sinks.recorder.entering());
+        if (sinks.piece && parse_.has_doctype) sinks.recorder.in_entity = is_in_entity();
+        figures.depth = std::max(figures.depth, parse_.depth);
+        if (attributes[0]) {
+            u32 count = 0;
+            while (attributes[2 * count]) ++count;
+            if (count > limits.attributes) return stop(TOO_MANY_ATTRIBUTES);
+            figures.attributes = std::max(figures.attributes, count);
+        }
+        if (parse_.with_namespaces && expands_too_much(length, attributes)) return stop(EXPANSION);
+        if (parse_.has_doctype && attributes[0] && refers_to_undeclared()) return stop(UNDECLARED_ENTITY);
+        if (parse_.depth == 1 && mediation) choose_mapping(name, length);
+        if (parse_.without_mapping.code) return;
+        if (parse_.rewriter) parse_.rewriter->start(name, length, attributes);
+        else sinks.start(name, length, hash_bytes(name, length), attributes);
+        if (sinks.too_costly) stop(TOO_COSTLY);
+    }
+
+    void end() {
+        if (is_over()) return;
+        --parse_.depth;
+        if (parse_.without_mapping.code) return;
+        if (parse_.rewriter) parse_.rewriter->end();
+        else sinks.end();
+        if (sinks.too_costly) stop(TOO_COSTLY);
+    }
+
+    void text(const char* bytes, std::size_t length) {
+        if (is_over() || parse_.without_mapping.code) return;
+        if (parse_.rewriter) parse_.rewriter->text(bytes, length);
+        else sinks.text(bytes, length);
+    }
+
+    void comment(const char* data) {
+        if (is_outside()) return;
+        if (parse_.rewriter && parse_.depth) return parse_.rewriter->comment(data);
+        if (mediation) note_beside(std::strlen(data));
+        sinks.comment(data);
+    }
+
+    void instruction(const char* target, const char* data) {
+        if (sinks.piece && sinks.piece->marker_data == data) return at_hole();
+        if (std::strchr(target, ':')) restart();  // namespace processing refuses it
+        if ((!parse_.wants_text && !mediation) || is_outside()) return;
+        if (parse_.rewriter && parse_.depth) return parse_.rewriter->instruction(target, data);
+        if (mediation) note_beside(std::strlen(target) + std::strlen(data));
+        sinks.instruction(target, data);
+    }
+
+    void at_hole();  // piece_reader.hpp
+
+    void note_beside(u64 bytes) {
+        if (parse_.rewriter) parse_.rewriter->beside(bytes);
+        else parse_.beside += NODE_COST + bytes;
+    }
+
+    void begin_doctype(const char* name, int has_subset) {
+        if (has_subset || std::strchr(name, ':')) restart();  // its names may have colons, too
+        if (is_over()) return;
+        parse_.has_doctype = parse_.in_doctype = true;
+        entities_.clear();
+        XML_SetEntityDeclHandler(*parse_.parser, on_entity);
+        XML_SetAttlistDeclHandler(*parse_.parser, on_attribute_default);
+    }
+
+    void declare_entity(const char* name, int parameter, std::string_view text) {
+        if (!parameter && !entities_.declare(name, text, limits.entity_depth)) stop(ENTITY_DEPTH);
+    }
+
+    int find_encoding(const char* name, XML_Encoding* info) {
+        const int kind = encodings.table ? encodings.table(name, info->map) : Encodings::UNKNOWN;
+        if (kind == Encodings::TRANSCRIBED && !decoder_.is_wide()) multibyte_ = name;
+        if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
+        info->data = nullptr;
+        info->convert = nullptr;
+        info->release = nullptr;
+        decoder_.declare(info->map);
+        return XML_STATUS_OK;
+    }
+
+    void choose_mapping(const char* name, std::size_t length) {
+        std::string_view plain(name, length);
+        if (parse_.with_prefixes) plain = Rewriter::without_prefix(plain);
+        parse_.rewriter = mediation->choose(plain);
+        if (!parse_.rewriter && !mediation->takes_as_it_is()) parse_.without_mapping = here(NO_MAPPING);
+        if (!parse_.rewriter) return;
+        if (parse_.has_doctype &&
+            !parse_.wants_text) {  // entities can make the text longer than the document
+            parse_.wants_text = true;
+            XML_SetCharacterDataHandler(*parse_.parser, on_text);
+        }
+        parse_.counts_text = parse_.wants_text;
+        const u64 text =
+            parse_.wants_text ? 0 : LONGEST_CHARACTER * static_cast<u64>(parse_.end - parse_.bytes);
+        parse_.rewriter->begin(parse_.most_expanded, parse_.with_prefixes, parse_.beside, text);
     }
 
     bool wants_namespaces(const char* name, std::size_t length, const char** attributes) const {
@@ -250,245 +435,45 @@ class Reader {
         return false;
     }
 
-    static void on_start(void* self, const char* name, const char** attributes) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_over()) return;
-        std::size_t length = std::strlen(name);
-        if (!reader.spaced_mode_ && reader.wants_namespaces(name, length, attributes)) {
-            return reader.restart();
-        }
-        if (++reader.depth_ > reader.limits.depth) return reader.stop(TOO_DEEP);
-        reader.figures.elements += !(reader.sinks.piece && reader.sinks.recorder.entering());
-        if (reader.sinks.piece && reader.has_doctype_) reader.sinks.recorder.in_entity = reader.is_in_entity();
-        reader.figures.depth = std::max(reader.figures.depth, reader.depth_);
-        if (attributes[0]) {
-            u32 count = 0;
-            while (attributes[2 * count]) ++count;
-            if (count > reader.limits.attributes) return reader.stop(TOO_MANY_ATTRIBUTES);
-            reader.figures.attributes = std::max(reader.figures.attributes, count);
-        }
-        if (reader.spaced_mode_ && reader.expands_too_much(length, attributes)) return reader.stop(EXPANSION);
-        if (reader.has_doctype_ && attributes[0] && reader.refers_to_undeclared())
-            return reader.stop(UNDECLARED_ENTITY);
-        if (reader.depth_ == 1 && reader.mediation) reader.choose_mapping(name, length);
-        if (reader.without_mapping_.code) return;
-        if (reader.rewriter_) reader.rewriter_->start(name, length, attributes);
-        else reader.sinks.start(name, length, hash_bytes(name, length), attributes);
-        if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
-    }
-
     // Whether the event comes from the text of an entity; then its place is that of the reference.
     bool is_in_entity() const {
-        const XML_Index at = XML_GetCurrentByteIndex(parser_);
-        return at >= 0 && bytes_ + at + 1 < bytes_end_ && (bytes_[at] == '&' || (bytes_[at] == 0 && bytes_[at + 1] == '&'));
+        const XML_Index index = XML_GetCurrentByteIndex(*parse_.parser);
+        const char* at = parse_.bytes + index;
+        return index >= 0 && at + 1 < parse_.end && (at[0] == '&' || (at[0] == 0 && at[1] == '&'));
     }
 
-    // A document without a mapping is read to its end: if it is malformed, that is the error.
-    void choose_mapping(const char* name, std::size_t length) {
-        std::string_view plain(name, length);
-        if (with_prefixes_) plain = Rewriter::without_prefix(plain);
-        rewriter_ = mediation->choose(plain);
-        if (!rewriter_ && !mediation->takes_as_it_is()) without_mapping_ = here(NO_MAPPING);
-        if (!rewriter_) return;
-        if (has_doctype_ && !wants_text_) {  // entities can make the text longer than the document
-            wants_text_ = true;
-            XML_SetCharacterDataHandler(parser_, on_text);
-        }
-        counted_text_ = wants_text_;
-        const u64 text = wants_text_ ? 0 : LONGEST_CHARACTER * static_cast<u64>(bytes_end_ - bytes_);
-        rewriter_->begin(most_expanded_, with_prefixes_, beside_, text);
-    }
-
-    static void on_end(void* self, const char*) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_over()) return;
-        --reader.depth_;
-        if (reader.without_mapping_.code) return;
-        if (reader.rewriter_) reader.rewriter_->end();
-        else reader.sinks.end();
-        if (reader.sinks.too_costly) reader.stop(TOO_COSTLY);
-    }
-
-    static void on_text(void* self, const char* bytes, int length) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_over() || reader.without_mapping_.code) return;
-        if (reader.rewriter_) reader.rewriter_->text(bytes, static_cast<std::size_t>(length));
-        else reader.sinks.text(bytes, static_cast<std::size_t>(length));
-    }
-
-    static void on_comment(void* self, const char* data) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.is_outside()) return;
-        if (reader.rewriter_ && reader.depth_) return reader.rewriter_->comment(data);
-        if (reader.mediation) reader.note_beside(std::strlen(data));
-        reader.sinks.comment(data);
-    }
-
-    static void on_instruction(void* self, const char* target, const char* data) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (reader.sinks.piece && reader.sinks.piece->marker_data == data) return reader.at_hole();
-        if (std::strchr(target, ':')) reader.restart();  // namespace processing refuses it
-        if ((!reader.wants_text_ && !reader.mediation) || reader.is_outside()) return;
-        if (reader.rewriter_ && reader.depth_) return reader.rewriter_->instruction(target, data);
-        if (reader.mediation) reader.note_beside(std::strlen(target) + std::strlen(data));
-        reader.sinks.instruction(target, data);
-    }
-
-    // Whether the event is none of the document's content.
-    bool is_outside() const { return is_over() || in_doctype_ || without_mapping_.code; }
-
-    // Whether nothing that the parser reports counts any more.
-    bool is_over() const { return own_error_ || restart_ || beyond_piece_; }
-
-    void note_beside(u64 bytes) {
-        if (rewriter_) rewriter_->beside(bytes);
-        else beside_ += NODE_COST + bytes;
-    }
-
-    static int on_external(XML_Parser, const char*, const char*, const char*, const char*) {
-        return XML_STATUS_ERROR;  // nothing external is ever fetched
-    }
-
-    static void on_skipped(void* self, const char*, int parameter) {
-        if (!parameter) static_cast<Reader*>(self)->stop(UNDECLARED_ENTITY);
-    }
-
-    static void on_doctype(void* self, const char* name, const char*, const char*, int has_subset) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (has_subset || std::strchr(name, ':')) reader.restart();  // its names may have colons, too
-        if (reader.restart_) return;
-        reader.has_doctype_ = reader.in_doctype_ = true;
-        reader.entities_.clear();
-        XML_SetEntityDeclHandler(reader.parser_, on_entity);
-        XML_SetAttlistDeclHandler(reader.parser_, on_attribute_default);
-    }
-
-    static void on_doctype_end(void* self) { static_cast<Reader*>(self)->in_doctype_ = false; }
-
-    static void on_entity(void* self, const char* name, int parameter, const char* value, int length, const char*,
-                          const char*, const char*, const char*) {
-        Reader& reader = *static_cast<Reader*>(self);
-        std::string_view text(value ? value : "", value ? static_cast<std::size_t>(length) : 0);
-        if (!parameter && !reader.entities_.declare(name, text, reader.limits.entity_depth)) reader.stop(ENTITY_DEPTH);
-    }
-
-    static void on_attribute_default(void* self, const char*, const char*, const char*, const char* value, int) {
-        Reader& reader = *static_cast<Reader*>(self);
-        if (value && reader.refers_to_undeclared()) reader.stop(UNDECLARED_ENTITY);
-    }
-
-    static void on_declaration(void* self, const char*, const char* encoding, int) {
-        if (encoding) static_cast<Reader*>(self)->decoder_.declare(std::string_view(encoding));
-    }
-
-    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event is a start
-    // tag, the default value of an attribute, or the reference to the entity that has the start tag.
+    // If a part of the DTD was not read, expat silently drops undeclared entities in attributes.  The event
+    // is a start tag, the default value of an attribute, or the reference to the entity that has the start
+    // tag.
     bool refers_to_undeclared() {
-        XML_Index from = XML_GetCurrentByteIndex(parser_);
-        if (from < 0) return false;
-        const char* bytes = bytes_ + from;
-        std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(bytes_end_ - bytes));
-        return std::memchr(bytes, '&', length) && entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
+        const XML_Index index = XML_GetCurrentByteIndex(*parse_.parser);
+        if (index < 0) return false;
+        const char* bytes = parse_.bytes + index;
+        const std::size_t length = decoder_.token_length(bytes, static_cast<std::size_t>(parse_.end - bytes));
+        return std::memchr(bytes, '&', length) &&
+               entities_.refers_to_undeclared(decoder_.utf8(bytes, length));
     }
 
     // A namespace stands in every name that is in it, a default value in every element: both may be long.
     bool expands_too_much(std::size_t length, const char** attributes) {
-        expanded_ += length;
+        parse_.expanded += length;
         for (; *attributes; attributes += 2) {
-            expanded_ += std::strlen(attributes[0]);
-            if (has_doctype_) expanded_ += std::strlen(attributes[1]);
+            parse_.expanded += std::strlen(attributes[0]);
+            if (parse_.has_doctype) parse_.expanded += std::strlen(attributes[1]);
         }
-        return expanded_ > most_expanded_;
+        return parse_.expanded > parse_.most_expanded;
     }
 
-    void restart() {
-        if (spaced_mode_ || own_error_ || restart_) return;
-        restart_ = true;
-        XML_StopParser(parser_, XML_FALSE);
-    }
-
-    static int on_encoding(void* self, const char* name, XML_Encoding* info) {
-        Reader& reader = *static_cast<Reader*>(self);
-        info->data = nullptr;
-        info->convert = nullptr;
-        info->release = nullptr;
-        const int kind = reader.encodings.table ? reader.encodings.table(name, info->map) : Encodings::UNKNOWN;
-        if (kind == Encodings::TRANSCRIBED && !reader.decoder_.is_wide()) reader.transcribed_ = name;
-        if (kind != Encodings::TABLE) return XML_STATUS_ERROR;
-        reader.decoder_.declare(info->map);
-        return XML_STATUS_OK;
-    }
-
-    XML_Parser plain_ = nullptr, spaced_ = nullptr, parser_ = nullptr;
     unsigned long salt_;
-    u32 depth_ = 0;
-    int own_error_ = 0;
-    ReadError stopped_;
-    bool spaced_mode_ = false, restart_ = false, has_doctype_ = false, wants_text_ = false;
-    bool in_doctype_ = false, with_prefixes_ = false, counted_text_ = false;
-    bool beyond_piece_ = false;  // the piece that is read is over
-    std::size_t holes_ = 0;      // of the piece, so far
-    bool is_transcribed_ = false;
-    std::string transcribed_, transcription_;  // the encoding, and the document in UTF-8
-    u64 seam_ = NO_SEAM;         // where a block must begin
-    std::string buffer_;         // a piece, with what the parser is given before it, at its holes and after it
-    Rewriter* rewriter_ = nullptr;  // of this document
-    ReadError without_mapping_;
-    u64 beside_ = 0;  // the cost of comments and instructions before the root
-    const char *bytes_ = nullptr, *bytes_end_ = nullptr;
+    ExpatParser plain_, spaced_;  // without and with namespace processing
+    Parse parse_;                 // the last attempt
+    u64 block_end_ = 0;           // of the last block that the parser was given
+    Decoder decoder_;             // of the characters of this attempt
+    EntityTable entities_;        // of this attempt, if there is a document type
+    std::string multibyte_,
+        transcription_;   // the encoding of the document, if it needs that; the document in UTF-8
+    std::string buffer_;  // a piece, with what the parser is given before it, at its holes and after it
     u64 documents_ = 0;
-    u64 expanded_ = 0, most_expanded_ = 0;  // bytes of names and default values, with their namespaces
-    Decoder decoder_;
-    EntityTable entities_;  // if there is a document type
-};
-
-inline u64 count_positions(const u64* result, const u64* gone, std::size_t words) {
-    u64 count = 0;
-    for (std::size_t w = 0; w < words; ++w) count += static_cast<u64>(__builtin_popcountll(result[w] & ~gone[w]));
-    return count;
-}
-
-// Appends the positions of the set bits, in order, without those that are `gone`.
-inline void append_positions(const u64* result, const u64* gone, std::size_t words, std::vector<u32>& out) {
-    std::size_t at = out.size();
-    out.resize(at + count_positions(result, gone, words));
-    u32* to = out.data() + at;
-    for (std::size_t w = 0; w < words; ++w)
-        for (u64 word = result[w] & ~gone[w]; word; word &= word - 1)
-            *to++ = static_cast<u32>(w * 64 + static_cast<u32>(__builtin_ctzll(word)));
-}
-
-inline bool intersect(const u64* a, const u64* b, std::size_t words) {
-    for (std::size_t w = 0; w < words; ++w)
-        if (a[w] & b[w]) return true;
-    return false;
-}
-
-// A parse with handlers that do nothing: the baseline of every ratio in the benchmarks.
-class BareReader {
-  public:
-    explicit BareReader(u64 salt) : salt_(static_cast<unsigned long>(salt)) {}
-    ~BareReader() {
-        if (parser_) XML_ParserFree(parser_);
-    }
-    BareReader(const BareReader&) = delete;
-
-    // One call of the parser for each block; it counts lines once more for each that is not the last.
-    bool read(const char* bytes, u64 length, u64 block) {
-        if (!parser_) parser_ = XML_ParserCreate(nullptr);
-        else XML_ParserReset(parser_, nullptr);
-        XML_SetHashSalt(parser_, salt_);
-        XML_SetElementHandler(
-            parser_, [](void*, const char*, const char**) {}, [](void*, const char*) {});
-        XML_SetCharacterDataHandler(parser_, [](void*, const char*, int) {});
-        for (; length > block; bytes += block, length -= block)
-            if (XML_Parse(parser_, bytes, static_cast<int>(block), 0) != XML_STATUS_OK) return false;
-        return XML_Parse(parser_, bytes, static_cast<int>(length), 1) == XML_STATUS_OK;
-    }
-
-  private:
-    XML_Parser parser_ = nullptr;
-    unsigned long salt_;
 };
 
 }  // namespace twigcast

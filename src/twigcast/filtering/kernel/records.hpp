@@ -1,7 +1,7 @@
 // Parts of a document that an operator keeps until it knows where they belong: the papers' cached trees.
 //
-// A record is a list of events in document order and one block of bytes with their names, values and texts; it is
-// cleared and not freed.  Several subtrees can stand one behind the other.
+// A record is a list of events in document order and one block of bytes with their names, values and texts;
+// it is cleared and not freed.  Several subtrees can stand one behind the other.
 #pragma once
 
 #include "plan.hpp"
@@ -60,9 +60,7 @@ class Record {
         else events_.push_back(Event{TEXT_EVENT, NONE, 0, at, static_cast<u32>(length)});
     }
 
-    void comment(const char* data) {
-        events_.push_back(Event{COMMENT_EVENT, NONE, 0, add(data), 0});
-    }
+    void comment(const char* data) { events_.push_back(Event{COMMENT_EVENT, NONE, 0, add(data), 0}); }
 
     void instruction(const char* target, const char* data) {
         cost_ += std::strlen(target);
@@ -125,7 +123,9 @@ class Record {
         return (events_.back().first == NONE) == (text == nullptr);
     }
 
-    void append(const void* data, std::size_t length) { bytes_.append(static_cast<const char*>(data), length); }
+    void append(const void* data, std::size_t length) {
+        bytes_.append(static_cast<const char*>(data), length);
+    }
 
     u32 add_string(const char* text) {
         const u32 at = static_cast<u32>(bytes_.size());

@@ -1,14 +1,15 @@
 // Turns the events of a source document into those of its image, while it is parsed.
 //
 //   expat ─► source tags ─► stages ─► sinks
-//            names, hidden elements and attributes, attributes to elements, paths around elements or their content
+//            names, hidden elements and attributes, attributes to elements, paths around elements or their
+//            content
 //
-// Here is what can be done at a tag of the source by itself; what must wait for other tags is in stages.hpp.  An element
-// has the node of the plan that its name leads to from the node of its parent; one without a node is a stranger, which
-// keeps its name and place.
+// Here is what can be done at a tag of the source by itself; what must wait for other tags is in stages.hpp.
+// An element has the node of the plan that its name leads to from the node of its parent; one without a node
+// is a stranger, which keeps its name and place.
 //
-// Places that no pattern can see are skipped, with all that they contain; what an operator makes because of them, or
-// copies, or moves elsewhere must not be seen either.
+// Places that no pattern can see are skipped, with all that they contain; what an operator makes because of
+// them, or copies, or moves elsewhere must not be seen either.
 //
 // Cost: one look-up per start tag; elements in skipped places cost only the parser.
 #pragma once
@@ -48,21 +49,22 @@ class Rewriter {
 
     std::string_view root_name() const { return plan_.root_name(); }
 
-    // Whether text is needed even if no matcher asks for it: for operators on all content, or to count copies.
+    // Whether text is needed even if no matcher asks for it: for operators on all content, or to count
+    // copies.
     bool needs_content() const { return needs_content_ || (counts_text_ && plan_.copies); }
 
-    // Counts the text of copies from the next document on.  Until then, more than it can be is assumed: that is enough
-    // for most documents, and the parser need not report their text.
+    // Counts the text of copies from the next document on.  Until then, more than it can be is assumed: that
+    // is enough for most documents, and the parser need not report their text.
     void count_text() { counts_text_ = true; }
     bool counts_text() const { return counts_text_; }
 
-    // Of the document that was read last: the topmost elements that its schema does not know, in the places that were
-    // looked at, and the bytes kept.
+    // Of the document that was read last: the topmost elements that its schema does not know, in the places
+    // that were looked at, and the bytes kept.
     u64 strangers = 0;
     u64 cached() const { return stages_.cached; }
 
-    // Begins a document; `most_bytes` bounds its size after copying.  `before` is the size of what stands before its root.
-    // `text` is 0, or more than its text can have if that is not reported.
+    // Begins a document; `most_bytes` bounds its size after copying.  `before` is the size of what stands
+    // before its root. `text` is 0, or more than its text can have if that is not reported.
     void begin(u64 most_bytes, bool with_prefixes, u64 before, u64 text) {
         stages_.begin(most_bytes, before, plan_.copies ? text : 0);
         needs_text_ = sinks_.needs_text();
@@ -105,7 +107,8 @@ class Rewriter {
             open.is_closed = interest == IN_TAGS;
         }
         content();
-        open.is_copied = open.node == NONE ? open_.back().is_copied : (plan_.nodes[open.node].flags & PLAN_COPIED) != 0;
+        open.is_copied =
+            open.node == NONE ? open_.back().is_copied : (plan_.nodes[open.node].flags & PLAN_COPIED) != 0;
         open_.push_back(open);
         Tag tag;
         if (open.node != NONE) {
@@ -199,10 +202,13 @@ class Rewriter {
         return first;
     }
 
-    static u64 child_key(u32 node, u64 hash) { return fold(hash ^ node, secret[1]) >> 1; }  // not the reserved key
+    static u64 child_key(u32 node, u64 hash) {
+        return fold(hash ^ node, secret[1]) >> 1;
+    }  // not the reserved key
 
     bool is_silent() const {
-        return skipped_ || stages_.has_stopped() || open_.empty() || open_.back().hidden || open_.back().is_closed;
+        return skipped_ || stages_.has_stopped() || open_.empty() || open_.back().hidden ||
+               open_.back().is_closed;
     }
 
     u32 child(const Open& above, std::string_view name, u64 hash) {
@@ -210,9 +216,11 @@ class Rewriter {
         const u32 found = children_.find(child_key(above.node, hash));
         if (found != NONE) {
             const PlanChild& child = plan_.children[found];
-            if (child.node == above.node && name == std::string_view(plan_.string(child.name), child.length)) return child.child;
+            if (child.node == above.node && name == std::string_view(plan_.string(child.name), child.length))
+                return child.child;
             for (const PlanChild& each : plan_.children)  // two names of one hash
-                if (each.node == above.node && name == std::string_view(plan_.string(each.name), each.length)) return each.child;
+                if (each.node == above.node && name == std::string_view(plan_.string(each.name), each.length))
+                    return each.child;
         }
         if (!(plan_.nodes[above.node].flags & PLAN_OPEN)) ++strangers;
         return NONE;
@@ -287,11 +295,13 @@ class Rewriter {
 
     const Attribute* find_attribute(u32 node, std::string_view name) const {
         for (u32 i = first_attribute_[node]; i < first_attribute_[node + 1]; ++i)
-            if (attributes_[i].action != REPLACE_ATTRIBUTE && attributes_[i].source == name) return &attributes_[i];
+            if (attributes_[i].action != REPLACE_ATTRIBUTE && attributes_[i].source == name)
+                return &attributes_[i];
         return nullptr;
     }
 
-    // Whether an attribute that the plan does not know goes because another one, which is there, got its name.
+    // Whether an attribute that the plan does not know goes because another one, which is there, got its
+    // name.
     bool is_replaced(u32 node, std::string_view name, const char** attributes) const {
         for (u32 i = first_attribute_[node]; i < first_attribute_[node + 1]; ++i) {
             if (attributes_[i].action != REPLACE_ATTRIBUTE || attributes_[i].source != name) continue;

@@ -1,4 +1,5 @@
-// A segment: many compiled patterns as one pointer-free, little-endian block of bytes, made once, mapped anywhere.
+// A segment: many compiled patterns as one pointer-free, little-endian block of bytes, made once, mapped
+// anywhere.
 //
 //   Header | sections, each aligned to 8 bytes
 //
@@ -7,21 +8,22 @@
 //   /a/b[c/d][.//e]/f   =  the document's chain  a/b  ending in a row  {c/d, .//e, f} -> slot
 //                          three atoms in the trie of "b":  c/d,  .//e,  f
 //
-// Node i of the tries has the children first_child[i] .. first_child[i+1], sorted by key (axis and name test).
-// `end` of a node is complete as soon as the node is reached: it is a slot in the document's trie, an atom in the
-// others.  The payload of a row is such a slot or atom, which is complete when the node of the row is reached *and*
-// the element satisfies all literals of the row.  A literal is an atom or a value predicate, positive or negative.
+// Node i of the tries has the children first_child[i] .. first_child[i+1], sorted by key (axis and name
+// test). `end` of a node is complete as soon as the node is reached: it is a slot in the document's trie, an
+// atom in the others.  The payload of a row is such a slot or atom, which is complete when the node of the
+// row is reached *and* the element satisfies all literals of the row.  A literal is an atom or a value
+// predicate, positive or negative.
 //
 //   row:  payload, literal, ..., literal | LAST        literal:  [NEGATIVE] id      id >= atoms: predicate
 //
-// A slot is a chain of the document, with the positions of the subscriptions that have it (a union has several
-// slots).  A slot with a number below header.positions has one subscription, whose position is that number plus the
-// base; the positions of every other slot are listed in slot_start and positions.
+// A slot is a chain of the document, with the positions of the subscriptions that have it (a union has
+// several slots).  A slot with a number below header.positions has one subscription, whose position is that
+// number plus the base; the positions of every other slot are listed in slot_start and positions.
 //
-// A schema is an automaton over name tests; its states are numbered from its `first` up to the `first` of the next
-// schema, and the first of them is the document and has no test.  The followers of a state are those from its
-// `followers` up to the `followers` of the next state.  A document that stays in the automaton up to its end matches
-// the position of the schema (conformance.hpp).
+// A schema is an automaton over name tests; its states are numbered from its `first` up to the `first` of the
+// next schema, and the first of them is the document and has no test.  The followers of a state are those
+// from its `followers` up to the `followers` of the next state.  A document that stays in the automaton up to
+// its end matches the position of the schema (conformance.hpp).
 #pragma once
 
 #include <algorithm>
@@ -54,10 +56,22 @@ enum PredicateKind : u32 { ON_ATTRIBUTE, ON_TEXT, ON_FIRST_TEXT, ON_STRING };
 // Operators: existence; comparison of strings; comparison of numbers; functions of the string; of its length.
 enum Operator : u32 {
     EXISTS,
-    STRING_EQ, STRING_NE,
-    NUMBER_EQ, NUMBER_NE, NUMBER_LT, NUMBER_LE, NUMBER_GT, NUMBER_GE,
-    CONTAINS, STARTS_WITH,
-    LENGTH_EQ, LENGTH_NE, LENGTH_LT, LENGTH_LE, LENGTH_GT, LENGTH_GE,
+    STRING_EQ,
+    STRING_NE,
+    NUMBER_EQ,
+    NUMBER_NE,
+    NUMBER_LT,
+    NUMBER_LE,
+    NUMBER_GT,
+    NUMBER_GE,
+    CONTAINS,
+    STARTS_WITH,
+    LENGTH_EQ,
+    LENGTH_NE,
+    LENGTH_LT,
+    LENGTH_LE,
+    LENGTH_GT,
+    LENGTH_GE,
     OPERATORS
 };
 
@@ -78,8 +92,24 @@ struct SchemaState {  // the section has one more entry, for the end of the last
     u32 test, followers;
 };
 
-enum Section : u32 { STRINGS, TESTS, PREDICATES, KEYS, FIRST_CHILD, END, FLAGS, ROW_START, ROWS, ROOTS, SLOT_START,
-                     POSITIONS, SCHEMAS, SCHEMA_STATES, FOLLOWERS, SECTIONS };
+enum Section : u32 {
+    STRINGS,
+    TESTS,
+    PREDICATES,
+    KEYS,
+    FIRST_CHILD,
+    END,
+    FLAGS,
+    ROW_START,
+    ROWS,
+    ROOTS,
+    SLOT_START,
+    POSITIONS,
+    SCHEMAS,
+    SCHEMA_STATES,
+    FOLLOWERS,
+    SECTIONS
+};
 
 struct Header {
     char magic[8];
@@ -103,7 +133,8 @@ struct Segment {
     const Schema* schemas = nullptr;
     const SchemaState* states = nullptr;
     const u8* flags = nullptr;
-    const u32 *more_start = nullptr, *more_ends = nullptr;  // further ends of a node; a segment in a file has none
+    const u32 *more_start = nullptr,
+              *more_ends = nullptr;  // further ends of a node; a segment in a file has none
 
     u32 nodes() const { return header->nodes; }
     u32 atoms() const { return header->atoms; }
@@ -111,7 +142,8 @@ struct Segment {
     u32 literals() const { return atoms() + predicate_count(); }
     u32 test_count() const { return static_cast<u32>(header->count[TESTS]); }
     u32 schema_count() const { return static_cast<u32>(header->count[SCHEMAS] - 1); }
-    // roots[0]: the trie of the document's own atoms; roots[1 + t]: the trie of test t; NONE where there is none.
+    // roots[0]: the trie of the document's own atoms; roots[1 + t]: the trie of test t; NONE where there is
+    // none.
     u32 root(u32 test) const { return roots[1 + test]; }
 
     // Calls `take` for everything that is complete as soon as the node is reached.
@@ -130,8 +162,8 @@ struct Segment {
 };
 
 inline const char* Segment::open(const char* bytes, std::size_t length) {
-    static const u32 width[SECTIONS] = {1, sizeof(NameTest), sizeof(Predicate), 4, 4, 4, 1, 4, 4, 4, 4, 4,
-                                        sizeof(Schema), sizeof(SchemaState), 4};
+    static const u32 width[SECTIONS] = {1, sizeof(NameTest), sizeof(Predicate),   4, 4, 4, 1, 4, 4, 4, 4,
+                                        4, sizeof(Schema),   sizeof(SchemaState), 4};
     if (length < sizeof(Header)) return "shorter than its header";
     header = reinterpret_cast<const Header*>(bytes);
     if (std::memcmp(header->magic, SEGMENT_MAGIC, 8) != 0) return "not a segment";
@@ -156,10 +188,12 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     // Numbers of the file are u32, so no section may have more elements than these can count.
     for (u32 s = 0; s < SECTIONS; ++s)
         if (count[s] >= LITERAL && s != STRINGS) return "a section is too large";
-    if (n == 0 || count[KEYS] != n || count[FIRST_CHILD] != u64(n) + 1 || count[END] != n || count[FLAGS] != n)
+    if (n == 0 || count[KEYS] != n || count[FIRST_CHILD] != u64(n) + 1 || count[END] != n ||
+        count[FLAGS] != n)
         return "inconsistent tries";
     if (count[ROW_START] != u64(n) + 1 || count[ROOTS] != u64(1) + count[TESTS]) return "inconsistent tries";
-    // Each atom is the end of a node or the payload of a row: a matcher allocates memory for as many as there are.
+    // Each atom is the end of a node or the payload of a row: a matcher allocates memory for as many as there
+    // are.
     if (header->atoms > u64(n) + count[ROWS] / 2) return "more atoms than nodes and rows";
     if (u64(header->atoms) + count[PREDICATES] >= LITERAL) return "too many literals";
     if (u64(header->base) + header->positions >= NONE) return "positions out of range";
@@ -168,28 +202,32 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
     for (u64 i = 0; i < count[POSITIONS]; ++i)
         if (positions[i] < header->base || positions[i] - header->base >= header->positions)
             return "a position out of range";
-    if (slot_start[0] != 0 || slot_start[count[SLOT_START] - 1] != count[POSITIONS]) return "inconsistent slots";
+    if (slot_start[0] != 0 || slot_start[count[SLOT_START] - 1] != count[POSITIONS])
+        return "inconsistent slots";
     for (u64 i = 1; i < count[SLOT_START]; ++i)
         if (slot_start[i] <= slot_start[i - 1]) return "inconsistent slots";
-    // Names and texts are copied by each matcher; since none share bytes, all copies are not larger than the section.
+    // Names and texts are copied by each matcher; since none share bytes, all copies are not larger than the
+    // section.
     u64 text = count[STRINGS], copied = 0;
     for (u64 t = 0; t < count[TESTS]; ++t) {
         const NameTest& test = tests[t];
         if (test.space != NONE && u64(test.space) + test.space_length > text) return "a name out of range";
         if (test.local != NONE && u64(test.local) + test.local_length > text) return "a name out of range";
-        copied += u64(test.space == NONE ? 0 : test.space_length) + (test.local == NONE ? 0 : test.local_length);
+        copied +=
+            u64(test.space == NONE ? 0 : test.space_length) + (test.local == NONE ? 0 : test.local_length);
     }
     for (u64 p = 0; p < count[PREDICATES]; ++p) {
         const Predicate& predicate = predicates[p];
         if (predicate.kind > ON_STRING || predicate.op >= OPERATORS) return "an unknown predicate";
-        if (predicate.kind == ON_ATTRIBUTE && predicate.test >= count[TESTS]) return "a predicate out of range";
+        if (predicate.kind == ON_ATTRIBUTE && predicate.test >= count[TESTS])
+            return "a predicate out of range";
         if (u64(predicate.text) + predicate.text_length > text) return "a predicate out of range";
         if (!std::isfinite(predicate.number)) return "a predicate with a number that is not finite";
         copied += predicate.text_length;
     }
     if (copied > text) return "names that overlap";
-    // Nodes are numbered by tries and parents: the document, the roots of the other tries, then the children of each
-    // node in turn.  So every other node has exactly one parent, which has a smaller number.
+    // Nodes are numbered by tries and parents: the document, the roots of the other tries, then the children
+    // of each node in turn.  So every other node has exactly one parent, which has a smaller number.
     u64 trees = 1;
     std::vector<u8> document(n, 0);
     for (u64 r = 0; r < count[ROOTS]; ++r) {
@@ -231,7 +269,9 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
                     u32 kind = predicates[number - header->atoms].kind;
                     pure = false;
                     positive_predicate = positive_predicate || !(literal & NEGATIVE);
-                    expected |= kind == ON_ATTRIBUTE ? NEEDS_ATTRIBUTES : kind == ON_STRING ? NEEDS_STRING : NEEDS_TEXT;
+                    expected |= kind == ON_ATTRIBUTE ? NEEDS_ATTRIBUTES
+                                : kind == ON_STRING  ? NEEDS_STRING
+                                                     : NEEDS_TEXT;
                 }
                 if (literal & LAST) break;
             }
@@ -246,11 +286,13 @@ inline const char* Segment::open(const char* bytes, std::size_t length) {
 
 inline const char* Segment::check_schemas() const {
     const u64* count = header->count;
-    if (count[SCHEMAS] == 0 || count[SCHEMA_STATES] == 0 || count[SCHEMA_STATES] >= NONE || count[FOLLOWERS] >= NONE)
+    if (count[SCHEMAS] == 0 || count[SCHEMA_STATES] == 0 || count[SCHEMA_STATES] >= NONE ||
+        count[FOLLOWERS] >= NONE)
         return "inconsistent schemas";
     u64 schema_count = count[SCHEMAS] - 1, state_count = count[SCHEMA_STATES] - 1;
     if (schemas[0].first != 0 || schemas[schema_count].first != state_count) return "inconsistent schemas";
-    if (states[0].followers != 0 || states[state_count].followers != count[FOLLOWERS]) return "inconsistent schemas";
+    if (states[0].followers != 0 || states[state_count].followers != count[FOLLOWERS])
+        return "inconsistent schemas";
     for (u64 s = 0; s < schema_count; ++s) {
         u32 from = schemas[s].first, to = schemas[s + 1].first;
         if (from >= to || to > state_count) return "inconsistent schemas";
@@ -258,7 +300,8 @@ inline const char* Segment::check_schemas() const {
             return "a position out of range";
         for (u32 state = from; state < to; ++state) {
             if (state != from && states[state].test >= count[TESTS]) return "a name test out of range";
-            if (states[state].followers > states[state + 1].followers || states[state + 1].followers > count[FOLLOWERS])
+            if (states[state].followers > states[state + 1].followers ||
+                states[state + 1].followers > count[FOLLOWERS])
                 return "inconsistent schemas";
             for (u32 f = states[state].followers; f < states[state + 1].followers; ++f)
                 if (followers[f] <= from || followers[f] >= to) return "a follower out of range";

@@ -1,5 +1,6 @@
-// Where the events of a document go, whether they are its own or those of its image: the matchers, the tree if one is
-// recorded, and the structure if one is wanted.  Sinks count their own depth, because an image may be deeper than its source.
+// Where the events of a document go, whether they are its own or those of its image: the matchers, the tree
+// if one is recorded, and the structure if one is wanted.  Sinks count their own depth, because an image may
+// be deeper than its source.
 #pragma once
 
 #include "confirmation.hpp"
@@ -13,11 +14,11 @@ class Sinks {
     std::vector<Matcher*> matchers;
     DocumentTree* tree = nullptr;
     StructureBuilder* structure = nullptr;  // null: not wanted
-    bool recording = false;  // also record the tree
+    bool recording = false;                 // also record the tree
     bool too_costly = false;
     const Piece* piece = nullptr;  // if a piece of a document is read
     PieceRecorder recorder;        // of the piece
-    u64 generation = 0;  // to be increased when there are other matchers
+    u64 generation = 0;            // to be increased when there are other matchers
 
     void begin(u64* result, u64 length, bool with_prefixes, u64 most_work) {
         depth_ = 0;
@@ -26,7 +27,8 @@ class Sinks {
         if (recording) tree->begin(length);
         if (structure) structure->begin();
         if (piece) recorder.begin(*piece, matchers);
-        for (Matcher* matcher : matchers) piece ? matcher->begin_piece(result, piece->place) : matcher->begin(result);
+        for (Matcher* matcher : matchers)
+            piece ? matcher->begin_piece(result, piece->place) : matcher->begin(result);
         const u64 now = work();
         most_work_ = most_work < NO_LIMIT - now ? now + most_work : NO_LIMIT;
     }
@@ -98,7 +100,7 @@ class Sinks {
     bool sees(const std::vector<Label>& path) const {
         if (sees_all()) return true;
         for (Matcher* matcher : matchers)
-            if (matcher->sees(path)) return true;
+            if (matcher->interest().sees(path)) return true;
         return false;
     }
 
@@ -106,7 +108,7 @@ class Sinks {
     bool reads_text(const std::vector<Label>& path) const {
         if (recording) return true;
         for (Matcher* matcher : matchers)
-            if (matcher->reads_text(path)) return true;
+            if (matcher->interest().reads_text(path)) return true;
         return false;
     }
 
@@ -117,7 +119,8 @@ class Sinks {
         return true;
     }
 
-    // From now on, note what elements give to the open one, so that it can be given to others; returns a number for it.
+    // From now on, note what elements give to the open one, so that it can be given to others; returns a
+    // number for it.
     u64 begin_copy() {
         for (Matcher* matcher : matchers) matcher->begin_copy(depth_);
         return ++copies_;
@@ -130,7 +133,7 @@ class Sinks {
     // Gives the open element what was noted; false if that is not known any more.
     bool repeat_copy(u64 number, const std::string& text) {
         if (number != copies_) return false;
-        for (const Matcher* matcher : matchers)
+        for (Matcher* matcher : matchers)
             if (!matcher->has_copy(depth_)) return false;
         for (Matcher* matcher : matchers) matcher->repeat_copy(depth_, text);
         return true;
@@ -152,7 +155,8 @@ class Sinks {
         });
         for (Matcher* matcher : matchers) {
             matcher->finish_piece();
-            matcher->conformance().for_left([this](u32 position) { recorder.partial().left.push_back(position); });
+            matcher->conformance().for_left(
+                [this](u32 position) { recorder.partial().left.push_back(position); });
         }
         sort_unique(recorder.partial().left);
     }

@@ -1,11 +1,22 @@
-// The state of one operator of a plan while a document is read; what it does is in stages.hpp.
+// The state of one operator of a plan while a document is read; how it works is in stages.hpp.
+//
+//   Insert        keeps its members; before the end of the element, a path with them
+//   InsertEach    a path around each
+//   InsertAll     a path, when content comes
+//   Upgrade       keeps its members; sends them behind the end of the element
+//   UpgradeAll    the same; or ends the element early if nobody needs its text
+//   Downgrade     keeps members and holders; before the end, each holder with a copy
+//   Exchange      keeps all; at the end, each holder with a copy of the rest first
+//   ToElement     a child, when content comes
+//   Hide          sends nothing
 #pragma once
 
 #include "records.hpp"
 
 namespace twigcast {
 
-// The name by which a stage knows an attribute that is meant for it; no attribute of a document has such a name.
+// The name by which a stage knows an attribute that is meant for it; no attribute of a document has such a
+// name.
 inline std::string mark_of(u32 attribute) { return "\f\f" + std::to_string(attribute); }
 
 // An element to which a later element of an attribute belongs, behind those that were attributes before.
@@ -30,10 +41,10 @@ struct Stage {
     u32 node = NONE, other = NONE;
     Span path{nullptr, 0}, members{nullptr, 0};
     std::string mark;
-    bool may_pass = false;              // UPGRADE_ALL: no operator behind looks at the text that is left in the element
-    bool is_passed = false;             // so children go straight through, in this document
+    bool may_pass = false;   // UPGRADE_ALL: no operator behind looks at the text that is left in the element
+    bool is_passed = false;  // so children go straight through, in this document
     bool is_ended = false, is_read = true;  // the end of the element was sent; its text is needed
-    u64 generation = 0;                 // of the sinks, for which `is_read` is known
+    u64 generation = 0;                     // of the sinks, for which `is_read` is known
 
     u32 depth = 0;  // 0: outside; 1: in an element of the node; more: below
     u32 deep = 0;   // in what is kept or put into a path

@@ -2,20 +2,15 @@
 //
 //   source tags ─► stage 0 ─► stage 1 ─► … ─► sinks
 //
-//   Insert        keeps its members; before the end of the element, a path with them       InsertEach   a path around each
-//   Upgrade       keeps its members; sends them behind the end of the element              InsertAll    a path, when content comes
-//   UpgradeAll    the same; or ends the element early if nobody needs its text
-//   Downgrade     keeps members and holders; before the end, each holder with a copy       ToElement    a child, when content comes
-//   Exchange      keeps all; at the end, each holder with a copy of the rest first         Hide         sends nothing
-//
-// An event that a stage has no part in is not shown to it: `inside_` has a bit for every stage with an open element of its
-// kind, `begins_` one for every stage that begins at a node.  A stage sends events to those behind it, which may keep them
-// in turn; so operators on what other operators made need no special case.
+// An event that a stage has no part in is not shown to it: `inside_` has a bit for every stage with an open
+// element of its kind, `begins_` one for every stage that begins at a node.  A stage sends events to those
+// behind it, which may keep them in turn; so operators on what other operators made need no special case.
 //
 // Invariant: each stage gets and sends whole subtrees; once the image is too large, nothing is sent any more.
 // Cost: a copy of what is moved; all copies together are bounded.
 #pragma once
 
+#include "image_paths.hpp"
 #include "sinks.hpp"
 #include "stage.hpp"
 
@@ -24,7 +19,8 @@ namespace twigcast {
 class Stages {
   public:
     Stages(const Plan& plan, Sinks& sinks)
-        : tags(tags_of(plan)), plan_(plan), sinks_(sinks), begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
+        : tags(tags_of(plan)), image_path(plan, tags), plan_(plan), sinks_(sinks),
+          begins_(plan.nodes.size(), 0), stages_(stages_of(plan)) {
         count_ = static_cast<u32>(stages_.size());
         for (u32 s = 0; s < count_; ++s) begins_[stages_[s].node] |= bit(s);
         if (count_ > 63) always_ = bit(63);  // the last bit stands for all stages behind
@@ -34,13 +30,14 @@ class Stages {
     Stages(const Stages&) = delete;
 
     std::vector<Tag> tags;  // by node, with the names of the image
+    ImagePaths image_path;
     bool shares_copies = true, skips = true;
-    u64 cached = 0;         // the most bytes of names, attributes and text that were kept at a time
+    u64 cached = 0;  // the most bytes of names, attributes and text that were kept at a time
 
     bool needs_content() const { return needs_content_; }  // text too, even if no matcher asks for it
 
-    // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.  If its text is not
-    // sent, because nobody needs it, `text` is more than it can have.
+    // Begins a document; `most_bytes` bounds its size after copying, and `size` is what it has so far.  If
+    // its text is not sent, because nobody needs it, `text` is more than it can have.
     void begin(u64 most_bytes, u64 size, u64 text) {
         for (Stage& stage : stages_) stage.begin();
         for (Stage& stage : stages_) stage.is_passed = skips && stage.may_pass && !reads_text(stage);
@@ -50,17 +47,6 @@ class Stages {
         unsent_text_ = text;
         cached = made_ = held_ = source_elements_ = 0;
         copied_ = expanded_ = false;
-    }
-
-    // The labels from a root of the image to elements of a node; empty if that is too deep, for a plan with a circle.
-    const std::vector<Label>& image_path(u32 node) {
-        path_.clear();
-        for (; node != NONE; node = plan_.nodes[node].parent) {
-            if (path_.size() > DEEPEST) return path_.clear(), path_;
-            path_.push_back(Label{tags[node].name, tags[node].length, tags[node].hash});
-        }
-        std::reverse(path_.begin(), path_.end());
-        return path_;
     }
 
     // Counts what the source has.
@@ -85,8 +71,10 @@ class Stages {
     // What operators make
 
     void make_start(u32 stage, u32 node) {
-        // No plan of a mapping makes so much: each of its made nodes stands once around an element or a copy of one.
-        if (++made_ > 2 * (u64(plan_.made) + count_ + 1) * (source_elements_ + size_ / NODE_COST + 1)) expanded_ = true;
+        // No plan of a mapping makes so much: each of its made nodes stands once around an element or a copy
+        // of one.
+        if (++made_ > 2 * (u64(plan_.made) + count_ + 1) * (source_elements_ + size_ / NODE_COST + 1))
+            expanded_ = true;
         send_start(stage, tags[node]);
     }
 
@@ -116,7 +104,8 @@ class Stages {
     void send_start(u32 from, const Tag& tag) {
         const u32 at = next(from, inside_ | (tag.node == NONE ? 0 : begins_[tag.node]));
         if (at == count_) {
-            if (!expanded_ && !sinks_.too_costly) sinks_.start(tag.name, tag.length, tag.hash, tag.attributes);
+            if (!expanded_ && !sinks_.too_costly)
+                sinks_.start(tag.name, tag.length, tag.hash, tag.attributes);
             return;
         }
         Stage& stage = stages_[at];
@@ -314,7 +303,8 @@ class Stages {
 
     void open_path(u32 at) {
         Stage& stage = stages_[at];
-        if (stage.opened.empty() || stage.opened.back().second || stage.opened.back().first != stage.depth) return;
+        if (stage.opened.empty() || stage.opened.back().second || stage.opened.back().first != stage.depth)
+            return;
         stage.opened.back().second = true;
         make_path(at + 1, stage.path);
     }
@@ -438,11 +428,12 @@ class Stages {
         }
     }
 
-    // Sends what is moved into a holder.  If no stage behind has a part in it, the sinks note for the first holder what it
-    // gave, and are told to give the same to the others.
+    // Sends what is moved into a holder.  If no stage behind has a part in it, the sinks note for the first
+    // holder what it gave, and are told to give the same to the others.
     void replay_copy(u32 at, Stage& stage, Sharing& sharing) {
         const std::size_t size = stage.moved.size();
-        if (!shares_copies || sinks_.sees_all() || stage.holder_ends.size() < 2 || size < 3) return replay(at, stage.moved, 0, size);
+        if (!shares_copies || sinks_.sees_all() || stage.holder_ends.size() < 2 || size < 3)
+            return replay(at, stage.moved, 0, size);
         if (!sharing.is_known) look_at_copy(stage, sharing);
         if (next(at + 1, inside_ | sharing.begins) != count_) return replay(at, stage.moved, 0, size);
         if (sharing.number && sinks_.repeat_copy(sharing.number, sharing.text)) return;
@@ -489,8 +480,6 @@ class Stages {
     std::vector<u64> begins_;  // by node: the stages that begin at its elements
     std::vector<Stage> stages_;
     u32 count_ = 0;
-    static constexpr u32 DEEPEST = 500;
-    std::vector<Label> path_;
     u64 inside_ = 0, always_ = 0;
     u64 size_ = 0, unsent_text_ = 0, most_bytes_ = 0, made_ = 0, held_ = 0, source_elements_ = 0;
     bool needs_content_ = false, copied_ = false, expanded_ = false;

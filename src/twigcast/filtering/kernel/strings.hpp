@@ -47,7 +47,8 @@ inline double round_half_up(double x) {
 }
 
 inline std::string_view substring(std::string_view text, double from, double length, bool bounded) {
-    double first = round_half_up(from), last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
+    double first = round_half_up(from),
+           last = bounded ? first + round_half_up(length) : std::numeric_limits<double>::infinity();
     if (!(first < last)) return {};  // not-a-number, too
     double start = std::max(first, 1.0);
     if (!(start < last)) return {};
@@ -89,7 +90,7 @@ inline std::string number_text(double value) {
     return std::string(buffer, end);
 }
 
-// An ISO date or dateTime, without a time zone as if in UTC; a text that is none has no order.
+// A date of ISO 8601 or HL7, without a time zone as if in UTC; a text that is none has no order.
 struct Instant {
     bool valid = false;
     long seconds = 0, nanoseconds = 0;  // seconds since 1970
@@ -107,9 +108,16 @@ struct Instant {
     bool operator!=(const Instant& other) const { return valid && other.valid && !(*this == other); }
 };
 
-inline Instant to_instant(std::string_view text) {
+inline std::string_view stripped(std::string_view text) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+// Reads what ``pattern/dates.py`` defines: the extended form with "-" and ":", and the basic form without
+// them.
+inline Instant to_instant(std::string_view text) {
+    text = stripped(text);
     std::size_t at = 0;
     auto digits = [&](std::size_t count, long& value) {
         value = 0;
@@ -120,27 +128,46 @@ inline Instant to_instant(std::string_view text) {
         return true;
     };
     auto sign = [&](char c) { return at < text.size() && text[at] == c && ++at; };
-    long year, month, day, hour = 0, minute = 0, second = 0, nanoseconds = 0, zone = 0;
-    if (!digits(4, year) || !sign('-') || !digits(2, month) || !sign('-') || !digits(2, day)) return {};
+    auto is_digit = [&] { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    long year, month = 1, day = 1, hour = 0, minute = 0, second = 0, nanoseconds = 0, zone = 0;
+    if (!digits(4, year)) return {};
+    bool extended = false, to_the_day = false;
+    if (at < text.size()) {
+        extended = sign('-');
+        if (!digits(2, month)) return {};
+        if (at < text.size()) {
+            if ((extended && !sign('-')) || !digits(2, day)) return {};
+            to_the_day = true;
+        }
+    }
     static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > lengths[month - 1]) return {};
     if (month == 2 && day == 29 && !leap) return {};
-    if (sign('T')) {
-        if (!digits(2, hour) || !sign(':') || !digits(2, minute) || !sign(':') || !digits(2, second)) return {};
-        if (hour > 23 || minute > 59 || second > 59) return {};
-        if (sign('.')) {
-            const std::size_t before = at;
-            for (long unit = 100'000'000; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
-                nanoseconds += unit * (text[at] - '0');
-            if (at == before) return {};
+    if (sign('T') || (!extended && is_digit())) {
+        if (!digits(2, hour)) return {};
+        const bool colons = sign(':');
+        if (colons || is_digit()) {
+            if (!digits(2, minute)) return {};
+            if (colons ? sign(':') : is_digit()) {
+                if (!digits(2, second)) return {};
+                if (sign('.') || sign(',')) {
+                    if (!is_digit()) return {};
+                    for (long unit = 100'000'000; is_digit(); ++at, unit /= 10)
+                        nanoseconds += unit * (text[at] - '0');
+                }
+            }
         }
+        const bool last_moment = hour == 24 && minute == 0 && second == 0 && nanoseconds == 0;
+        if ((hour > 23 && !last_moment) || minute > 59 || second > 59) return {};
     }
-    if (!sign('Z') && at < text.size()) {
+    if (to_the_day && !sign('Z') && at < text.size()) {
         const long direction = text[at] == '+' ? 1 : text[at] == '-' ? -1 : 0;
-        long hours, minutes;
+        long hours, minutes = 0;
         ++at;
-        if (!direction || !digits(2, hours) || !sign(':') || !digits(2, minutes)) return {};
+        if (!direction || !digits(2, hours)) return {};
+        const bool colon = sign(':');
+        if ((colon || is_digit()) && !digits(2, minutes)) return {};
         if (minutes > 59 || hours * 60 + minutes > 14 * 60) return {};
         zone = direction * (hours * 3600 + minutes * 60);
     }
@@ -150,6 +177,12 @@ inline Instant to_instant(std::string_view text) {
     const long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     const long days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
     return Instant{true, days * 86400 + hour * 3600 + minute * 60 + second - zone, nanoseconds};
+}
+
+// Whether a text is a number and a date at the same time, and not a mere year or month.
+inline bool is_day_number(std::string_view text) {
+    const double value = to_number(text.data(), text.size());
+    return value == value && stripped(text).size() >= 8 && to_instant(text).valid;
 }
 
 }  // namespace twigcast

@@ -1,13 +1,15 @@
-// What a segment asks of the structure of a document: the same patterns without what a structure does not have.
+// What a segment asks of the structure of a document: the same patterns without what a structure does not
+// have.
 //
 //   {c/d, @x = 1, not e} -> slot     becomes   {c/d, not e} -> slot
-//   {c[@x = 1], not f[@y]} -> slot   becomes   {c} -> slot           that c has the atom c[@x = 1] is possible, as is not f[@y]
+//   {c[@x = 1], not f[@y]} -> slot   becomes   {c} -> slot           c[@x = 1] and not f[@y] are possible
 //   {@x = 1} -> slot                 becomes   an end of the node
 //
-// A literal is open if a structure cannot decide it: a value predicate, or an atom with a row that has an open literal.
-// Open predicates of either sign are left out, and so are negated open atoms; an open atom itself stays, with rows that are
-// weaker than they were.  So a document that has a pattern has the weakened pattern, too; and a pattern without open
-// literals is the same.  If structures have the names of attributes, the existence of attributes is no open literal.
+// A literal is open if a structure cannot decide it: a value predicate, or an atom with a row that has an
+// open literal. Open predicates of either sign are left out, and so are negated open atoms; an open atom
+// itself stays, with rows that are weaker than they were.  So a document that has a pattern has the weakened
+// pattern, too; and a pattern without open literals is the same.  If structures have the names of attributes,
+// the existence of attributes is no open literal.
 //
 // Everything that a matcher needs is copied or shared, so that the matcher of structures is an ordinary one.
 #pragma once
@@ -18,7 +20,8 @@ namespace twigcast {
 
 class StructuralSegment {
   public:
-    StructuralSegment(const Segment& segment, bool with_attributes) : view(segment), header_(*segment.header) {
+    StructuralSegment(const Segment& segment, bool with_attributes)
+        : view(segment), header_(*segment.header) {
         const u32 nodes = segment.nodes(), atoms = segment.atoms();
         for (u32 p = 0; p < segment.predicate_count(); ++p) {
             const bool kept = with_attributes && is_attribute_test(segment.predicates[p]);
@@ -67,7 +70,8 @@ class StructuralSegment {
     // Finds the atoms and positions that depend on what a structure does not have.
     void find_open(const Segment& segment) {
         const u32 nodes = segment.nodes(), atoms = segment.atoms();
-        std::vector<u8> document(nodes, 0);  // whether the node is one of the document's trie, where payloads are slots
+        std::vector<u8> document(
+            nodes, 0);  // whether the node is one of the document's trie, where payloads are slots
         document[0] = 1;
         open_atoms_.assign(atoms, 0);
         std::vector<u32> waiting;
@@ -88,7 +92,8 @@ class StructuralSegment {
         while (!waiting.empty()) {
             const u32 atom = waiting.back();
             waiting.pop_back();
-            auto edge = std::lower_bound(edges.begin(), edges.end(), atom, [](Edge e, u32 a) { return e.literal < a; });
+            auto edge = std::lower_bound(edges.begin(), edges.end(), atom,
+                                         [](Edge e, u32 a) { return e.literal < a; });
             for (; edge != edges.end() && edge->literal == atom; ++edge)
                 if (!open_atoms_[edge->atom]) open_atoms_[edge->atom] = 1, waiting.push_back(edge->atom);
         }
@@ -96,10 +101,12 @@ class StructuralSegment {
         for (u32 node = 0; node < nodes; ++node) {
             if (!document[node]) continue;
             for_rows(segment, node, [&](u32 slot, const u32* literal, const u32* end) {
-                if (std::none_of(literal, end, [&](u32 l) { return is_open(open_atoms_, number_, l); })) return;
+                if (std::none_of(literal, end, [&](u32 l) { return is_open(open_atoms_, number_, l); }))
+                    return;
                 if (slot < single) return open_positions_.push_back(base + slot);
                 const u32* start = segment.slot_start + (slot - single);
-                open_positions_.insert(open_positions_.end(), segment.positions + start[0], segment.positions + start[1]);
+                open_positions_.insert(open_positions_.end(), segment.positions + start[0],
+                                       segment.positions + start[1]);
             });
         }
     }
@@ -146,8 +153,7 @@ class StructuralSegment {
     static void for_rows(const Segment& segment, u32 node, const Take& take) {
         for (u32 at = segment.row_start[node], to = segment.row_start[node + 1]; at < to;) {
             const u32 payload = segment.rows[at++], from = at;
-            while (!(segment.rows[at++] & LAST)) {
-            }
+            while (!(segment.rows[at++] & LAST)) {}
             take(payload, segment.rows + from, segment.rows + at);
         }
     }

@@ -2,8 +2,8 @@
 //
 //   <r><a><b/></a><a><b/></a><a/></r>    ─►    0 b    1 a {0}    2 a    3 r {1, 2}
 //
-// A shape is a name and the set of child shapes; it gets its number when the first element that has it ends.  The value,
-// its definition over a tree and the encoding are those of twigcast/document/structure.py.
+// A shape is a name and the set of child shapes; it gets its number when the first element that has it ends.
+// The value, its definition over a tree and the encoding are those of twigcast/document/structure.py.
 //
 // Cost: an element without children is an array look-up, any other a hash of its distinct child shapes.
 #pragma once
@@ -17,7 +17,8 @@ namespace twigcast {
 constexpr u8 STRUCTURE_VERSION = 1;
 enum StructureFlags : u8 { WITH_ATTRIBUTES = 1, WITH_TABLE = 2 };
 constexpr std::size_t TABLE_ID_BYTES = 8, CHECKSUM_BYTES = 4;
-constexpr std::size_t MOST_STRUCTURE_BYTES = 4 << 20;  // of an encoding; a document with a larger one has none
+constexpr std::size_t MOST_STRUCTURE_BYTES = 4
+                                             << 20;  // of an encoding; a document with a larger one has none
 
 inline u32 crc32(const char* bytes, std::size_t length) {
     static const std::array<u32, 256> table = [] {
@@ -34,7 +35,8 @@ inline u32 crc32(const char* bytes, std::size_t length) {
     return ~c;
 }
 
-// Names that sender and receiver of structures both know; a name is spelled as expat gives it: `local` or `uri \f local`.
+// Names that sender and receiver of structures both know; a name is spelled as expat gives it: `local` or
+// `uri \f local`.
 class KnownNames {
   public:
     struct Known {
@@ -48,7 +50,9 @@ class KnownNames {
         numbers_.insert(name, static_cast<u32>(names.size()));
         names.push_back(Known{name, hash_bytes(name.data(), name.size())});
     }
-    u32 number(const char* name, std::size_t length, u64 hash) const { return numbers_.find(name, length, hash); }
+    u32 number(const char* name, std::size_t length, u64 hash) const {
+        return numbers_.find(name, length, hash);
+    }
 
   private:
     NameTable numbers_;
@@ -86,7 +90,8 @@ class StructureBuilder {
         attributes = std::max(attributes, count);
         if (given_up_) return;
         const u32 list = with_attributes && count ? attribute_list(given) : 0;
-        frames_.push_back(Frame{name_number(name, length, hash), list, ++instance_, static_cast<u32>(open_.size())});
+        frames_.push_back(
+            Frame{name_number(name, length, hash), list, ++instance_, static_cast<u32>(open_.size())});
         depth = std::max(depth, static_cast<u32>(frames_.size()));
     }
 
@@ -97,7 +102,8 @@ class StructureBuilder {
         const u32 shape = frame.first == open_.size() && !frame.attributes ? leaf(frame.name) : intern(frame);
         open_.resize(frame.first);
         if (frames_.empty()) return void(++roots_);
-        // A shape that this parent was the last to get need not be given to it again; other repetitions go with `unique`.
+        // A shape that this parent was the last to get need not be given to it again; other repetitions go
+        // with `unique`.
         if (seen_[shape] == frames_.back().instance) return;
         seen_[shape] = frames_.back().instance;
         open_.push_back(shape);
@@ -106,7 +112,9 @@ class StructureBuilder {
     // Returns whether the document has a structure within the limits; an image with several roots has none.
     bool encode(u64 most_elements, u32 most_depth, u32 most_attributes, std::string& out) {
         out.clear();
-        if (given_up_ || roots_ != 1 || elements > most_elements || depth > most_depth || attributes > most_attributes) return false;
+        if (given_up_ || roots_ != 1 || elements > most_elements || depth > most_depth ||
+            attributes > most_attributes)
+            return false;
         std::string shapes, names;
         u32 next = known_ ? static_cast<u32>(known_->names.size()) : 0, extra = 0;
         auto put_name = [&](u32 number) {
@@ -140,7 +148,8 @@ class StructureBuilder {
         put(out, shapes_.size());
         out += shapes;
         const u32 checksum = crc32(out.data(), out.size());
-        for (u32 byte = 0; byte < CHECKSUM_BYTES; ++byte) out.push_back(static_cast<char>(checksum >> (8 * byte)));
+        for (u32 byte = 0; byte < CHECKSUM_BYTES; ++byte)
+            out.push_back(static_cast<char>(checksum >> (8 * byte)));
         return out.size() <= MOST_STRUCTURE_BYTES;
     }
 
@@ -180,7 +189,8 @@ class StructureBuilder {
         if (number == NONE) {
             number = static_cast<u32>(name_of_.size());
             names_.insert(name, length, hash, number);
-            name_of_.push_back(Name{std::string(name, length), known_ ? known_->number(name, length, hash) : NONE});
+            name_of_.push_back(
+                Name{std::string(name, length), known_ ? known_->number(name, length, hash) : NONE});
         }
         return number;
     }

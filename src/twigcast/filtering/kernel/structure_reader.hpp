@@ -1,10 +1,12 @@
-// Matches the encoded structure of a document: decodes it, and sends the elements of the merged tree to matchers.
+// Matches the encoded structure of a document: decodes it, and sends the elements of the merged tree to
+// matchers.
 //
-//   bytes ─► shapes (a DAG) ─► start and end events of the tree that it stands for ─► the same matchers as for documents
+//   bytes ─► shapes (a DAG) ─► start and end events of the tree that it stands for ─► the same matchers as
+//   for documents
 //
-// The content of an encoding is not trusted.  It is checked as a whole before anything is sent: numbers are in range, the
-// tree has no more elements than the encoding states, and that number is limited.  What no matcher looks into is not
-// expanded.  The checks are those of twigcast/document/structure.py.
+// The content of an encoding is not trusted.  It is checked as a whole before anything is sent: numbers are
+// in range, the tree has no more elements than the encoding states, and that number is limited.  What no
+// matcher looks into is not expanded.  The checks are those of twigcast/document/structure.py.
 #pragma once
 
 #include "sinks.hpp"
@@ -18,7 +20,13 @@ struct StructureLimits {
     u64 work_threshold = 0;
 };
 
-enum StructureCode : int { STRUCTURE_READ, NOT_A_STRUCTURE, UNKNOWN_NAMES, STRUCTURE_LIMIT, STRUCTURE_TOO_COSTLY };
+enum StructureCode : int {
+    STRUCTURE_READ,
+    NOT_A_STRUCTURE,
+    UNKNOWN_NAMES,
+    STRUCTURE_LIMIT,
+    STRUCTURE_TOO_COSTLY
+};
 
 struct StructureFault {
     int code = STRUCTURE_READ;
@@ -28,7 +36,8 @@ struct StructureFault {
 // What structures of one kind, with or without the names of attributes, are matched with.
 struct StructureMatching {
     Sinks sinks;
-    std::vector<u64> not_certain, not_open;  // positions that are left out of the matches; of those that are only possible
+    std::vector<u64> not_certain,
+        not_open;  // positions that are left out of the matches; of those that are only possible
     bool is_ready = false, leaves_open = false;
 
     // `open` has the positions that a structure cannot decide.
@@ -57,28 +66,33 @@ class StructureReader {
         length_ = length;
         problem_ = nullptr;
         u32 checksum = 0;
-        for (u32 byte = 0; byte < CHECKSUM_BYTES; ++byte) checksum |= u32(static_cast<u8>(end_[byte])) << (8 * byte);
+        for (u32 byte = 0; byte < CHECKSUM_BYTES; ++byte)
+            checksum |= u32(static_cast<u8>(end_[byte])) << (8 * byte);
         if (checksum != crc32(bytes, length - CHECKSUM_BYTES))
             return fault("the structure was altered: its checksum is wrong");
         const u8 flags = static_cast<u8>(bytes[1]);
         if (flags & ~(WITH_ATTRIBUTES | WITH_TABLE)) return fault("the structure has unknown flags");
         if (flags & WITH_TABLE) {
-            if (static_cast<std::size_t>(end_ - at_) < TABLE_ID_BYTES) return fault("the structure is truncated");
+            if (static_cast<std::size_t>(end_ - at_) < TABLE_ID_BYTES)
+                return fault("the structure is truncated");
             if (!known || std::memcmp(at_, known->id.data(), TABLE_ID_BYTES) != 0)
-                return StructureFault{UNKNOWN_NAMES, "the structure has the names of a table that is not given"};
+                return StructureFault{UNKNOWN_NAMES,
+                                      "the structure has the names of a table that is not given"};
             at_ += TABLE_ID_BYTES;
         }
         known_ = flags & WITH_TABLE ? known : nullptr;
         const u64 elements = number(), attributes = number();
         if (problem_) return fault(problem_);
         if (elements > limits.elements) return limit("the structure is of a document with too many elements");
-        if (attributes > limits.attributes) return limit("the structure is of a document with too many attributes");
+        if (attributes > limits.attributes)
+            return limit("the structure is of a document with too many attributes");
         read_names();
         if (!problem_) read_shapes(flags & WITH_ATTRIBUTES, attributes, elements);
         if (!problem_ && at_ != end_) problem_ = "the structure has bytes after its end";
         if (problem_) return fault(problem_);
         if (depth_ > limits.depth) return limit("the structure is of a document with too many levels");
-        if (tree_size_ > elements) return fault("the structure has a larger tree than the document it describes");
+        if (tree_size_ > elements)
+            return fault("the structure has a larger tree than the document it describes");
         return StructureFault{};
     }
 
@@ -96,7 +110,8 @@ class StructureReader {
             if (last.next < last.end) {
                 start(children_[last.next++], sinks);
                 if (left-- == 0 || sinks.too_costly)
-                    return StructureFault{STRUCTURE_TOO_COSTLY, "matching the structure takes too many steps"};
+                    return StructureFault{STRUCTURE_TOO_COSTLY,
+                                          "matching the structure takes too many steps"};
             } else {
                 sinks.end();
                 open_.pop_back();
@@ -110,8 +125,8 @@ class StructureReader {
     static constexpr u64 EVENT_WORK = 16;  // steps for an element, beside those that matchers count
 
     struct Shape {
-        u32 name, first, end;                       // of its children
-        std::size_t attributes = NO_ATTRIBUTES;     // where they begin in `attributes_`
+        u32 name, first, end;                    // of its children
+        std::size_t attributes = NO_ATTRIBUTES;  // where they begin in `attributes_`
     };
     struct Open {
         u32 next, end;
@@ -171,7 +186,8 @@ class StructureReader {
         for (Label& name : names_) {
             name.name = text;
             name.hash = hash_bytes(text, name.length);
-            if (known_ && known_->number(text, name.length, name.hash) != NONE) problem_ = "the structure has a name twice";
+            if (known_ && known_->number(text, name.length, name.hash) != NONE)
+                problem_ = "the structure has a name twice";
             hashes_.push_back(name.hash);
             text += name.length + 1;
         }
@@ -183,7 +199,8 @@ class StructureReader {
         std::string_view text(bytes, length), space, local = text;
         if (text.substr(0, 2) == "Q{") {
             const std::size_t end = text.rfind('}');
-            if (end == std::string_view::npos || end == 2) return problem_ = "the structure has a name that is none", 0;
+            if (end == std::string_view::npos || end == 2)
+                return problem_ = "the structure has a name that is none", 0;
             space = text.substr(2, end - 2), local = text.substr(end + 1);
         }
         if (local.empty() || local.find_first_of("{}") != std::string_view::npos || !is_xml(text))
@@ -211,7 +228,8 @@ class StructureReader {
             }
             const bool too_short = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
             const bool surrogate = point >= 0xD800 && point < 0xE000;
-            if (too_short || surrogate || point > 0x10FFFF || point == 0xFFFE || point == 0xFFFF) return false;
+            if (too_short || surrogate || point > 0x10FFFF || point == 0xFFFE || point == 0xFFFF)
+                return false;
         }
         return true;
     }
@@ -276,7 +294,8 @@ class StructureReader {
         }
         if (problem_) return;
         if (!shapes || used != shapes - 1) problem_ = "the structure has no root element, or several";
-        else if (unused != known_count_ + names_.size()) problem_ = "the structure has a name that no shape uses";
+        else if (unused != known_count_ + names_.size())
+            problem_ = "the structure has a name that no shape uses";
         else if (has_twice(hashes_)) problem_ = "the structure has a shape twice";
         else if (with_attributes && most_attributes != attributes)
             problem_ = "the structure states another number of attributes than its shapes have";
@@ -315,7 +334,8 @@ class StructureReader {
     std::vector<u32> children_, heights_;
     std::vector<u64> sizes_, hashes_, slots_;
     std::vector<u8> used_;
-    std::vector<const char*> attributes_ = {nullptr};  // names and empty values, as expat gives them; a null ends each list
+    std::vector<const char*> attributes_ = {
+        nullptr};  // names and empty values, as expat gives them; a null ends each list
     std::vector<Open> open_;
 };
 

@@ -1,12 +1,14 @@
-// Finds which of many strings occur in a text, in one pass whatever their number (Aho and Corasick's automaton).
+// Finds which of many strings occur in a text, in one pass whatever their number (Aho and Corasick's
+// automaton).
 //
-// States are numbered breadth-first, so the first states are near the root, where a scan nearly always is: these have
-// a table of their transitions by class of bytes.  The children of any other state are consecutive and are searched in
-// order; most states have one child.  A scan can stop anywhere and continue later, so that the text of a document is
-// scanned once for all elements whose string-value is tested by `contains`.
+// States are numbered breadth-first, so the first states are near the root, where a scan nearly always is:
+// these have a table of their transitions by class of bytes.  The children of any other state are consecutive
+// and are searched in order; most states have one child.  A scan can stop anywhere and continue later, so
+// that the text of a document is scanned once for all elements whose string-value is tested by `contains`.
 //
-// A scan notes at each position only the longest string that ends there; the strings that end with it are found by its
-// links when somebody asks.  So a scan takes the same time for any number of strings and of occurrences.
+// A scan notes at each position only the longest string that ends there; the strings that end with it are
+// found by its links when somebody asks.  So a scan takes the same time for any number of strings and of
+// occurrences.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +20,9 @@ namespace twigcast {
 
 class SubstringIndex {
   public:
-    void add(const char* bytes, std::size_t length, u32 literal) { words_.push_back({std::string(bytes, length), literal}); }
+    void add(const char* bytes, std::size_t length, u32 literal) {
+        words_.push_back({std::string(bytes, length), literal});
+    }
 
     bool empty() const { return words_.empty(); }
 
@@ -39,7 +43,8 @@ class SubstringIndex {
             literal.push_back(NONE);
             length.push_back(static_cast<u32>(range.depth));
             std::size_t at = range.from;
-            while (at < range.to && words_[at].first.size() == range.depth) literal[state] = words_[at++].second;
+            while (at < range.to && words_[at].first.size() == range.depth)
+                literal[state] = words_[at++].second;
             while (at < range.to) {
                 char byte = words_[at].first[range.depth];
                 std::size_t end = at;
@@ -52,7 +57,9 @@ class SubstringIndex {
         }
         first_child_.push_back(static_cast<u32>(ranges.size()));
         for (u32 state = 1; state < ranges.size(); ++state)
-            if (class_[bytes_[state]] == 0) class_[bytes_[state]] = static_cast<std::uint16_t>(++classes_);  // class 0: in none of the strings
+            if (class_[bytes_[state]] == 0)
+                class_[bytes_[state]] =
+                    static_cast<std::uint16_t>(++classes_);  // class 0: in none of the strings
         ++classes_;
         fail_.assign(ranges.size(), 0);
         output_.assign(ranges.size(), 0);
@@ -74,9 +81,11 @@ class SubstringIndex {
         }
     }
 
-    // Continues from `state` over bytes that begin at `position` of the text; calls found(string, its end in the text).
+    // Continues from `state` over bytes that begin at `position` of the text; calls found(string, its end in
+    // the text).
     template <class Found>
-    u32 scan(u32 state, const char* bytes, std::size_t length, std::size_t position, const Found& found) const {
+    u32 scan(u32 state, const char* bytes, std::size_t length, std::size_t position,
+             const Found& found) const {
         for (std::size_t i = 0; i < length; ++i) {
             state = step(state, static_cast<u8>(bytes[i]));
             if (u32 hit = output_[state]) found(hit, position + i + 1);
@@ -87,7 +96,9 @@ class SubstringIndex {
     std::size_t string_count() const { return strings_.size(); }
     u32 literal(u32 string) const { return strings_[string].literal; }
     u32 length(u32 string) const { return strings_[string].length; }
-    u32 shorter(u32 string) const { return strings_[string].shorter; }  // the next string that it ends with; 0: none
+    u32 shorter(u32 string) const {
+        return strings_[string].shorter;
+    }  // the next string that it ends with; 0: none
 
   private:
     u32 step(u32 state, u8 byte) const {
@@ -106,15 +117,16 @@ class SubstringIndex {
     };
 
     std::vector<std::pair<std::string, u32>> words_;
-    std::vector<String> strings_;  // the words by number, from 1; `output_` has for a state the longest that ends there
+    std::vector<String>
+        strings_;  // the words by number, from 1; `output_` has for a state the longest that ends there
     std::vector<u32> first_child_, fail_, output_, table_;
     std::vector<u8> bytes_;
     std::uint16_t class_[256] = {};
     u32 classes_ = 0, tabled_ = 0;
 };
 
-// The strings that were found in a text so far, the latest first, so that those inside any range that ends here are
-// listed without a look at the others.
+// The strings that were found in a text so far, the latest first, so that those inside any range that ends
+// here are listed without a look at the others.
 //
 //   strings found, by the end of their last occurrence:   newest_ ──► … ──► oldest
 class Occurrences {
@@ -128,10 +140,12 @@ class Occurrences {
     }
 
     void scan(const char* bytes, std::size_t length, std::size_t position) {
-        state_ = index_.scan(state_, bytes, length, position, [this](u32 string, std::size_t end) { note(string, end); });
+        state_ = index_.scan(state_, bytes, length, position,
+                             [this](u32 string, std::size_t end) { note(string, end); });
     }
 
-    // Appends the literals of the strings that occur in the text from `start` on; returns how many strings it looked at.
+    // Appends the literals of the strings that occur in the text from `start` on; returns how many strings it
+    // looked at.
     std::size_t within(std::size_t start, std::vector<u32>& out) {
         std::size_t looked = 0;
         ++listing_;

@@ -1,8 +1,9 @@
 // The text of an element that is in several parts of a document, in the order of the document.
 //
-// Short texts are kept as they are.  A long one is replaced by a summary that answers every predicate on string-values:
-// its first and last bytes, as many as the longest constant has; its length; the substrings found in it; and, if it may be
-// a number, its digits.  Summaries of neighbouring texts are joined, so an element needs little memory however long it is.
+// Short texts are kept as they are.  A long one is replaced by a summary that answers every predicate on
+// string-values: its first and last bytes, as many as the longest constant has; its length; the substrings
+// found in it; and, if it may be a number, its digits.  Summaries of neighbouring texts are joined, so an
+// element needs little memory however long it is.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ namespace twigcast {
 struct TextSummary {
     u64 bytes = 0, characters = 0;
     std::string head, tail;
-    std::string number;  // the text without repeated white space, or NOT_A_NUMBER
+    std::string number;                   // the text without repeated white space, or NOT_A_NUMBER
     std::vector<std::vector<u32>> found;  // literals of `contains`, by segment
 
     static constexpr char NOT_A_NUMBER[] = "x";

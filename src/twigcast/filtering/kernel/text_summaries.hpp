@@ -69,7 +69,8 @@ class TextSummaries {
     }
 
     void find(const std::string& text, TextSummary& summary) const {
-        for (std::size_t i = 0; i < matchers_.size(); ++i) matchers_[i]->find_substrings(text, summary.found[i]);
+        for (std::size_t i = 0; i < matchers_.size(); ++i)
+            matchers_[i]->find_substrings(text, summary.found[i]);
     }
 
     const std::vector<Matcher*>& matchers_;

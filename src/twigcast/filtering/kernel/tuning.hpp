@@ -14,7 +14,7 @@ struct Tuning {
     std::size_t cache_bytes = 512u << 20;
     bool programs = true, memo = true;
     bool dead_places = true, shared_copies = true;  // of the rewriter
-    std::size_t text_bytes = 1u << 16;  // of an element in parts; a longer text is summarised
+    std::size_t text_bytes = 1u << 16;              // of an element in parts; a longer text is summarised
 };
 
 struct Label {  // the name of an element

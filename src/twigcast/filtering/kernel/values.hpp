@@ -7,7 +7,8 @@ namespace twigcast {
 
 inline double Evaluator::number(u32 id, const Context& context) {
     const Expressions::Traits traits = expressions.traits(id);
-    if (!(traits.heavy || traits.shared) || traits.positional || traits.type != NUMBER) return calculated(id, context);
+    if (!(traits.heavy || traits.shared) || traits.positional || traits.type != NUMBER)
+        return calculated(id, context);
     const u32 operation = expressions[id].data[0];
     if (operation == OP_NUMBER || operation >= OP_SIBLING_POSITION) return calculated(id, context);
     const u64 key = static_cast<u64>(id) << 32 | (traits.contextual ? context.node : 0);
@@ -125,7 +126,8 @@ inline Evaluator::Text Evaluator::string(u32 id, const Context& context) {
     }
     work_.spend(1);
     Span list = expressions[id];
-    if (list.data[0] == OP_STRING || list.data[0] == OP_DATE) return Text(std::string_view(expressions.string(list.data[1])));
+    if (list.data[0] == OP_STRING || list.data[0] == OP_DATE)
+        return Text(std::string_view(expressions.string(list.data[1])));
     const u32 function = list.data[1], one = list.data[2], two = list.size > 3 ? list.data[3] : 0;
     const u32 three = list.size > 4 ? list.data[4] : 0, size = list.size;
     switch (function) {
@@ -164,7 +166,8 @@ inline Evaluator::Text Evaluator::string(u32 id, const Context& context) {
             const Text part = string(two, context);
             std::size_t at = whole.find(part.view());
             if (at == std::string_view::npos) return Text(std::string());
-            return Text(std::string(function == FN_SUBSTRING_BEFORE ? whole.substr(0, at) : whole.substr(at + part.view().size())));
+            return Text(std::string(function == FN_SUBSTRING_BEFORE ? whole.substr(0, at)
+                                                                    : whole.substr(at + part.view().size())));
         }
     }
 }
@@ -187,7 +190,8 @@ inline std::string Evaluator::cased(std::string_view text, const CaseMap* map, c
 inline Evaluator::Text Evaluator::name_of(u32 function, u32 node) {
     if (node == NONE) return Text(std::string_view());
     const NodeKind kind = tree.nodes[node].kind();
-    if (kind != ELEMENT_NODE && kind != ATTRIBUTE_NODE && kind != INSTRUCTION_NODE) return Text(std::string_view());
+    if (kind != ELEMENT_NODE && kind != ATTRIBUTE_NODE && kind != INSTRUCTION_NODE)
+        return Text(std::string_view());
     const Name name = split_name(tree.spelling(tree.nodes[node].name()));
     if (function == FN_LOCAL_NAME) return Text(name.local);
     if (function == FN_NAMESPACE_URI) return Text(name.space);

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+
+from twigcast.system import flat_buffer
 
 POSITIONS = pa.list_(pa.uint32())
 
 
 class Bodies:
-    """A view of an Arrow array of documents (binary or string): one data buffer and the offsets into it."""
+    """A view of an Arrow array of documents (binary or string): one data buffer and the offsets into it.
+
+    Any other iterable of buffers, with ``None`` where there is no document, is made such an array.
+    """
 
     def __init__(self, bodies: Any) -> None:
-        if isinstance(bodies, list | tuple):
-            bodies = pa.array(bodies, pa.binary())
+        if not isinstance(bodies, pa.Array | pa.ChunkedArray):
+            bodies = _array(bodies)
         if isinstance(bodies, pa.ChunkedArray):
             bodies = bodies.combine_chunks()
         kind = bodies.type
@@ -41,6 +46,38 @@ class Bodies:
             return []
         valid = self.valid or bytes([1]) * len(self)
         return [error is None and there == 1 for error, there in zip(errors, valid, strict=True)]
+
+
+def _array(bodies: Any) -> Any:
+    """An Arrow array of the documents of an iterable: a list, a tuple, a column of pandas or Polars."""
+    expected = "expected several documents: an Arrow array of binary or string, or an iterable of bytes"
+    kind = type(bodies).__qualname__
+    if isinstance(bodies, str) or _is_buffer(bodies):
+        raise TypeError(f"{expected}, got {kind}: match takes one document")
+    if isinstance(bodies, Mapping) or hasattr(bodies, "columns"):
+        raise TypeError(f"{expected}, got {kind}: give one column of it")
+    if not isinstance(bodies, Iterable):
+        raise TypeError(f"{expected}, got {kind}")
+    found: list[bytes | memoryview | str | None] = []
+    for row, each in enumerate(bodies):
+        try:
+            found.append(each if each is None or isinstance(each, str) else flat_buffer(each))
+        except TypeError as error:
+            raise TypeError(f"document {row}: {error}") from None
+    size = sum(len(each) for each in found if each is not None)
+    return pa.array(found, pa.binary() if size < _WIDE else pa.large_binary())
+
+
+def _is_buffer(given: object) -> bool:
+    """Whether the object is one buffer of bytes; an array of objects has a buffer, too."""
+    try:
+        return memoryview(given).itemsize == 1  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
+_WIDE = 1 << 29
+"""The characters from which a batch gets offsets of 64 bits: four bytes each are less than 2 GiB."""
 
 
 class PositionLists:

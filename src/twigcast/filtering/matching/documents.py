@@ -16,13 +16,13 @@ from twigcast.filtering.results import BatchMatch, Match, Undecided
 from twigcast.pattern import too_costly
 
 
-def match_document(engine: LentEngine, body: bytes) -> Match:
+def match_document(engine: LentEngine, body: bytes | memoryview) -> Match:
     """The match of one document."""
     return match_of(engine, body, engine.kernel.match(body))
 
 
 def match_of(
-    engine: LentEngine, body: bytes, answer: tuple[Any, ...], structure: bytes | None = None
+    engine: LentEngine, body: bytes | memoryview, answer: tuple[Any, ...], structure: bytes | None = None
 ) -> Match:
     """The kernel's answer for a document as a match."""
     found, undecided, error, figures = answer
@@ -64,7 +64,7 @@ def match_documents(engine: LentEngine, bodies: Any, which: Sequence[str | None]
 
 
 def reading_fault(
-    engine: LentEngine, error: Failure, body: bytes, root: str, name: str | None = None
+    engine: LentEngine, error: Failure, body: bytes | memoryview, root: str, name: str | None = None
 ) -> DocumentError:
     """The error of a document that the kernel could not read, with the limit or the mappings at fault."""
     fault = document_error(*error, body, engine.limits)

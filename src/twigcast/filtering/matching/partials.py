@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from twigcast.document import document_error
-from twigcast.errors import DocumentError, PartialError
+from twigcast.errors import DocumentError, EvaluationError, PartialError
 from twigcast.filtering.kernel._kernel import KernelPartial, evaluate_piece, hole_marker, interest, reads_text
 from twigcast.filtering.results import Match, Undecided
 from twigcast.pattern import too_costly
+from twigcast.system import Buffer, flat_buffer
 
 if TYPE_CHECKING:
     from twigcast.filtering.collection import Snapshot
@@ -87,6 +86,11 @@ class Partial:
         """The numbers of the parts in it, as ranges: the first number, and one more than the last."""
         return list(self.kernel.members)
 
+    @property
+    def unfinished(self) -> int:
+        """The number of elements that its parts do not finish."""
+        return int(self.kernel.unfinished)
+
     def __len__(self) -> int:
         """The number of parts in it."""
         return sum(end - start for start, end in self.kernel.members)
@@ -114,16 +118,10 @@ class PartialMatcher:
         self._pool = pool
         self._snapshot = snapshot
 
-    @cached_property
+    @property
     def version(self) -> bytes:
         """A hash of the compiled subscriptions; only partials of the same version can be joined."""
-        content = blake2b(digest_size=16)
-        for level in self._snapshot.levels:
-            if not level.is_empty:
-                content.update(level.segment.owner)
-        for bitmap in (self._snapshot.gone, self._snapshot.inexact):
-            content.update(blake2b(bitmap).digest())
-        return content.digest()
+        return self._snapshot.version
 
     @property
     def is_exact(self) -> bool:
@@ -227,32 +225,55 @@ class PartialMatcher:
             _, candidates = partial.kernel.positions(engine.kernel)
         return memoryview(candidates).cast("I")
 
-    def match(self, partial: Partial, body: bytes | None = None) -> Match:
+    def match(self, partial: Partial, body: Buffer | None = None) -> Match:
         """The match of a document that is decided.
 
         If there are ``candidates``, ``body`` must be the document; it may lack what makes no difference to
         their patterns.
         """
-        if not partial.is_decided:
-            raise PartialError("parts of the document are missing", code="incomplete")
         with self._engine() as engine:
-            found, candidates = partial.kernel.positions(engine.kernel)
-            positions = memoryview(found).cast("I").tolist()
+            positions, candidates = self._decided(engine, partial)
             left_out: tuple[Undecided, ...] = ()
             roster = self._snapshot.roster
             if len(candidates):
                 if body is None:
                     raise PartialError("the document is needed to decide some subscriptions", code="body")
-                confirmed, undecided, error = engine.kernel.decide(body, memoryview(candidates).cast("I"))
+                body = flat_buffer(body)
+                confirmed, undecided, error = engine.kernel.decide(body, candidates)
                 if error is not None:
                     number, line, column, offset = error
                     fault = document_error(number, line, column, offset, body, engine.limits)
+                    if fault.code == "too-large":
+                        return self.match_in_parts(partial)
                     return Match((), fault, roster)
                 positions = sorted([*positions, *memoryview(confirmed).cast("I")])
                 why = too_costly(engine.limits.steps(len(body)))
                 left_out = tuple(Undecided(each, roster[each], why) for each in undecided)
-        _, *figures = partial.kernel.figures
-        return Match(positions, None, roster, left_out, figures=(figures[0], figures[1], figures[2]))
+        return Match(positions, None, roster, left_out, figures=_figures(partial))
+
+    def match_in_parts(self, partial: Partial) -> Match:
+        """The match of a document that is decided, but too large to be read as a whole.
+
+        The ``candidates`` are ``undecided`` in it; all other subscriptions are decided.
+        """
+        with self._engine() as engine:
+            positions, candidates = self._decided(engine, partial)
+            error = EvaluationError(
+                "it can be decided only on the whole document, which is too large (limit bytes: "
+                f"{engine.limits.bytes:,}): raise that limit, or subscribe without counts, positions and "
+                "other general expressions",
+                code="too-large",
+            )
+        roster = self._snapshot.roster
+        left_out = tuple(Undecided(each, roster[each], error) for each in candidates)
+        return Match(positions, None, roster, left_out, figures=_figures(partial))
+
+    def _decided(self, engine: LentEngine, partial: Partial) -> tuple[list[int], memoryview]:
+        """The positions that match, and those of the candidates; raises ``PartialError`` if parts miss."""
+        if not partial.is_decided:
+            raise PartialError("parts of the document are missing", code="incomplete")
+        found, candidates = partial.kernel.positions(engine.kernel)
+        return memoryview(found).cast("I").tolist(), memoryview(candidates).cast("I")
 
     def _engine(self) -> LentEngine:
         return self._pool.lend(None, False, self._snapshot)
@@ -260,6 +281,11 @@ class PartialMatcher:
     def _ids(self, positions: Sequence[int]) -> list[Hashable]:
         roster = self._snapshot.roster
         return [roster[position] for position in positions]
+
+
+def _figures(partial: Partial) -> tuple[int, int, int]:
+    _, elements, depth, attributes = partial.kernel.figures
+    return elements, depth, attributes
 
 
 def _spelled(path: Sequence[str]) -> list[bytes]:
@@ -275,4 +301,4 @@ def _piece_error(engine: LentEngine, piece: Piece, number: int, offset: int) -> 
     for hole in piece.holes:
         if hole.offset <= offset:
             place = hole.place - hole.offset
-    return document_error(number, line, column, place + offset, bytes(piece.body), engine.limits)
+    return document_error(number, line, column, place + offset, piece.body, engine.limits, offset)

@@ -26,7 +26,7 @@ _CODES = {1: "structure", 2: "unknown-names", 3: "limit", 4: "too-costly"}
 
 
 def structure_of(
-    engine: LentEngine, body: bytes, names: NameTable | None, attributes: AttributeDetail
+    engine: LentEngine, body: bytes | memoryview, names: NameTable | None, attributes: AttributeDetail
 ) -> bytes:
     """The structure of a document; raises ``DocumentError``, or ``StructureError`` if it has none."""
     with_names = _records_names(attributes)
@@ -40,7 +40,7 @@ def structure_of(
 
 
 def match_with_structure(
-    engine: LentEngine, body: bytes, names: NameTable | None, attributes: AttributeDetail
+    engine: LentEngine, body: bytes | memoryview, names: NameTable | None, attributes: AttributeDetail
 ) -> Match:
     """The match of a document together with its structure, in one pass."""
     with_names = _records_names(attributes)
@@ -48,7 +48,9 @@ def match_with_structure(
     return match_of(engine, body, tuple(answer), structure)
 
 
-def match_structure(engine: LentEngine, structure: bytes, names: NameTable | None) -> StructureMatch:
+def match_structure(
+    engine: LentEngine, structure: bytes | memoryview, names: NameTable | None
+) -> StructureMatch:
     """The match of a document of which only the structure is there."""
     found, possible, error = _kernel.match_structure(engine.kernel, structure, _known(names))
     roster = engine.snapshot.roster

@@ -51,7 +51,7 @@ class RewritingSet:
         unknown = len(self.rewritings)
         return array("I", [BY_ROOT if name is None else self.numbers.get(name, unknown) for name in which])
 
-    def image(self, body: bytes, limits: DocumentLimits, unknown: Unknown) -> Document:
+    def image(self, body: bytes | memoryview, limits: DocumentLimits, unknown: Unknown) -> Document:
         """The document that an index matches; raises ``DocumentError``, also without a mapping for it."""
         document = read(body, limits)
         root = document.root
@@ -61,8 +61,8 @@ class RewritingSet:
             return self.rewritings[number].apply(document, limits)
         if is_as_is(unknown) and name not in self.by_root:
             return document
-        lines = body[: root.start].count(b"\n")
-        column = root.start - (body.rfind(b"\n", 0, root.start) + 1)
+        lines = document.body[: root.start].count(b"\n")
+        column = root.start - (document.body.rfind(b"\n", 0, root.start) + 1)
         error = DocumentError("", code="no-mapping", line=lines + 1, column=column + 1, offset=root.start)
         raise self.without_mapping(error, _spelled(root.namespace, root.local))
 
@@ -149,7 +149,7 @@ _MOST_SETS = 64
 def _opened(rewriting: Rewriting) -> Plan:
     try:
         return Plan(rewriting.plan)
-    except ValueError as error:
+    except (ValueError, MappingError) as error:
         message = f"the mapping {rewriting.name!r} cannot be used: {error}"
         raise MappingError(message, code="operator", name=rewriting.name) from None
 

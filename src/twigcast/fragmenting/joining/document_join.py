@@ -14,6 +14,8 @@ from twigcast.fragmenting.joining.fragment_evaluation import contexts_after, eva
 from twigcast.fragmenting.matching.arrivals import Arrival, Arrivals
 from twigcast.fragmenting.matching.outcomes import Status
 from twigcast.fragmenting.matching.pieces import Context, known_contexts
+from twigcast.fragmenting.matching.seams import Seams, check_seams
+from twigcast.fragmenting.matching.waiting import OPENING, WaitingFragments, needed_fragments
 
 COMPACTED_AFTER = 64
 """Fragments that are merged before their elements are closed."""
@@ -42,10 +44,11 @@ class DocumentJoin:
         self._checked = checked
         self._partial = self._matcher.empty()
         self._arrivals = Arrivals(doc_id)
-        self._waiting: dict[int, Fragment] = {}
+        self._waiting = WaitingFragments()
+        self._seams: list[Seams] = []
         self._contexts: dict[int, Context] = {}
         self._opening: bytes | None = None
-        self._merged = 0
+        self._merged = self._derived = 0
 
     # Arrival
 
@@ -61,10 +64,13 @@ class DocumentJoin:
                 self._opening = found.opening
             self._contexts.update(found.contexts)
             if found.waiting is not None:
-                self._waiting[found.waiting.number] = found.waiting
+                self._evaluate([found.waiting])
             elif found.partial is not None:
-                self._merge(self._matcher.decode(found.partial), found.arrivals[0].number)
-            self._evaluate_waiting()
+                self._merge(self._decoded(found), found.arrivals[0].number, found.seams)
+                waiting = [each for other in found.arrivals for each in self._waiting.take(other.number)]
+                self._evaluate(waiting)
+            if self._opening is not None:
+                self._evaluate(self._waiting.take(OPENING))
         except (DocumentError, FragmentError) as error:
             self.fail(error)
 
@@ -84,37 +90,68 @@ class DocumentJoin:
 
     # Evaluation of those that waited
 
-    def _evaluate_waiting(self) -> None:
-        progress = True
-        while progress:
-            progress = False
-            for number, fragment in list(self._waiting.items()):
+    def _evaluate(self, fragments: list[Fragment]) -> None:
+        while fragments:
+            following: list[Fragment] = []
+            for fragment in fragments:
                 opening = self._opening if fragment.opening.text is None else fragment.opening.text
-                contexts = known_contexts(fragment, self._contexts, self._partial)
-                if opening is None or contexts is None:
+                other = OPENING if opening is None else self._needed(fragment)
+                if opening is None or other is not None:
+                    self._waiting.add(fragment, other or OPENING)
                     continue
-                del self._waiting[number]
-                progress = True
-                try:
-                    found = evaluate_in_context(
-                        self._index, self._matcher, fragment, opening, contexts, checked=self._checked
-                    )
-                except DocumentError as error:
-                    self.fail(error, number)
-                    return
-                self._contexts.update(contexts_after(fragment, contexts))
-                self._merge(found, number)
+                following += self._evaluate_one(fragment, opening)
+            fragments = following
 
-    def _merge(self, found: Partial, number: int) -> None:
+    def _needed(self, fragment: Fragment) -> int | None:
+        """The fragment that must be joined before this one; ``None`` if there is none."""
+        needed = needed_fragments(fragment)
+        return next((number for number in needed if not self._has_joined(number)), None)
+
+    def _has_joined(self, number: int) -> bool:
+        return number in self._arrivals and number not in self._waiting
+
+    def _evaluate_one(self, fragment: Fragment, opening: bytes) -> list[Fragment]:
+        """Evaluate a fragment; returns those that have waited for it."""
+        number = fragment.number
+        contexts = known_contexts(fragment, self._contexts, self._partial)
+        if contexts is None:
+            message = "the fragment belongs in an element that the fragment before does not leave open"
+            raise self._arrivals.fault(message, "fragment-inconsistent", number)
         try:
-            if len(self._partial):
+            found, seams = evaluate_in_context(
+                self._index, self._matcher, fragment, opening, contexts, checked=self._checked
+            )
+        except DocumentError as error:
+            self.fail(error, number)
+            return []
+        self._contexts.update(contexts_after(fragment, contexts))
+        self._merge(found, number, seams)
+        return self._waiting.take(number)
+
+    def _decoded(self, found: EvaluatedFragments) -> Partial:
+        assert found.partial is not None
+        try:
+            return self._matcher.decode(found.partial)
+        except PartialError as error:
+            if error.code != "partial":
+                raise
+            number = found.arrivals[0].number
+            raise self._arrivals.fault(error.message, "fragment-inconsistent", number) from None
+
+    def _merge(self, found: Partial, number: int, seams: Seams) -> None:
+        if self._merged and (self._partial.is_decided or found.is_decided):
+            raise self._arrivals.superfluous(number)
+        try:
+            if self._merged:
                 self._matcher.merge(self._partial, found)
             else:
                 self._partial = found  # a partial that is decided can be taken, but not merged
         except PartialError as error:
             raise self._arrivals.fault(error.message, "fragment-inconsistent", number) from None
+        self._seams.append(seams)
         self._merged += 1
-        if self._merged % COMPACTED_AFTER == 0:
+        if self._merged - self._derived >= max(COMPACTED_AFTER, self._partial.unfinished // 2):
+            self._derived = self._merged
             self._matcher.derive(self._partial)
 
     # State
@@ -133,20 +170,26 @@ class DocumentJoin:
         return content.digest()
 
     @property
-    def missing(self) -> tuple[int, ...]:
-        """The numbers of the fragments that have not come, as far as they are known."""
+    def missing(self) -> tuple[range, ...]:
+        """The numbers of the fragments that have not come, as far as they are known, as ranges."""
         return self._arrivals.missing
 
     def status(self) -> Status:
         """Decide what can be decided; the document is then ``open``, ``complete`` or ``broken``."""
         if self.error is None:
             self._matcher.derive(self._partial)
-            whole = self._arrivals.are_all
-            if self._partial.is_decided:
-                return "complete"
-            if not whole:
+            if self._arrivals.has_gaps:
                 return "open"
-            self.fail(self._arrivals.unjoined())
+            if self._partial.is_decided:
+                try:
+                    check_seams(self._seams, self.doc_id)
+                    return "complete"
+                except FragmentError as error:
+                    self.fail(error)
+            elif not self._arrivals.are_all:
+                return "open"
+            else:
+                self.fail(self._arrivals.unjoined())
         return "broken"
 
     @property
@@ -167,12 +210,16 @@ class DocumentJoin:
             self._partial.encode() if joined else None,
             None,
             self._opening,
-            self._contexts if self._waiting else self._needed_contexts(),
+            self._contexts if len(self._waiting) else self._needed_contexts(),
             tuple(sorted(self.told)),
+            Seams(
+                tuple(seam for each in self._seams for seam in each.runs),
+                tuple(seam for each in self._seams for seam in each.holes),
+            ),
         )
         waiting = [
-            EvaluatedFragments((self._arrivals[number],), None, fragment)
-            for number, fragment in sorted(self._waiting.items())
+            EvaluatedFragments((self._arrivals[fragment.number],), None, fragment)
+            for fragment in sorted(self._waiting, key=lambda fragment: fragment.number)
         ]
         return [first, *waiting]
 

@@ -10,6 +10,7 @@ from typing import Any
 from twigcast.fragmenting.fragments import Fragment, OpenElement
 from twigcast.fragmenting.matching.arrivals import Arrival
 from twigcast.fragmenting.matching.pieces import Context
+from twigcast.fragmenting.matching.seams import Seams
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class EvaluatedFragments:
     A fragment waits for another one if its header lacks the opening of the document or the names of the
     elements around it.  For those that may wait elsewhere, ``opening`` is the text of the opening, if these
     fragments have it, and ``contexts`` has the elements that are open at the holes at the ends of spans.
-    ``told`` are positions that were reported as certain.
+    ``told`` are positions that were reported as certain, and ``seams`` is what these fragments say about the
+    places where they meet others.
     """
 
     arrivals: tuple[Arrival, ...]
@@ -28,6 +30,7 @@ class EvaluatedFragments:
     opening: bytes | None = None
     contexts: Mapping[int, Context] = field(default_factory=dict)
     told: tuple[int, ...] = ()
+    seams: Seams = field(default_factory=Seams)
 
     def facts(self) -> str:
         """All but the partial and the fragment that waits, as JSON."""
@@ -35,7 +38,7 @@ class EvaluatedFragments:
             [each.number, each.digest, each.size, each.opening, int(each.is_last), each.fills]
             for each in self.arrivals
         ]
-        found: dict[str, Any] = {"arrivals": arrivals}
+        found: dict[str, Any] = {"arrivals": arrivals, "seams": self.seams.lists()}
         if self.opening is not None:
             found["opening"] = self.opening.decode("latin-1")
         if self.contexts:
@@ -68,4 +71,5 @@ class EvaluatedFragments:
                 for hole, *context in found.get("contexts", ())
             },
             tuple(found.get("told", ())),
+            Seams.of_lists(found["seams"]),
         )

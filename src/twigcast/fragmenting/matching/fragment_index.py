@@ -13,6 +13,7 @@ begin later.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from twigcast.errors import FragmentError
@@ -31,12 +32,14 @@ class FragmentLimits:
 
     ``held_bytes`` counts the bodies that are kept: of fragments that wait, and of all fragments if some
     subscription can be decided only on the whole document.  ``ended`` is the number of documents whose
-    outcome is remembered, so that a fragment that comes late is recognised.
+    outcome is remembered, so that a fragment that comes late is recognised, and ``ended_bytes`` about the
+    memory that these outcomes take; the oldest are forgotten.
     """
 
     documents: int = 1000
     held_bytes: int = 1 << 30
     ended: int = 10_000
+    ended_bytes: int = 1 << 26
 
 
 class FragmentIndex:
@@ -67,7 +70,9 @@ class FragmentIndex:
         self.limits = limits or FragmentLimits()
         self._reading = ReadingOptions(schedule, window, early, checked)
         self._open: dict[str, OpenDocument] = {}
+        self._held_bytes = 0
         self._ended: dict[str, Outcome] = {}
+        self._ended_bytes = 0
         self._linear_index, self._linear_version = Index(), b""
 
     def __len__(self) -> int:
@@ -87,13 +92,16 @@ class FragmentIndex:
         Raises ``FragmentError`` with the code ``fragment-late`` if its document has its outcome already.
         """
         document = self._document(fragment.doc_id, fragment.number)
-        news = document.add(fragment)
+        with self._counting(document):
+            news = document.add(fragment)
         return news + self._settle(document)
 
     def flush(self, doc_id: str) -> list[News]:
         """Evaluate the fragments of a document that wait for their window to be full."""
         document = self._open[doc_id]
-        return document.flush() + self._settle(document)
+        with self._counting(document):
+            news = document.flush()
+        return news + self._settle(document)
 
     def finish(self, doc_id: str) -> Outcome:
         """End a document, of which no more fragments will come; returns its outcome."""
@@ -104,16 +112,18 @@ class FragmentIndex:
             raise FragmentError(
                 f"no fragment of {doc_id!r} has come", code="fragments-missing", doc_id=doc_id
             )
-        document.flush()
-        return self._end(document, document.finish("ended"))
+        with self._counting(document):
+            document.flush()
+        return self._end(document, "ended")
 
     def expire(self, doc_ids: Iterable[str], reason: str = "expired") -> list[Outcome]:
         """Give up documents that are still open; returns their outcomes."""
         found = [self._open[doc_id] for doc_id in doc_ids if doc_id in self._open]
         outcomes = []
         for document in found:
-            document.flush()
-            outcomes.append(self._end(document, document.finish(reason)))
+            with self._counting(document):
+                document.flush()
+            outcomes.append(self._end(document, reason))
         return outcomes
 
     def status(self, doc_id: str) -> DocumentProgress | Outcome | None:
@@ -151,23 +161,41 @@ class FragmentIndex:
             self._linear_index, self._linear_version = linear_subscriptions(self.index), version
         return self._linear_index
 
+    @contextmanager
+    def _counting(self, document: OpenDocument) -> Iterator[None]:
+        """Count the bytes that an open document holds after a change."""
+        before = document.held_bytes
+        yield
+        self._held_bytes += document.held_bytes - before
+
     def _settle(self, document: OpenDocument) -> list[News]:
         """End a document that is complete or broken, and give up others if there are too many."""
         news: list[News] = []
-        outcome = document.outcome()
+        with self._counting(document):
+            outcome = document.outcome()
         if outcome is not None:
-            news.append(self._end(document, outcome))
-        while len(self._open) > self.limits.documents or self._held() > self.limits.held_bytes:
-            oldest = next(iter(self._open.values()))
-            news.append(self._end(oldest, oldest.finish("limit")))
+            news.append(self._ended_with(document, outcome))
+        while len(self._open) > self.limits.documents or self._held_bytes > self.limits.held_bytes:
+            news.append(self._end(next(iter(self._open.values())), "limit"))
         return news
 
-    def _held(self) -> int:
-        return sum(document.held_bytes for document in self._open.values())
+    def _end(self, document: OpenDocument, reason: str) -> Outcome:
+        with self._counting(document):
+            outcome = document.finish(reason)
+        return self._ended_with(document, outcome)
 
-    def _end(self, document: OpenDocument, outcome: Outcome) -> Outcome:
+    def _ended_with(self, document: OpenDocument, outcome: Outcome) -> Outcome:
         del self._open[document.doc_id]
+        self._held_bytes -= document.held_bytes
         self._ended[document.doc_id] = outcome
-        while len(self._ended) > self.limits.ended:
-            del self._ended[next(iter(self._ended))]
+        self._ended_bytes += _remembered_bytes(outcome)
+        while len(self._ended) > self.limits.ended or self._ended_bytes > self.limits.ended_bytes:
+            oldest = self._ended.pop(next(iter(self._ended)))
+            self._ended_bytes -= _remembered_bytes(oldest)
         return outcome
+
+
+def _remembered_bytes(outcome: Outcome) -> int:
+    """About the memory of an outcome."""
+    matches = 0 if outcome.match is None else len(outcome.match)
+    return 500 + 4 * len(outcome.doc_id) + 8 * (matches + len(outcome.certain))

@@ -43,8 +43,9 @@ def match_large(
     """Match the document in a file on ``cores`` threads (0: all cores), as ``Index.match`` would.
 
     ``source`` is the path of the file, or a function that opens it; ``progress`` is called with the number of
-    bytes of each span that is done.  The limit on the bytes of a document holds only if some subscription can
-    be decided only on the whole document, which is then read into memory.
+    bytes of each span that is done.  A subscription that may match and can be decided only on the whole
+    document lets it be read into memory; if it is larger than the limit on bytes, that subscription is
+    ``undecided`` in the match, and the others are answered.
     """
     threads = cores or os.cpu_count() or 1
     matcher = index.partials()
@@ -59,11 +60,12 @@ def match_large(
         except DocumentError as error:
             pool.shutdown(cancel_futures=True)
             return Match((), error, ())
-    body = None
-    if len(matcher.candidates(reading.partial)):
-        with opened() as file:
-            body = file.read(index.limits.bytes + 1)
-    return matcher.match(reading.partial, body)
+    if not len(matcher.candidates(reading.partial)):
+        return matcher.match(reading.partial)
+    if reading.bytes > index.limits.bytes:
+        return matcher.match_in_parts(reading.partial)
+    with opened() as file:
+        return matcher.match(reading.partial, file.read(index.limits.bytes + 1))
 
 
 class _LargeReading:
@@ -85,12 +87,15 @@ class _LargeReading:
         self._opening = b""
         self._line, self._column = 0, 0  # line breaks before the next span, and bytes since the last one
         self._done = 0
+        self.bytes = 0
+        """The bytes of the document that were read."""
 
     def read(self, file: BinaryIO, cutter: Cutter) -> None:
         """Evaluate a whole document; raises ``DocumentError``, the first one in the order of the document."""
         failure: DocumentError | None = None
         try:
             while block := file.read(FRAGMENT_BYTES):
+                self.bytes += len(block)
                 self._submit(cutter.feed(block))
             self._submit(cutter.finish())
         except DocumentError as error:  # of the tags; a span before may have another error
@@ -105,7 +110,7 @@ class _LargeReading:
         for fragment in fragments:
             if fragment.starts_document:
                 self._opening = opening_of(fragment).text or b""
-            contexts = {run: run.context or () for run in fragment.runs}
+            contexts = [run.context or () for run in fragment.runs]
             made = pieces(fragment, self._opening, contexts)
             future = self._pool.submit(self._matcher.evaluate, fragment.number, made)
             self._waiting.append((fragment, future))

@@ -37,15 +37,15 @@ class Outcome:
     """The last word on a document.
 
     A ``complete`` document has a ``match``.  A ``broken`` one has the ``error`` that makes it useless.  An
-    ``incomplete`` one has the numbers of the ``missing`` fragments, as far as they are known, and the
-    ``reason``; the ids in ``certain`` match it, if the rest is well-formed.
+    ``incomplete`` one has the numbers of the ``missing`` fragments as ranges, as far as they are known, and
+    the ``reason``; the ids in ``certain`` match it, if the rest is well-formed.
     """
 
     doc_id: str
     status: Status
     match: Match | None = None
     error: DocumentError | FragmentError | None = None
-    missing: tuple[int, ...] = ()
+    missing: tuple[range, ...] = ()
     certain: tuple[Hashable, ...] = ()
     reason: str = ""
 
@@ -69,4 +69,4 @@ class DocumentProgress:
     skipped: int
     waiting: int
     duplicates: int
-    missing: tuple[int, ...]
+    missing: tuple[range, ...]

@@ -16,27 +16,26 @@ from twigcast.fragmenting.fragments import Fragment, OpenElement, Run, node_id
 Context = tuple[OpenElement, ...]
 
 
-def pieces(fragment: Fragment, opening: bytes, contexts: Mapping[Run, Context]) -> list[Piece]:
+def pieces(fragment: Fragment, opening: bytes, contexts: Sequence[Context]) -> list[Piece]:
     """The runs of a fragment as pieces; ``opening`` is what a parser must read before any of them.
 
     ``contexts`` has the elements around each run.
     """
     body = memoryview(fragment.body)
     return [
-        _piece(fragment, run, opening, contexts[run], body[run.start : run.end], run.start)
-        for run in fragment.runs
+        _piece(fragment, run, opening, context, body[run.start : run.end], run.start)
+        for run, context in zip(fragment.runs, contexts, strict=True)
     ]
 
 
-def empty_pieces(fragment: Fragment, opening: bytes, contexts: Mapping[Run, Context]) -> list[Piece]:
+def empty_pieces(fragment: Fragment, opening: bytes, contexts: Sequence[Context]) -> list[Piece]:
     """The runs of a fragment that makes no difference to the answer: only the end tags of their contexts.
 
     The fragment must not be the one that begins the document.
     They fill and open the same holes as the fragment, so the elements around it can be completed.
     """
     made = []
-    for run in fragment.runs:
-        context = contexts[run]
+    for run, context in zip(fragment.runs, contexts, strict=True):
         tags = _end_tags(context[len(context) - run.closes :])
         made.append(_piece(fragment, run, opening, context, tags.encode(fragment.opening.codec), None))
     return made
@@ -44,13 +43,13 @@ def empty_pieces(fragment: Fragment, opening: bytes, contexts: Mapping[Run, Cont
 
 def known_contexts(
     fragment: Fragment, after_spans: Mapping[int, Context], partial: Partial
-) -> dict[Run, Context] | None:
+) -> list[Context] | None:
     """The elements around each run of a fragment; ``None`` if another fragment must be evaluated before.
 
     Where the header does not say, ``after_spans`` has the elements that are open at the hole at the end of a
     span, and ``partial`` the path of an element with a hole in it.
     """
-    found: dict[Run, Context] = {}
+    found: list[Context] = []
     for run in fragment.runs:
         context = () if run.fills is None else run.context
         if context is None and fragment.is_span:
@@ -60,7 +59,7 @@ def known_contexts(
             context = None if path is None else made_up_context(path, run.inherited)
         if context is None:
             return None
-        found[run] = context
+        found.append(context)
     return found
 
 

@@ -36,6 +36,8 @@ class WindowSchedule:
         self._window = Window(window)
         self._paths = PathDictionary()
         self._policy = None if schedule is None else POLICIES[schedule]
+        self._interests: dict[int, bool] = {}
+        self._depth = index.limits.depth
         self._noted: set[int] = set()
         self.held_bytes = 0
         if self._policy is not None:
@@ -115,15 +117,25 @@ class WindowSchedule:
         return ordered + list(by_number.values())
 
     def _by_paths(self, header: Header) -> bool | None:
-        """Whether some label path in the fragment counts; ``None`` if one of them is not known."""
+        """Whether some label path in the fragment counts; ``None`` if one is unknown or beyond the limit."""
         assert header.paths is not None
         for number in header.paths.numbers:
-            path = self._paths.expanded(number)
-            if path is None:
+            depth = self._paths.depth(number)
+            if depth is None or depth > self._depth:
                 return None
-            if self._matcher.interest(list(map(_spelled, path)), below=False):
+            if self._has_interest(number):
                 return True
         return any(self._needs_text(header))
+
+    def _has_interest(self, number: int) -> bool:
+        """Whether an element with a label path that is known makes a difference."""
+        known = self._interests.get(number)
+        if known is None:
+            path = self._paths.expanded(number)
+            assert path is not None
+            known = bool(self._matcher.interest(list(map(_spelled, path)), below=False))
+            self._interests[number] = known
+        return known
 
     def _needs_text(self, header: Header) -> Iterable[bool]:
         """Whether the string-value of an element around the fragment is asked for."""

@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from twigcast.document import Name
-from twigcast.fragmenting.fragments import DOCUMENT_NODE, OpenElement, Run
+from twigcast.errors import FragmentError
+from twigcast.fragmenting.fragments import (
+    DOCUMENT_NODE,
+    OpenElement,
+    Run,
+    fragment_number,
+    number_in_fragment,
+)
 from twigcast.fragmenting.scheduling.prefix_tree import PathState, PrefixTree
 
 
@@ -49,13 +56,24 @@ class Contexts:
         self._known = {DOCUMENT_NODE: self.document}
 
     def of(self, run: Run) -> ContextElement | None:
-        """The innermost element above a run; ``None`` if its header does not say and it is not yet known."""
-        known = self._known.get(run.parent)
-        if known is None and run.context is not None:
-            known = self.document
-            for element in run.context:
-                known = self._known.get(element.id) or self.add(known, element)
-        return known
+        """The innermost element above a run; ``None`` if its header does not say and it is not yet known.
+
+        Raises ``FragmentError`` if another header says otherwise.
+        """
+        if run.context is None:
+            known = self._known.get(run.parent)
+            if known is not None and known.depth != run.depth:
+                raise _contradiction(known.element)
+            return known
+        at = self.document
+        for element in run.context:
+            found = self._known.get(element.id)
+            if found is None:
+                found = self.add(at, element)
+            elif found.above is None or found.above.id != at.id or found.element != element:
+                raise _contradiction(element)
+            at = found
+        return at
 
     def add(self, above: ContextElement, element: OpenElement) -> ContextElement:
         """Note an element below another one."""
@@ -66,6 +84,12 @@ class Contexts:
         state = self._tree.step(above.state, name)
         self._known[element.id] = ContextElement(element, name, above, state, namespaces, above.depth + 1)
         return self._known[element.id]
+
+
+def _contradiction(element: OpenElement) -> FragmentError:
+    where = f"{fragment_number(element.id)}.{number_in_fragment(element.id)}"
+    message = f"headers contradict each other about the element {where}"
+    return FragmentError(message, code="fragment-inconsistent")
 
 
 def expanded(name: str, namespaces: Mapping[str, str]) -> Name:

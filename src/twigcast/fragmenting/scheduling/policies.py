@@ -223,8 +223,9 @@ def _ranks(numbers: Collection[int], before: Mapping[int, Iterable[int]]) -> Sco
     ready = [number for number, others in waiting.items() if not others]
     heapq.heapify(ready)
     ranks: dict[int, Score] = {}
+    lowest = iter(sorted(waiting))
     while len(ranks) < len(waiting):
-        number = heapq.heappop(ready) if ready else min(each for each in waiting if each not in ranks)
+        number = heapq.heappop(ready) if ready else next(each for each in lowest if each not in ranks)
         if number in ranks:
             continue
         ranks[number] = (len(ranks),)

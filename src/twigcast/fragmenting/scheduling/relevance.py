@@ -54,7 +54,7 @@ class Relevance:
             tree, lambda node: node.number > 0 and not node.parent and node.axis is Axis.CHILD
         )
         self._dictionary = PathDictionary()
-        self._states: dict[int, PathState] = {}
+        self._states = {0: tree.document}
 
     def learn(self, header: Header) -> None:
         """Note the label paths that a fragment adds to the dictionary of the document."""
@@ -121,11 +121,15 @@ class Relevance:
         return present
 
     def _state(self, number: int) -> PathState | None:
-        known = self._states.get(number)
-        if known is None:
-            path = self._dictionary.expanded(number)
-            if path is not None:
-                known = self._states[number] = self._tree.state(path)
+        """The state of a label path, one step from that of the path without its last name."""
+        if self._dictionary.unknown(number) is not None:
+            return None
+        climbed = []
+        while (known := self._states.get(number)) is None:
+            climbed.append(number)
+            number = self._dictionary.parent(number)
+        for each in reversed(climbed):
+            known = self._states[each] = self._tree.step(known, self._dictionary.step(each))
         return known
 
     def _with_evidence(self, present: int) -> int:

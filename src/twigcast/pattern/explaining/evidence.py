@@ -143,7 +143,7 @@ class Examiner:
             case Comparison(paths, operator, value):
                 texts = (self._string(each) for node in nodes for each in self._follow(paths, node))
                 numeric = isinstance(value, float) or operator in ORDERS
-                wanted = value if isinstance(value, str) and operator == "=" else None
+                wanted = value if isinstance(value, float) or operator == "=" else None
                 found = found_values("found", texts, numeric, wanted)
                 return found if found.note else self._paths_absence(paths, nodes)
             case StringTest(_, paths, _):
@@ -247,12 +247,11 @@ class Examiner:
         match expression:
             case Operation(operator, left, right) if operator in COMPARISONS:
                 sides = [each for each in (left, right) if not isinstance(each, Number | String | Date)]
-                numeric = operator in ORDERS and not isinstance(left, Date) and not isinstance(right, Date)
-                numeric = numeric or isinstance(left, Number) or isinstance(right, Number)
-                wanted = next((each.text for each in (left, right) if isinstance(each, String)), None)
                 if len(sides) == 1:
-                    return self._side(sides[0], foci, numeric, wanted if operator == "=" else None)
-                return self._sides(sides, foci, numeric)
+                    literal = right if sides[0] is left else left
+                    numeric = isinstance(literal, Number) or operator in ORDERS
+                    return self._side(sides[0], foci, numeric, _wanted(literal, operator))
+                return self._sides(sides, foci, operator in ORDERS)
             case Call("not", (operand,)):
                 if not _selects(operand):
                     return self._of_expression(operand, foci)
@@ -295,7 +294,9 @@ class Examiner:
             hint = hint or found.hint
         return Evidence(", ".join(notes) or None, tuple(values), more, hint)
 
-    def _side(self, side: Expression, foci: Sequence[Focus], numeric: bool, wanted: str | None) -> Evidence:
+    def _side(
+        self, side: Expression, foci: Sequence[Focus], numeric: bool, wanted: str | float | Date | None
+    ) -> Evidence:
         values = [self._evaluation.expressions.value(side, focus) for focus in foci]
         if _selects(side):
             nodes = in_order(each for value in values if isinstance(value, list) for each in value)
@@ -439,6 +440,19 @@ def _is_position(condition: Condition) -> bool:
 def _selects(expression: Expression) -> bool:
     """Whether the value of an expression is a set of nodes."""
     return isinstance(expression, Selection | Union | Filtered | ContextNode)
+
+
+def _wanted(literal: Expression, operator: str) -> str | float | Date | None:
+    """What the values of the other side are compared with, as their explanation needs it."""
+    match literal:
+        case Date():
+            return literal
+        case Number(value):
+            return value
+        case String(text) if operator == "=":
+            return text
+        case _:
+            return None
 
 
 def _missing(before: str, name: str) -> str:

@@ -5,7 +5,7 @@ text ──► tokens ──► paths, conditions ──► cleaning ──► P
 """
 
 from twigcast.pattern.syntax.cursor import check_text, shortened, total_length
-from twigcast.pattern.syntax.parsing import parse, parse_alone
+from twigcast.pattern.syntax.parsing import parse, parse_alone, parse_value
 from twigcast.pattern.syntax.part_cache import LENGTH, cut, part_conditions, part_step
 from twigcast.pattern.syntax.tokens import is_prefix
 
@@ -16,6 +16,7 @@ __all__ = [
     "is_prefix",
     "parse",
     "parse_alone",
+    "parse_value",
     "part_conditions",
     "part_step",
     "shortened",

@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 
 from twigcast.errors import PatternError
 from twigcast.pattern.canonical import conjuncts
-from twigcast.pattern.dates import instant
+from twigcast.pattern.dates import is_date_literal
 from twigcast.pattern.expression import (
     CONTEXT,
     Call,
@@ -236,9 +236,9 @@ class ConditionReader(PositionReader):
 
     def _compared(self, nodes: Nodes, operator: str, value: str | float, at: int) -> Condition:
         if operator not in ("=", "!=") and isinstance(value, str):
+            if is_date_literal(value):
+                self.refuse("unsupported", "dates are ordered by general expressions", at)
             if isnan(number(value)):
-                if instant(value) is not None:
-                    self.refuse("unsupported", "dates are ordered by general expressions", at)
                 self.reason = f"{value!r} is not a number: XPath 1.0 orders numbers only"
                 return False
             value = number(value)

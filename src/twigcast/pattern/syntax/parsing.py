@@ -73,6 +73,26 @@ def parse_alone(
     return pattern
 
 
+def parse_value(
+    text: str, namespaces: Mapping[str, str] | None = None, limits: PatternLimits = _DEFAULT_LIMITS
+) -> Expression | None:
+    """The expression of a text that is no path: its value is a number, a string or a truth value.
+
+    As in a subscription, a relative path in it begins anywhere.  ``None`` if the text selects nodes; raises
+    ``PatternError`` if it is outside the language.
+    """
+    check_types(text, namespaces)
+    parser = _Parser(text, namespaces, limits)
+    try:
+        return parser.value()
+    except RecursionError:
+        parser.refuse("too-complex", "the expression is nested too deeply", 0)
+    except Refusal as refusal:
+        parser.refuse(refusal.code, refusal.message, parser.mark, refusal.expected)
+    except Positional:
+        parser.refuse("unsupported", "position() and last() need a predicate", 0, "a path")
+
+
 def _may_exceed(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> bool:
     """Whether the canonical text may be too large, since it repeats the URI of each name: an upper bound."""
     most_names = (len(text) + 1) // 2
@@ -109,6 +129,13 @@ class _Parser(ConditionReader):
             message = f"there are more than {self.limits.predicates} predicates (PatternLimits.predicates)"
             self.refuse("too-complex", message, at)
         return pattern
+
+    def value(self) -> Expression | None:
+        self.at_document = True
+        found = self.general(self.expression)
+        if self.tokens[self.at] != END:
+            self.expected_operator("the end of the expression")
+        return None if kind(found) == "nodes" else found
 
     def _absolute_union(self) -> list[Path]:
         paths = self._absolute_path()

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from twigcast.pattern.dates import instant
+from twigcast.pattern.dates import is_date_literal
 from twigcast.pattern.expression import (
     CONTEXT,
     AxisStep,
@@ -208,11 +208,12 @@ def _compared(
     left: Expression, operator: str, right: Expression, made: Operation, *, at_element: bool
 ) -> Expression:
     """``left operator right``, where only ``right`` is a constant; ``made`` is the same as it was written."""
-    if operator in ORDERS and isinstance(right, String) and math.isnan(number(right.text)):
-        if kind(left) in ("nodes", "string") and instant(right.text) is not None:
+    if operator in ORDERS and isinstance(right, String):
+        if kind(left) in ("nodes", "string") and is_date_literal(right.text):
             date = Date(right.text)
             return Operation(made.operator, *((left, date) if made.right is right else (date, left)))
-        return FALSE
+        if math.isnan(number(right.text)):
+            return FALSE
     match left:
         case Call("string", (single,)) if _is_single(single) and isinstance(right, String):
             if operator not in ORDERS and (operator == "=") is (right.text == ""):

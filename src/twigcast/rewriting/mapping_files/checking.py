@@ -4,7 +4,7 @@ error    place        a path leads nowhere in its schema
 error    drift        the source schema has changed since the pairs were reviewed
 error    test         a document of the file does not match what it should
 warning  collision    an unmatched element has the name of a global place, so that ``//name`` finds it
-warning  text         elements move into an element with text, whose string-value then has theirs, too
+warning  text         the string-value of a matched place with text becomes another
 warning  dissolved    what stood together in a repeated element is taken apart
 warning  gathered     repeated elements of several kinds go into one made element
 warning  attributes   attributes of the root stay on top, though its content goes further down
@@ -14,6 +14,7 @@ note     undecided    source places that are neither matched, kept nor hidden
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -22,15 +23,14 @@ from twigcast.analysis import overlaps, schema_automaton
 from twigcast.document import read
 from twigcast.errors import MappingError, TwigcastError
 from twigcast.pattern import AttributeTail, NameTest, Pattern, matches, parse
-from twigcast.rewriting.labels import parent_key, shown_path
+from twigcast.rewriting.labels import keys_above, parent_key, shown_path
 from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping_files.hiding import matched_texts
 from twigcast.rewriting.mapping_files.mapping_file import EVERYTHING, MappingFile
+from twigcast.rewriting.mapping_files.text_changes import TextChanges
 from twigcast.rewriting.operators import (
-    Downgrade,
-    Exchange,
     Insert,
     InsertAll,
-    Operator,
     Upgrade,
     UpgradeAll,
     apply,
@@ -41,6 +41,8 @@ from twigcast.schema import ElementGraph
 Level: TypeAlias = Literal["error", "warning", "note"]
 SHOWN = 5
 """How many places a sentence names."""
+MOST_UNKNOWN = 100
+"""How many places that lead nowhere are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +80,12 @@ def check_mapping(file: MappingFile, schema: ElementGraph | None = None) -> Chec
         return CheckedMapping(file, None, tuple(findings))
     try:
         mapping = file.derive(source, target)
+        _ = mapping.plan  # raises if the operators are too many
     except TwigcastError as error:
         return CheckedMapping(file, None, (*findings, _error(error)))
     prefixes = file.prefixes(source, target)
     findings += _changed(file, mapping)
-    findings += _surprises(file, mapping, source, prefixes)
+    findings += _surprises(file, mapping, source, target, prefixes)
     findings += _collisions(file, mapping, target, prefixes)
     findings += _undecided(file, mapping, source, target)
     findings += _tests(file, mapping)
@@ -142,20 +145,25 @@ def _drift(file: MappingFile) -> Iterator[MappingFinding]:
 
 
 def _unknown_places(file: MappingFile, source: SchemaTree, target: SchemaTree) -> Iterator[MappingFinding]:
-    """Every path that leads nowhere, not only the first one."""
-    for place, image in file.pairs.items():
-        for key, tree in ((place, source), (image, target)):
-            try:
-                file.source_key(key, tree)
-            except MappingError as error:
-                yield _plain(file, error)
-    for section, places in (("unmatched.keep", file.keep), ("unmatched.hide", file.hide)):
-        for place in places:
-            if place != EVERYTHING:
-                try:
-                    file.source_key(place, source, section)
-                except MappingError as error:
-                    yield _plain(file, error)
+    """Every path that leads nowhere, not only the first one; of very many, the first ones."""
+    places = [
+        (each, tree, "match")
+        for pair in file.pairs.items()
+        for each, tree in zip(pair, (source, target), strict=True)
+    ]
+    for section, listed in (("unmatched.keep", file.keep), ("unmatched.hide", file.hide)):
+        places += [(place, source, section) for place in listed if place != EVERYTHING]
+    found = 0
+    for place, tree, section in places:
+        try:
+            file.source_key(place, tree, section)
+        except MappingError as error:
+            found += 1
+            yield _plain(file, error)
+            if found == MOST_UNKNOWN:  # each is compared with all names that are there
+                message = f"more places may lead nowhere: these are the first {found}"
+                yield MappingFinding("error", "place", message, str(file.path))
+                return
 
 
 def _changed(file: MappingFile, mapping: Mapping) -> Iterator[MappingFinding]:
@@ -171,26 +179,26 @@ def _changed(file: MappingFile, mapping: Mapping) -> Iterator[MappingFinding]:
 
 
 def _surprises(
-    file: MappingFile, mapping: Mapping, source: SchemaTree, prefixes: dict[str, str]
+    file: MappingFile, mapping: Mapping, source: SchemaTree, target: SchemaTree, prefixes: dict[str, str]
 ) -> Iterator[MappingFinding]:
     tree = source.copy()
-    matched = set(file.keys(source, file.target_tree())) if file.operators is None else set()
+    pairs = file.keys(source, target) if file.operators is None else {}
+    matched = set(pairs)
+    changed: set[tuple[str, str]] = set()
     leaving: dict[str, list[str]] = {}
     repeated: dict[str, bool] = {}
 
     def shown(key: str) -> str:
         return shown_path(key, prefixes)
 
+    changes = TextChanges(tree, _texts(mapping, target, pairs), shown)
     for operator in mapping.operators:
         node = tree[operator.node]
         tree.expand(node)
-        for into in _receivers(tree, operator):
-            if into.has_text and not into.is_attribute:
-                message = (
-                    f"elements move into {shown(into.key)!r}, which has text: its string-value has theirs, "
-                    "too, so subscribers should compare text()"
-                )
-                yield MappingFinding("warning", "text", message, into.key)
+        for place, message in changes.of(operator):
+            if (place, type(operator).__name__) not in changed:
+                changed.add((place, type(operator).__name__))
+                yield MappingFinding("warning", "text", message, place)
         if isinstance(operator, Upgrade | UpgradeAll):
             members = operator.members if isinstance(operator, Upgrade) else [c.key for c in node.children]
             repeated.setdefault(node.key, node.most != 1)
@@ -205,16 +213,15 @@ def _surprises(
                 )
                 yield MappingFinding("warning", "gathered", message, many[0])
         if isinstance(operator, InsertAll) and node.parent is None and node.attributes:
-            names = ", ".join(str(attribute.path[-1]) for attribute in node.attributes[:SHOWN])
+            names = ", ".join(str(attribute.path[-1]) for attribute in list(node.attributes)[:SHOWN])
             message = (
                 f"the attributes of the root ({names}) stay on top; match them to elements, or hide them"
             )
             yield MappingFinding("warning", "attributes", message, node.key)
         apply(tree, operator)
+    inside = Counter(above for key in matched for above in keys_above(key))
     for key, members in leaving.items():
-        gone = {*members, *(other for other in matched for member in members if _is_below(other, member))}
-        staying = key in matched or any(_is_below(other, key) for other in matched - gone)
-        if repeated[key] and len(set(members)) + staying > 1:
+        if repeated[key] and len(set(members)) + _stays(key, set(members), matched, inside) > 1:
             message = (
                 f"{shown(key)!r} can repeat and is taken apart: a subscription with conditions on "
                 f"{_listed([shown(parent_key(member)[1]) for member in members])} may join two of them"
@@ -222,18 +229,26 @@ def _surprises(
             yield MappingFinding("warning", "dissolved", message, key)
 
 
-def _is_below(key: str, above: str) -> bool:
-    return key.startswith(f"{above}/")
+def _stays(key: str, leaving: set[str], matched: set[str], inside: Counter[str]) -> bool:
+    """Whether an element is matched, or one in it that does not leave it with its ``leaving`` children.
+
+    ``inside`` has the number of matched places below each place.
+    """
+    if key in matched:
+        return True
+    left = inside[key]
+    for member in leaving:
+        above = list(keys_above(member))
+        if key in above and leaving.isdisjoint(above):
+            left -= inside[member] + (member in matched)
+    return left > 0
 
 
-def _receivers(tree: SchemaTree, operator: Operator) -> list[SchemaNode]:
-    """The elements into which an operator moves others."""
-    match operator:
-        case Downgrade(into=into):
-            return [tree[into]]
-        case Exchange(above=above):
-            return [tree[above]]
-    return []
+def _texts(mapping: Mapping, target: SchemaTree, pairs: dict[str, str]) -> set[str]:
+    """The places whose string-value subscribers may compare; without pairs, all that have text."""
+    if pairs:
+        return matched_texts(mapping.image, target, pairs)
+    return {node.key for tree in (mapping.source, mapping.image) for node in tree.known if node.has_text}
 
 
 def _collisions(

@@ -97,12 +97,11 @@ def mapping_svg(rows: list[MappingRow], title: str) -> str:
     """A drawing with the two trees and a line for each pair."""
     left = [f"{row.branches}{row.name}" for row in rows]
     images = list(dict.fromkeys(row.image for row in rows if row.image))
-    ordered = sorted(images, key=lambda image: next(n for n, row in enumerate(rows) if row.image == image))
     start = max((len(text) for text in left), default=0) * LETTER + 24
     labels = [" · ".join(row.operators) for row in rows]
     end = start + max((len(text) for text in labels), default=0) * LETTER + 60
     width = end + max((len(text) for text in images), default=0) * LETTER + 24
-    height = (max(len(rows), len(ordered)) + 3) * LINE
+    height = (max(len(rows), len(images)) + 3) * LINE
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
         'font-family="monospace" font-size="12">',
@@ -110,7 +109,7 @@ def mapping_svg(rows: list[MappingRow], title: str) -> str:
         f'<rect width="{width:.0f}" height="{height}" fill="white"/>',
         f'<text x="12" y="{LINE}" font-weight="bold">{escape(title)}</text>',
     ]
-    places = {image: (number + 2.5) * LINE for number, image in enumerate(ordered)}
+    places = {image: (number + 2.5) * LINE for number, image in enumerate(images)}
     for number, (row, text, label) in enumerate(zip(rows, left, labels, strict=True)):
         y = (number + 2.5) * LINE
         color = "black" if row.is_matched else "gray"

@@ -37,9 +37,10 @@ from twigcast.errors import MappingError, TwigcastError
 from twigcast.rewriting.deriving import derive
 from twigcast.rewriting.labels import parent_key, parse_path, shown_path
 from twigcast.rewriting.mapping import Mapping
+from twigcast.rewriting.mapping_files.hiding import hidden_by_wildcard
 from twigcast.rewriting.mapping_files.operator_text import parse_operator
 from twigcast.rewriting.operators import Hide, Operator, apply_all
-from twigcast.rewriting.schema_tree import SchemaNode, SchemaTree
+from twigcast.rewriting.schema_tree import SchemaTree
 from twigcast.schema import ElementGraph, read_schema
 
 EVERYTHING = "*"
@@ -139,8 +140,10 @@ class MappingFile:
     def keys(self, source: SchemaTree, target: SchemaTree) -> dict[str, str]:
         """The pairs as keys of the trees; raises ``MappingError`` (``place``, ``matching``)."""
         found: dict[str, str] = {}
+        bound, goals = self._bound(source), self._bound(target)
         for place, image in self.pairs.items():
-            key, goal = self.source_key(place, source), self._key(image, target, "match")
+            key = self._key(place, source, "match", bound)
+            goal = self._key(image, target, "match", goals)
             if found.setdefault(key, goal) != goal:
                 raise self._error(f"match: {place!r} leads to two global places", "match", "matching")
         return found
@@ -181,13 +184,17 @@ class MappingFile:
             operators = (*operators, *map(Hide, hidden))
         else:
             operators = derive(source, target, pairs)
-            operators = (*operators, *self._hidden(source, operators, pairs))
+            operators = (*operators, *self._hidden(source, target, operators, pairs))
         mapping = Mapping(self.name, source, operators, self.version, self.target.stem)
         _ = mapping.image  # raises if an operator cannot be applied
         return mapping
 
     def _hidden(
-        self, source: SchemaTree, operators: Sequence[Operator], pairs: MappingType[str, str]
+        self,
+        source: SchemaTree,
+        target: SchemaTree,
+        operators: Sequence[Operator],
+        pairs: MappingType[str, str],
     ) -> list[Hide]:
         """Operators that take unmatched places out of the image, after all others."""
         found = [
@@ -199,21 +206,25 @@ class MappingFile:
                 reason = "is matched" if key in pairs else "is also in unmatched.keep"
                 raise self._error(f"unmatched.hide: {place!r} {reason}", "unmatched.hide", "matching")
         if EVERYTHING in self.hide:
-            found += unmatched_below(apply_all(source, operators), pairs, {*kept, *found})
+            image = apply_all(source, operators)
+            found += hidden_by_wildcard(source, image, target, pairs, kept, frozenset(found))
         return [Hide(key) for key in found]
 
     def _bound(self, tree: SchemaTree) -> dict[str, str]:
         return {**_bindings(tree), **self.namespaces}
 
-    def _key(self, place: str, tree: SchemaTree, section: str) -> str:
+    def _key(
+        self, place: str, tree: SchemaTree, section: str, bound: MappingType[str, str] | None = None
+    ) -> str:
+        bound = self._bound(tree) if bound is None else bound
         try:
-            steps = parse_path(place, self._bound(tree))
+            steps = parse_path(place, bound)
         except MappingError as error:
             raise self._error(f"{section}: {error.message}", place, "place") from None
         key = "/".join(map(str, steps))
         node = tree.find(key)
         if node is None:
-            prefixes = {uri: prefix for prefix, uri in self._bound(tree).items() if uri}
+            prefixes = {uri: prefix for prefix, uri in bound.items() if uri}
             raise self._error(f"{section}: {_unknown_place(place, key, tree, prefixes)}", place, "place")
         return node.key
 
@@ -267,25 +278,6 @@ def read_mapping_file(path: Path | str) -> MappingFile:
 def read_mapping(path: Path | str, schema: ElementGraph | None = None) -> Mapping:
     """The mapping of a file, to the global schema that it names or to ``schema``; raises ``MappingError``."""
     return read_mapping_file(path).mapping(schema)
-
-
-def unmatched_below(
-    image: SchemaTree, pairs: MappingType[str, str], without: set[str] | frozenset[str] = frozenset()
-) -> list[str]:
-    """The topmost elements of an image that are neither matched nor made, in its order."""
-    source_root = image.root.key
-    found: list[str] = []
-    waiting: list[SchemaNode] = list(reversed(image.roots))
-    while waiting:
-        node = waiting.pop()
-        made = parent_key(node.key)[1].startswith("+")
-        if node.key not in pairs and not made and node.key != source_root:
-            if node.key not in without and not image.is_recursive(node):
-                found.append(node.key)
-            continue
-        image.expand(node)
-        waiting += reversed(node.children)
-    return found
 
 
 def _top(places: Iterable[str]) -> str:

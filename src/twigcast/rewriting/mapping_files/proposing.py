@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tomlkit
-from tomlkit.items import Table
 
-from twigcast.errors import MappingError
+from twigcast.rewriting.mapping_files.updating import match_table, parsed_document
 from twigcast.system import write_atomically
 
 
@@ -40,17 +39,14 @@ def write_proposal(
     keeps its own.  Places without a pair are listed in a comment.  Raises ``MappingError``
     (``mapping-file``) if the file that is there cannot be read.
     """
-    document = _parsed(path) if path.exists() else tomlkit.document()
+    document = parsed_document(path) if path.exists() else tomlkit.document()
     is_new = not document
     for key, value in settings.items():
         if key not in document:
             document.add(key, tomlkit.item(value))
     if is_new:
         document.add(tomlkit.nl())
-    if "match" not in document:
-        document.add("match", tomlkit.table())
-    match = document["match"]
-    assert isinstance(match, Table)
+    match = match_table(document, path)
     for pair in pairs:
         value = tomlkit.string(pair.target)
         value.comment(pair.why)
@@ -62,10 +58,3 @@ def write_proposal(
         for place in rest:
             match.add(tomlkit.comment(f"  {place}"))
     write_atomically(path, tomlkit.dumps(document).encode())
-
-
-def _parsed(path: Path) -> tomlkit.TOMLDocument:
-    try:
-        return tomlkit.parse(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise MappingError(f"{path}: {error}", code="mapping-file", name=str(path)) from None

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import tomlkit
+from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
+from twigcast.config import ConfigError, read_toml, toml_text
 from twigcast.errors import MappingError
 from twigcast.system import write_atomically
 
@@ -19,17 +21,38 @@ def update_mapping_file(
 
     Raises ``MappingError`` (``mapping-file``) if the file cannot be read.
     """
-    try:
-        document = tomlkit.parse(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise MappingError(f"{path}: {error}", code="mapping-file", name=str(path)) from None
+    document = parsed_document(path)
     for key, value in (settings or {}).items():
         document[key] = value
     if pairs:
-        if "match" not in document:
-            document.add("match", tomlkit.table())
-        match = document["match"]
-        assert isinstance(match, Table)
+        match = match_table(document, path)
         for place, image in pairs.items():
             match[place] = image
     write_atomically(path, tomlkit.dumps(document).encode())
+
+
+def parsed_document(path: Path) -> tomlkit.TOMLDocument:
+    """A mapping file with its comments; raises ``MappingError`` (``mapping-file``)."""
+    try:
+        read_toml(path)  # says what is wrong, and that it is not too deep for the other parser
+        text = toml_text(path)
+    except ConfigError as error:
+        raise _error(path, error.message) from None
+    try:
+        return tomlkit.parse(text)
+    except (ValueError, TOMLKitError) as error:
+        raise _error(path, f"not TOML: {error}") from None
+
+
+def match_table(document: tomlkit.TOMLDocument, path: Path) -> Table:
+    """The section ``[match]``, which is made if it is missing; raises ``MappingError`` (``mapping-file``)."""
+    if "match" not in document:
+        document.add("match", tomlkit.table())
+    match = document["match"]
+    if not isinstance(match, Table):
+        raise _error(path, "match: expected a section [match], so that each pair has a line of its own")
+    return match
+
+
+def _error(path: Path, message: str) -> MappingError:
+    return MappingError(f"{path}: {message}", code="mapping-file", name=str(path))

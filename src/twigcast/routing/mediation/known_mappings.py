@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from twigcast.document import Transcriber, multibyte_codec, read
@@ -20,17 +19,16 @@ from twigcast.rewriting import Mapping, write_document
 from twigcast.routing.mediation.approach import NetworkMediation
 from twigcast.routing.messages import MAPPING, RULES, Announce, Envelope, Message, Publish
 
-if TYPE_CHECKING:
-    from twigcast.routing.pool import Answer, Pool
-
 SEPARATOR = "\f"
 
 
 class KnownMappings:
     """All versions by hash, and of each publisher the newest; routers add to it and take nothing away."""
 
-    def __init__(self, mediation: NetworkMediation) -> None:
+    def __init__(self, mediation: NetworkMediation, *, sends_images: bool = True) -> None:
+        """Without images, as where documents travel in fragments, the rules travel in place of an image."""
         self.mediation = mediation
+        self._sends_images = sends_images
         self._by_hash: dict[str, Mapping] = {}
         self._newest: dict[str, Mapping] = {}
 
@@ -56,9 +54,9 @@ class KnownMappings:
         others: list[Message] = [each for each in messages if not isinstance(each, Announce)]
         return others, [each for each in said if self.add(each.mapping)]
 
-    def discard(self, mappings: Iterable[Mapping]) -> None:
-        """Take back mappings of a batch that was refused."""
-        for mapping in mappings:
+    def discard(self, announced: Iterable[Announce]) -> None:
+        """Take back the mappings of a batch that was refused."""
+        for mapping in (each.mapping for each in announced):
             del self._by_hash[mapping.hash]
             self._newest.pop(mapping.name, None)
         for mapping in self._by_hash.values():
@@ -83,22 +81,17 @@ class KnownMappings:
         mapping = self.of(envelope) or self._chosen(envelope)
         if mapping is None:
             return envelope
-        if envelope.image is not None and dict(envelope.headers).get(MAPPING) == mapping.reference:
+        named = dict(envelope.headers).get(MAPPING)
+        if envelope.image is not None and named == mapping.reference and self._sends_images:
             return envelope  # its publisher has written the image already
         headers = [each for each in envelope.headers if each[0] not in (MAPPING, RULES)]
         headers.append((MAPPING, mapping.reference))
         image = None
-        if self.mediation.approach == "SDR":
+        if self.mediation.approach == "SDR" and self._sends_images:
             image = write_document(mapping.apply(read(envelope.body)))
         if self.mediation.approach == "NDDR_data" or (self.mediation.approach == "SDR" and image is None):
             headers.append((RULES, mapping.canonical))
         return replace(envelope, headers=tuple(headers), image=image)
-
-    def answer(self, envelope: Envelope, pool: Pool) -> Answer:
-        """The numbers of the patterns that match the image of a document."""
-        if envelope.image is not None:
-            return pool.match(envelope.image)
-        return pool.match(envelope.body, self.of(envelope))
 
     def of(self, envelope: Envelope) -> Mapping | None:
         """The mapping that the headers of a document name; None if they name none."""

@@ -6,9 +6,8 @@ A router attaches ``Annotations`` to a document that it sends on; the neighbour 
 
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations, DocumentFigures, accepted
 from twigcast.routing.piggyback.explanation import RoutingExplanation, Statement
-from twigcast.routing.piggyback.finding import DerivedFinding, DocumentFinding, ParsedFinding
 from twigcast.routing.piggyback.plan import AnnotationPlan, Wish
-from twigcast.routing.piggyback.protocols import Protocol, Timing, protocol
+from twigcast.routing.piggyback.protocols import Protocol, Timing, annotations_named, protocol
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import Claim, ClaimReader, ClaimTable, Known
 from twigcast.routing.piggyback.work import DocumentWork, FragmentWork, Work
@@ -20,13 +19,10 @@ __all__ = [
     "Claim",
     "ClaimReader",
     "ClaimTable",
-    "DerivedFinding",
     "DocumentFigures",
-    "DocumentFinding",
     "DocumentWork",
     "FragmentWork",
     "Known",
-    "ParsedFinding",
     "Protocol",
     "RoutingExplanation",
     "Statement",
@@ -35,5 +31,6 @@ __all__ = [
     "Wish",
     "Work",
     "accepted",
+    "annotations_named",
     "protocol",
 ]

@@ -13,7 +13,6 @@ import numpy as np
 from twigcast.pattern import Pattern
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations
 from twigcast.routing.piggyback.choice.values import ND_BITS, NS_BITS, PAPER_PD_BITS
-from twigcast.routing.piggyback.finding import DocumentFinding
 from twigcast.routing.piggyback.payloads import (
     decode_bindings,
     decode_positions,
@@ -29,6 +28,7 @@ from twigcast.routing.piggyback.questions.data_patterns import chain_pattern
 from twigcast.routing.piggyback.told_set import ToldSet
 from twigcast.routing.piggyback.verdict import NO_NUMBERS, Numbers
 from twigcast.routing.pool import Pool
+from twigcast.routing.transit.evidence import DocumentEvidence
 
 
 class Annotator:
@@ -58,7 +58,7 @@ class Annotator:
             self._pool.release(number)
 
     def annotate(
-        self, finding: DocumentFinding, positive: str, negative: str, numbers: Mapping[str, int]
+        self, evidence: DocumentEvidence, positive: str, negative: str, numbers: Mapping[str, int]
     ) -> Annotations:
         """Return annotations of the kinds that are given by their letters.
 
@@ -67,42 +67,44 @@ class Annotator:
         sections: dict[int, bytes] = {}
         told = epoch = 0
         whole = True
-        if "t" in positive and finding.structure is not None:
-            sections[AnnotationKind.STRUCTURE] = finding.structure
+        if "t" in positive and evidence.facts.structure is not None:
+            sections[AnnotationKind.STRUCTURE] = evidence.facts.structure
         if "s" in negative and len(self.heard):
-            found, whole = _negative(finding, self._told_questions(numbers))
+            found, whole = _negative(evidence, self._told_questions(numbers))
             sections[AnnotationKind.NEGATIVE_SUBSCRIPTIONS] = found
             told = self.heard.fingerprint
         plan = self.plan
         if plan is not None:
             before = len(sections)
             if "d" in negative and plan.absences:
-                found, is_all = _negative(finding, self._absences)
+                found, is_all = _negative(evidence, self._absences)
                 whole = whole and is_all
                 sections[AnnotationKind.NEGATIVE_DATA] = found
             if "s" in positive and plan.wishes:
-                granted = np.flatnonzero(finding.known.yes[self._wishes]).tolist()
-                bindings = [(wish, each) for wish in granted if (each := finding.bindings(plan.wishes[wish]))]
+                granted = np.flatnonzero(evidence.known.yes[self._wishes]).tolist()
+                bindings = [
+                    (wish, each) for wish in granted if (each := evidence.facts.bindings(plan.wishes[wish]))
+                ]
                 payload = encode_bindings(bindings, plan)
                 if payload:
                     sections[AnnotationKind.POSITIVE_SUBSCRIPTIONS] = payload
             if "d" in positive and plan.positions:
-                ends = finding.positions(plan.positions)
+                ends = evidence.facts.positions(plan.positions)
                 if ends:
                     at = {chain: place for place, chain in enumerate(plan.positions)}
                     ends_at = {at[chain]: end for chain, end in ends.items()}
                     sections[AnnotationKind.POSITIVE_DATA] = encode_positions(ends_at)
             if "a" in positive and plan.answers:
-                answers = _positive(finding, self._answers)
+                answers = _positive(evidence, self._answers)
                 if answers is not None:
                     sections[AnnotationKind.ANSWERS] = answers
             if "r" in negative and plan.ranges:
-                ranges = finding.ranges(plan.ranges)
+                ranges = evidence.facts.ranges(plan.ranges)
                 if ranges is not None:
                     sections[AnnotationKind.RANGES] = ranges.encode()
             if len(sections) > before:
                 epoch = plan.epoch
-        return Annotations(finding.figures, sections, epoch, told, whole=whole)
+        return Annotations(evidence.facts.figures, sections, epoch, told, whole=whole)
 
     def paper_bits(self, annotations: Annotations) -> int:
         """Return the size of annotations as the papers count it: bits, and the characters of names."""
@@ -134,19 +136,19 @@ class Annotator:
         return np.array([self._pool.hold(each) for each in patterns], dtype=np.int32)
 
 
-def _negative(finding: DocumentFinding, questions: QuestionList) -> tuple[bytes, bool]:
+def _negative(evidence: DocumentEvidence, questions: QuestionList) -> tuple[bytes, bool]:
     """Return flags for the questions with the answer no, and whether all other answers are yes."""
-    matched = finding.matched_among(questions)
+    matched = evidence.matched_among(questions)
     if matched is not None:
         return encode_unset(questions.places(matched), len(questions)), True
-    no, is_all = finding.known.denied(questions.numbers)
+    no, is_all = evidence.known.denied(questions.numbers)
     return encode_bits(no), is_all
 
 
-def _positive(finding: DocumentFinding, questions: QuestionList) -> bytes | None:
+def _positive(evidence: DocumentEvidence, questions: QuestionList) -> bytes | None:
     """Return flags for the questions with the answer yes; None if an answer is not known."""
-    matched = finding.matched_among(questions)
+    matched = evidence.matched_among(questions)
     if matched is not None:
         return encode_set(questions.places(matched), len(questions))
-    no, is_all = finding.known.denied(questions.numbers)
+    no, is_all = evidence.known.denied(questions.numbers)
     return encode_bits(~no) if is_all else None

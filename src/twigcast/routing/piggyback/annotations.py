@@ -7,7 +7,7 @@
 that the receiver had forwarded to the maker.  Both are hashes of contents, so an annotation never means
 another plan or other subscriptions than it was made for.  Kinds that a receiver does not know are skipped.
 
-The digest binds the annotations to their document: its id, its size, its first bytes and its mapping.
+The digest binds the annotations to their document (``Envelope.binding``, ``PublishFragment.binding``).
 Annotations that are truncated, altered, or of another document are refused (``RoutingError``).
 With a secret that all routers of a network share, nobody else can make annotations that they accept.
 
@@ -25,14 +25,12 @@ from typing import NamedTuple
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import RoutingError
-from twigcast.routing.messages import MAPPING, Envelope
+from twigcast.routing.messages import Carrier, Envelope
 from twigcast.system import append_varint, read_varint
 
 VERSION = 1
 WHOLE, HAS_EPOCH, HAS_TOLD = 1, 2, 4
 DIGEST = 8
-HEAD = 1024
-"""How many bytes at the beginning of a document the digest covers: they arrive before the rest."""
 
 
 class AnnotationKind(IntEnum):
@@ -72,7 +70,7 @@ class Annotations:
     whole: bool = False
     """Whether the maker has read the whole document: then a statement that is not negative is positive."""
 
-    def encode(self, envelope: Envelope, secret: bytes = b"") -> bytes:
+    def encode(self, carrier: Carrier, secret: bytes = b"") -> bytes:
         """Return the bytes that travel with the document."""
         flags = WHOLE * self.whole | HAS_EPOCH * bool(self.epoch) | HAS_TOLD * bool(self.told)
         out = bytearray((VERSION, flags))
@@ -85,13 +83,13 @@ class Annotations:
             out.append(kind)
             append_varint(out, len(payload))
             out += payload
-        return bytes(out) + _digest(out, envelope, secret)
+        return bytes(out) + _digest(out, carrier, secret)
 
     @classmethod
-    def decode(cls, data: bytes, envelope: Envelope, secret: bytes = b"") -> Annotations:
+    def decode(cls, data: bytes, carrier: Carrier, secret: bytes = b"") -> Annotations:
         """Read the annotations of a document; raises ``RoutingError``."""
         content, digest = data[:-DIGEST], data[-DIGEST:]
-        if len(content) < 2 or digest != _digest(content, envelope, secret):
+        if len(content) < 2 or digest != _digest(content, carrier, secret):
             raise _refused("they are truncated, altered, or of another document")
         if content[0] != VERSION:
             raise _refused(f"they have version {content[0]}, not {VERSION}")
@@ -124,27 +122,23 @@ class Annotations:
         )
 
 
-def accepted(envelope: Envelope, limits: DocumentLimits, secret: bytes = b"") -> Annotations | None:
+def accepted(carrier: Carrier, limits: DocumentLimits, secret: bytes = b"") -> Annotations | None:
     """Return the annotations of a document; None if they cannot be used, so that it must be parsed."""
-    if not envelope.annotations:
+    if not carrier.annotations:
         return None
     try:
-        annotations = Annotations.decode(envelope.annotations, envelope, secret)
+        annotations = Annotations.decode(carrier.annotations, carrier, secret)
     except RoutingError:
         return None
-    if len(envelope.body) > limits.bytes or not annotations.figures.are_within(limits):
+    is_too_large = isinstance(carrier, Envelope) and len(carrier.body) > limits.bytes
+    if is_too_large or not annotations.figures.are_within(limits):
         return None  # parsing it gives the error
     return annotations
 
 
-def _digest(content: bytes | bytearray, envelope: Envelope, secret: bytes) -> bytes:
+def _digest(content: bytes | bytearray, carrier: Carrier, secret: bytes) -> bytes:
     digest = blake2b(content, digest_size=DIGEST, key=secret[:64])
-    mapping = ""
-    for key, value in envelope.headers:
-        if key == MAPPING:
-            mapping = value
-    name = f"{len(envelope.body)}\0{envelope.doc_id}\0{mapping}\0".encode("utf-8", "surrogatepass")
-    digest.update(name + envelope.body[:HEAD])
+    digest.update(carrier.binding)
     return digest.digest()
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from twigcast.routing.piggyback.verdict import Claim, Known
 
 RowVerdict: TypeAlias = Literal["proven", "refuted", "open"]
 
@@ -53,3 +58,29 @@ class RoutingExplanation:
             lines.append(f"  link {link}: {', '.join(counts)}")
         lines.append("  the document is parsed" if self.is_parsed else "  the document is sent on unread")
         return "\n".join(lines)
+
+
+def ids_by_number(ids: Mapping[str, Mapping[str, int]]) -> dict[int, list[str]]:
+    """Return the ids of the subscriptions of all links by the numbers of their patterns."""
+    named: dict[int, list[str]] = {}
+    for table in ids.values():
+        for id, number in table.items():
+            named.setdefault(number, []).append(id)
+    return named
+
+
+def statement(claim: Claim, named: Mapping[int, Sequence[str]]) -> Statement:
+    """Return a claim with the ids of the subscriptions that it decides."""
+    proven, refuted = (
+        tuple(id for number in numbers.tolist() for id in named.get(number, ()))
+        for numbers in (claim.proven, claim.refuted)
+    )
+    return Statement(claim.kind.name.lower().replace("_", " "), claim.text, proven, refuted)
+
+
+def row_verdicts(known: Known, ids: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, RowVerdict]]:
+    """Return what is known of each subscription; what is proven and refuted is open."""
+    verdicts = np.select([known.yes & known.no, known.yes, known.no], ["open", "proven", "refuted"], "open")
+    return {
+        link: {id: verdicts[number].item() for id, number in table.items()} for link, table in ids.items()
+    }

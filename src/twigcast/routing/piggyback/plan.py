@@ -140,6 +140,20 @@ class AnnotationPlan:
         return cls.from_json(fields)
 
 
+@dataclass(slots=True)
+class PlanState:
+    """When the last plan for a neighbour was made: after how many changes, and with how large a sample."""
+
+    row_changes: int = -1
+    sampled: int = 0
+    missed: int = 0
+    """The documents in a row that were not annotated by the last plan."""
+    parsed: int = 0
+    """The documents in a row that annotations did not decide."""
+    has_new_questions: bool = False
+    """Whether another neighbour has asked something since then."""
+
+
 def _chain(names: list[list[str]]) -> Chain:
     return tuple(map(_name, names))
 

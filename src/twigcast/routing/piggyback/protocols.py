@@ -19,6 +19,7 @@ A strategy changes the cost, never a delivery.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -80,6 +81,37 @@ def protocol(name: str) -> Protocol:
         "".join(sorted(positive, key=POSITIVE.index)),
         "".join(sorted(negative, key=NEGATIVE.index)),
     )
+
+
+KINDS = {
+    "proofs": "+s",
+    "positions": "+d",
+    "structure": "+t",
+    "answers": "+a",
+    "refutations": "-s",
+    "absences": "-d",
+    "ranges": "-r",
+}
+"""The kinds of annotations by the words that files have for them."""
+
+
+def annotations_named(kinds: str | Iterable[str]) -> str | None:
+    """Return the name of the strategy that has these kinds of annotations; None if it is "none".
+
+    A name of the papers stands for itself.  Raises ``RoutingError``.
+    """
+    if kinds == "none":
+        return None
+    if isinstance(kinds, str) and (kinds in ("ES", "L", "adaptive") or kinds[:2] in ("ES", "L+", "L-")):
+        return protocol(kinds).name
+    words = [kinds] if isinstance(kinds, str) else list(kinds)
+    for word in words:
+        if word not in KINDS:
+            expected = f"expected none, or some of {', '.join(KINDS)}"
+            raise RoutingError(f"{expected}, got {word!r}", code="strategy", name="annotations")
+    signs = [KINDS[word] for word in dict.fromkeys(words)]
+    letters = {sign: "".join(each[1] for each in signs if each[0] == sign) for sign in "+-"}
+    return protocol("L" + "".join(f"{sign}{found}" for sign, found in letters.items() if found)).name
 
 
 _NAME = re.compile(r"(ES|L)(?:\+([sdta]+))?(?:-([sdr]+))?")

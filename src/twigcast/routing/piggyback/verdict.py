@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from twigcast.analysis import covers
+from twigcast.analysis import covers, proof_budget
 from twigcast.pattern import NameTest, Pattern, render, render_name
 from twigcast.routing.piggyback.annotations import AnnotationKind, Annotations
 from twigcast.routing.piggyback.payloads import (
@@ -85,6 +85,11 @@ class Known:
         np.logical_not(known.yes, out=known.no)
         known.no[unsure] = False
         return known
+
+    def join(self, other: Known) -> None:
+        """Add what is known otherwise."""
+        self.yes |= other.yes
+        self.no |= other.no
 
     def denied(self, numbers: Numbers) -> tuple[Bits, bool]:
         """Return which of the patterns do not match, and whether it is known of all of them."""
@@ -166,7 +171,9 @@ class ClaimTable:
         found = self._proven.get((wish, binding))
         if found is None:
             pattern = bound(self.plan.wishes[wish].pattern, binding)
-            numbers = [number for number in self._simple[wish] if covers(self.rows[number], pattern)]
+            rows = self._simple[wish]
+            with proof_budget(len(rows)):
+                numbers = [number for number in rows if covers(self.rows[number], pattern)]
             if len(self._proven) >= BINDINGS:
                 self._proven.clear()
             found = self._proven[wish, binding] = np.array(numbers, dtype=np.int32)

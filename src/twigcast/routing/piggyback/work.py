@@ -34,7 +34,7 @@ class DocumentWork:
     paper_bits: int = 0
     """The size of these annotations as the papers count it, summed over neighbours."""
     eager: dict[str, float] = field(default_factory=dict)
-    """The neighbours that were sent the document early, each with the share of it that was read by then."""
+    """The links that were sent the document early, each with the share of it that was read by then."""
 
     @property
     def open(self) -> int:

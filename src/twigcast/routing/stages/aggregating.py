@@ -28,6 +28,7 @@ from twigcast.analysis import (
     Summary,
     Witness,
     common_pattern,
+    proof_budget,
     sample_selectivity,
     schema_selectivity,
     shorter_patterns,
@@ -133,9 +134,10 @@ class Aggregating:
         for id, pattern in added:
             self._patterns[id] = loose[id] = pattern
             self._allowed += step_count(pattern)
-        for id, pattern in loose.items():
-            self._settle(id, pattern, {id: pattern})
-        self._reduce()
+        with proof_budget(len(loose) + len(self._groups)):  # all groups may get new offers
+            for id, pattern in loose.items():
+                self._settle(id, pattern, {id: pattern})
+            self._reduce()
         return self._net()
 
     def behind(self) -> dict[str, list[str]]:
@@ -164,6 +166,8 @@ class Aggregating:
         covering = self._index.coverers(item, Witness(pattern), 1)
         if covering:
             group = self._by_summary[covering[0]]
+        elif id in self._groups:  # an aggregate that is there already, for which no work for a proof is left
+            group = self._groups[id]
         else:
             group = _Group(id, pattern, self._selectivity(pattern))
             for covered in self._index.covered(item):

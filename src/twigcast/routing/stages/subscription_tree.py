@@ -14,8 +14,10 @@ children that no node covers are forwarded again.
 
 Invariants: a pattern is a root if and only if no stored pattern is known to cover it; patterns that cover
 each other share a node, which is forwarded under one of its ids.
-Cost: one search among siblings at each level, see ``covering_index``.  As in the paper, super pointers are
-by-products of these searches and are never searched for; they are stored at the node that they lead to.
+Cost: one search among siblings at each level, see ``covering_index``.  All proofs of a change together have a
+budget; patterns whose covering was not proved within it stand beside each other.  As in the paper, super
+pointers are by-products of these searches and are never searched for; they are stored at the node that they
+lead to.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from twigcast.analysis import CoveringIndex, Summary, Witness, summary, summary_covers
+from twigcast.analysis import CoveringIndex, Summary, Witness, proof_budget, summary, summary_covers
 from twigcast.filtering import unknown_id
 from twigcast.pattern import Pattern
 from twigcast.routing.stages.change import Change, check_ids, net_change
@@ -124,9 +126,10 @@ class SubscriptionTree:
         with garbage_collection_paused():
             loose = [orphan for id in removed for orphan in self._removed(id)]
             loose += [node for id, pattern in added for node in self._added(id, pattern)]
-            for node in sorted(loose, key=lambda node: node.summary.least):  # coverers first
-                if node.members:
-                    self._insert(node, self._known_coverer(node))
+            with proof_budget(len(loose)):
+                for node in sorted(loose, key=lambda node: node.summary.least):  # coverers first
+                    if node.members:
+                        self._insert(node, self._known_coverer(node))
         return self._net()
 
     def behind(self) -> dict[str, list[str]]:
@@ -167,7 +170,7 @@ class SubscriptionTree:
         """
         saved = list(saved)
         nodes: dict[int, Node] = {}
-        with garbage_collection_paused():
+        with garbage_collection_paused(), proof_budget(len(subscriptions)):
             for number, (ids, parent, _) in enumerate(saved):
                 if parent < 0 or parent in nodes:
                     node = self._restored(ids, nodes.get(parent), subscriptions)

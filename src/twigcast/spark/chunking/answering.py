@@ -24,6 +24,7 @@ from twigcast.chunking import (
 )
 from twigcast.document import NO_LIMIT, DocumentLimits, SourceMap
 from twigcast.errors import ChunkingError, StageError
+from twigcast.pattern import to_string
 from twigcast.spark.chunking.chunk_columns import ANSWERS, ARROW_ANSWERS
 from twigcast.spark.chunking.chunk_files import Chunks, document_name
 from twigcast.spark.chunking.part_stage import Row, pairs_of, single_rows, used_parts
@@ -168,7 +169,8 @@ class _FunctionRunner(PartRunner):
 def _answer(name: str, answer: Answer) -> Row:
     content = answer.content
     if not isinstance(content, bytes | None):
-        content = str(content).encode("utf-8", "surrogatepass")
+        text = to_string(content) if isinstance(content, bool | float) else str(content)
+        content = text.encode("utf-8", "surrogatepass")
     return {
         "query": str(answer.query),
         "doc_id": name,

@@ -118,7 +118,9 @@ class _Evaluation:
         row: dict[str, Any] = {"doc_id": doc_id, "number": number, "index_version": version}
         index = self._choice.open_index(version, self._limits)
         try:
-            found = evaluate_fragment(index, index.partials(), fragment, checked=self._checked)
+            found = evaluate_fragment(
+                index, index.partials(), fragment, checked=self._checked, is_own=self._is_cut
+            )
         except (DocumentError, FragmentError) as error:
             yield row | {"error": as_error_row(error)}
             return

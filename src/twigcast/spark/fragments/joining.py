@@ -19,13 +19,11 @@ from pyspark.sql import functions as F
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
 from twigcast.filtering import Index
-from twigcast.fragmenting import DocumentJoin, EvaluatedFragments, decode, encode
+from twigcast.fragmenting import DocumentJoin, EvaluatedFragments, decode, encode, printed_numbers
 from twigcast.spark.columns import error_without_position
 from twigcast.spark.fragments.evaluating import FRAGMENT_FAULTS, UNBOUNDED, VersionChoice, as_error_row
 from twigcast.spark.fragments.fragment_columns import ARROW_JOINED, JOINED, in_batches
 from twigcast.spark.stages.delivering import ContentMode
-
-_NAMED_NUMBERS = 10  # of the missing fragments, in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +209,7 @@ def _missing(join: DocumentJoin) -> str:
     missing = join.missing
     if not missing:
         return "those after the last that came"
-    more = " …" if len(missing) > _NAMED_NUMBERS else ""
-    return ", ".join(map(str, missing[:_NAMED_NUMBERS])) + more
+    return printed_numbers(missing)
 
 
 def _recalled(error: dict[str, Any]) -> DocumentError:

@@ -33,6 +33,9 @@ from twigcast.system import write_atomically
 REMEMBERED = 10_000
 """The number of documents whose end is remembered, so that a fragment that comes late is recognised."""
 
+REMEMBERED_CHARACTERS = 1 << 23
+"""The characters of their ids: of long ids fewer are remembered."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenEntry:
@@ -80,7 +83,17 @@ class OpenDocuments:
         for doc_id, version in sorted(opened.items()):
             before = entries[doc_id].batches if doc_id in entries else ()
             entries[doc_id] = OpenEntry(version, (*before, batch))
-        return OpenDocuments(entries, (*self.ended, *sorted(over))[-REMEMBERED:])
+        return OpenDocuments(entries, _remembered((*self.ended, *sorted(over))[-REMEMBERED:]))
+
+
+def _remembered(ended: tuple[str, ...]) -> tuple[str, ...]:
+    """The newest of these ids, as far as their characters are remembered."""
+    size = 0
+    for at in range(len(ended), 0, -1):
+        size += len(ended[at - 1])
+        if size > REMEMBERED_CHARACTERS:
+            return ended[at:]
+    return ended
 
 
 class OpenDocumentLog:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
 from twigcast.config import ConfigSection, wrong
 from twigcast.errors import RoutingError
+from twigcast.routing import TechniquesSection
 from twigcast.spark.pipeline.values import AnyPath, LocalPath
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class RemoteSection(ConfigSection):
     at: str | None = None
 
 
-class NetworkSection(ConfigSection):
+class NetworkSection(TechniquesSection):
     """A network of routers between publishers and subscribers.
 
     ``publishers`` and ``subscribers`` name the router of each.  The documents of other publishers enter at
@@ -33,12 +35,11 @@ class NetworkSection(ConfigSection):
     a document is its column ``publisher``.  ``schema`` is the DTD or XSD that publishers advertise; a
     document that does not conform to it is flooded, unless the publishers are ``trusted``.
     Each ``remote`` is a site with a pipeline of its own.  To be such a site, a pipeline writes its ``plan``,
-    in which it asks for annotations by the name of a ``piggyback`` strategy.
+    in which it asks for ``annotations``, by default for structures.
     """
 
     routers: Annotated[list[str], Field(min_length=1)]
     links: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(default_factory=list)
-    strategy: str | None = None
     schema_path: LocalPath | None = Field(default=None, alias="schema")
     root: str | None = None
     entry: str | None = None
@@ -49,7 +50,8 @@ class NetworkSection(ConfigSection):
     metrics: AnyPath = "out/hops"
     remote: dict[str, RemoteSection] = Field(default_factory=dict)
     plan: LocalPath | None = None
-    piggyback: str = "L+t"
+    piggyback: str | None = None
+    """The older key for ``annotations``, by the papers' names."""
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -77,10 +79,18 @@ class NetworkSection(ConfigSection):
 
     @property
     def chosen_strategy(self) -> Strategy:
-        """The named strategy; by default covering, with advertisements if there is a schema."""
-        from twigcast.routing import STRATEGIES
+        """The techniques of the network."""
+        chosen = self.techniques(has_schema=self.schema_path is not None)
+        return replace(chosen, piggyback=self.wanted_annotations)
 
-        return STRATEGIES[self.strategy or f"{'with' if self.schema_path else 'no'}-Adv-with-Cov"]
+    @property
+    def wanted_annotations(self) -> str | None:
+        """The name of the annotations that routers ask for; a site that writes a plan wants structures."""
+        if self.piggyback is not None:
+            return self.piggyback
+        if self.plan is not None and "annotations" not in self.model_fields_set:
+            return "L+t"
+        return self.annotations
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -95,19 +105,13 @@ class NetworkSection(ConfigSection):
             if remote.at is not None and remote.at not in self.routers:
                 expected = f"expected one of the routers {', '.join(self.routers)}, got {remote.at!r}"
                 raise wrong(f"remote.{name}.at", expected)
-        self._check_piggyback()
+        self.check_techniques(has_schema=self.schema_path is not None)
+        self._check_annotations()
         try:
             known = set(self.network.routers) - self.remote.keys()
         except RoutingError as error:
             key = "routers" if error.code == "duplicate-router" else "links"
             raise wrong(key, error.message) from None
-        from twigcast.routing import STRATEGIES
-
-        if self.strategy is not None and self.strategy not in STRATEGIES:
-            raise wrong("strategy", f"expected one of {', '.join(STRATEGIES)}")
-        chosen = self.chosen_strategy
-        if self.schema_path is None and (chosen.advertising or chosen.merging is not None):
-            raise wrong("schema", f"expected a DTD or XSD, since strategy is {self.strategy!r}")
         named = {"entry": self.entry, "home": self.home}
         named |= {f"publishers.{name}": at for name, at in self.publishers.items()}
         named |= {f"subscribers.{name}": at for name, at in self.subscribers.items()}
@@ -116,15 +120,25 @@ class NetworkSection(ConfigSection):
                 raise wrong(key, f"expected one of the routers {', '.join(self.routers)}, got {router!r}")
         return self
 
-    def _check_piggyback(self) -> None:
+    def _check_annotations(self) -> None:
         from twigcast.routing import Timing, protocol
 
-        if "piggyback" in self.model_fields_set and self.plan is None:
-            raise wrong("piggyback", "expected only with plan, in which the annotations are asked for")
+        key = "annotations"
+        if self.piggyback is not None:
+            key = "piggyback"
+            if "annotations" in self.model_fields_set:
+                raise wrong(key, "expected only annotations, which is the newer key for the same")
+            if self.plan is None:
+                raise wrong(key, "expected only with plan, in which the annotations are asked for")
+        named = self.wanted_annotations
+        if named is None:
+            if self.plan is not None:
+                raise wrong(key, 'expected annotations, since plan asks for them: "structure" or "answers"')
+            return
         try:
-            timing = protocol(self.piggyback).timing
+            timing = protocol(named).timing
         except RoutingError as error:
-            raise wrong("piggyback", error.message) from None
+            raise wrong(key, error.message) from None
         if timing is not Timing.LAZY:
-            expected = 'expected a strategy that reads documents to their end, such as "L+t"'
-            raise wrong("piggyback", f"{expected}, got {self.piggyback!r}")
+            expected = 'expected annotations of documents that are read to their end, such as "structure"'
+            raise wrong(key, f"{expected}, got {named!r}")

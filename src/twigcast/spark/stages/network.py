@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -89,7 +89,7 @@ class NetworkTables:
         self._remote: dict[str, str] = {}  # ids of the patterns that remote sites have told, with the sites
         self._border: SiteBorder | None = None
         if table.plan is not None:
-            self._border = SiteBorder(replace(table.chosen_strategy, piggyback=table.piggyback), graph)
+            self._border = SiteBorder(table.chosen_strategy, graph)
         self._reader = ("", SiteReader())  # under a hash of what it knows
         self._forwarding = ForwardingTable.of(table.sites, self._overlay.links)
         self._changed: dict[int, Demand] = {}
