@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.chunking.strategies import answered, any_scheme, expected, outline_of
 from tests.document.test_parts import documents
-from twigcast.chunking import ChunkQuery, plan, profile, run
+from twigcast.chunking import (ChunkQuery, plan, profile)
+from twigcast.chunking import run_queries
 from twigcast.chunking.evaluation import part_trees
 from twigcast.document import read
 from twigcast.errors import ChunkingError
@@ -23,7 +24,7 @@ TEXTS = ["//*", "/*/*", "//a:*", "//b", "//c/@*", "//*[@i]", "//text()", "//*[b:
 def contents(body: bytes, text: str, **options: Any) -> list[Any]:
     """The contents of the answers of one query, in parts of one record each."""
     scheme = plan([ChunkQuery("q", text, **options)], profile=profile([body]))
-    cut = run(body, scheme, part_bytes=1)
+    cut = run_queries(body, scheme, part_bytes=1)
     found = [answer.content for answer in cut]
     assert not cut.failures
     return found
@@ -85,7 +86,7 @@ def test_elements_that_lxml_finds_have_the_same_contents(body: bytes) -> None:
     """But those that an entity brings in: libxml2 forgets the default namespace there."""
     document = read(body)
     query = ChunkQuery("q", "//*", engine="lxml")
-    cut = run(body, plan([query], profile=profile([body])), part_bytes=60)
+    cut = run_queries(body, plan([query], profile=profile([body])), part_bytes=60)
     found = {(each.start, each.end): each.content for each in cut}
     wanted = {key[2:4]: key[4] for key in expected(query, document)}
     written = {place for place in wanted if body[place[0] : place[0] + 2].strip(b"\0").startswith(b"<")}
@@ -103,6 +104,6 @@ def test_parts_that_are_too_large_together_fail_alone() -> None:
     """Answers that lie in each other could have the square of the document; other queries go on."""
     body = b"<r>" + b"<a>" * 900 + b"x" * 9000 + b"</a>" * 900 + b"</r>"
     queries = [ChunkQuery("nested", "//a/a/a[1]"), ChunkQuery("one", "/r/a[1]/a")]
-    cut = run(body, plan(queries, profile=profile([body])))
+    cut = run_queries(body, plan(queries, profile=profile([body])))
     assert {answer.query for answer in cut} >= {"one"}
     assert [(id, error.code) for id, error in cut.failures.items()] == [("nested", "parts-too-large")]

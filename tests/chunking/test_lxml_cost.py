@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from twigcast.chunking import ChunkQuery, plan, profile, run
+from twigcast.chunking import (ChunkQuery, plan, profile)
+from twigcast.chunking import run_queries
 from twigcast.chunking.evaluation.lxml_cost import pattern_steps, text_steps
 from twigcast.chunking.evaluation.part_trees import PartTrees
 from twigcast.chunking.reach.xpath_syntax import read_terms
@@ -21,7 +22,7 @@ GOOD = ChunkQuery("good", "/r/a[1]/b")
 def failures(query: ChunkQuery, body: bytes = FLAT) -> dict[object, str]:
     """The codes of the queries that fail; the good one beside them is answered."""
     scheme = plan([query, GOOD], profile=profile([body]))
-    cut = run(body, scheme)
+    cut = run_queries(body, scheme)
     assert "good" in {answer.query for answer in cut}
     errors = dict(scheme.refused) | cut.failures
     assert all(str(id) in error.message for id, error in errors.items() if error.code != "too-complex")
@@ -76,7 +77,7 @@ def test_names_in_the_namespaces_of_exslt_are_names() -> None:
     body = b"<r xmlns='http://exslt.org/strings'><a/><a/></r>"
     for engine in ("auto", "lxml"):
         query = ChunkQuery("q", "/s:r/s:a[2]", {"s": "http://exslt.org/strings"}, engine=engine)
-        assert len(list(run(body, plan([query], profile=profile([body]))))) == 1
+        assert len(list(run_queries(body, plan([query], profile=profile([body]))))) == 1
 
 
 BAD = {
@@ -121,7 +122,7 @@ def test_a_bad_query_is_refused_alone(bad: str, engine: Any) -> None:
         assert error.code == code
     assert error.code in ("query", "syntax", "unsupported", "too-complex", "unbound-prefix", "character")
     assert len(error.message) < 1000
-    assert [answer.query for answer in run(FLAT, scheme)] == ["good"]
+    assert [answer.query for answer in run_queries(FLAT, scheme)] == ["good"]
 
 
 @pytest.mark.parametrize(
@@ -226,6 +227,6 @@ def test_nested_conditions_are_left_to_the_evaluator(depth: int) -> None:
     trees = PartTrees(body, DocumentLimits())
     assert trees.selection_by_lxml(pattern) is None
     query = ChunkQuery("q", "//a[.//a[.//a[.//b[. = 'x']]]]")
-    cut = run(body, plan([query], profile=profile([body])))
+    cut = run_queries(body, plan([query], profile=profile([body])))
     assert list(cut) == []
     assert set(cut.failures) <= {"q"}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from twigcast.chunking import ChunkQuery, plan, profile, run
+from twigcast.chunking import (ChunkQuery, plan, profile)
+from twigcast.chunking import run_queries
 from twigcast.chunking.reach.variables import with_values
 
 PEOPLE = b"<site><people>" + b"".join(b"<person id='p%d'><age>%d</age></person>" % (n, n) for n in range(9))
@@ -15,7 +16,7 @@ PEOPLE += b"</people></site>"
 
 def answers(text: str, **options: Any) -> list[tuple[str, Any]]:
     """Kinds and contents of the answers of one query, in parts of one record each."""
-    cut = run(PEOPLE, plan([ChunkQuery("q", text, **options)], profile=profile([PEOPLE])), part_bytes=1)
+    cut = run_queries(PEOPLE, plan([ChunkQuery("q", text, **options)], profile=profile([PEOPLE])), part_bytes=1)
     found = [(answer.kind, answer.content) for answer in cut]
     assert not cut.failures
     return found
@@ -46,7 +47,7 @@ def test_a_value_is_answered_with_the_value_of_the_document(text: str, value: ob
 def test_values_of_parts_are_refused(engine: Any) -> None:
     """The author says that the query runs on parts, but nobody knows how to join their values."""
     query = ChunkQuery("q", "count(/site/people/person)", engine=engine, within="/site/people/person")
-    cut = run(PEOPLE, plan([query], profile=profile([PEOPLE])), part_bytes=1)
+    cut = run_queries(PEOPLE, plan([query], profile=profile([PEOPLE])), part_bytes=1)
     assert list(cut) == []
     assert cut.failures["q"].code == "not-nodes"
 

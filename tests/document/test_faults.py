@@ -11,16 +11,8 @@ from xml.parsers.expat import errors
 import pytest
 
 from twigcast import Index
-from twigcast.document import (
-    Keep,
-    PathDecisions,
-    Projector,
-    document_codec,
-    document_error,
-    faults,
-    line_and_column,
-    read,
-)
+from twigcast.document import (Keep, Projector, document_codec, document_error, faults, line_and_column, read)
+from tests.oracles.path_decisions import PathDecisions
 from twigcast.errors import DocumentError
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from twigcast.filtering.reference.one_by_one import OneByOne
+from experiments.engines.filtering.one_by_one import OneByOne
 
 from twigcast import DocumentError, Index, fragment
 from twigcast.document import read

@@ -21,7 +21,8 @@ from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import expect
 from tests.fuzz.documents import well_formed
 from tests.fuzz.subscriptions import NAMESPACES, broken_expression, expression
-from twigcast.chunking import Answer, ChunkQuery, plan, profile, run
+from twigcast.chunking import (Answer, ChunkQuery, plan, profile)
+from twigcast.chunking import run_queries
 from twigcast.chunking.answers import kind_of
 from twigcast.chunking.evaluation.part_trees import PartTrees
 from twigcast.document import DocumentLimits, read
@@ -108,7 +109,7 @@ def check_chunks(case: ChunkCase, meter: Unmetered, done: Counter[str]) -> None:
         done["queries refused"] += 1
     work = size + LIMITS.steps(size) * len(queries)
     with meter.bounded("evaluate", work):
-        cut = run(case.body, scheme, part_bytes=case.part_bytes, limits=LIMITS)
+        cut = run_queries(case.body, scheme, part_bytes=case.part_bytes, limits=LIMITS)
         answers: dict[Hashable, list[Answer]] = {}
         for answer in cut:
             answers.setdefault(answer.query, []).append(answer)

@@ -24,18 +24,9 @@ from twigcast import Index
 from twigcast.document import DocumentLimits, read
 from twigcast.errors import DocumentError, MappingError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import (
-    Mapping,
-    SchemaTree,
-    check_mapping,
-    events,
-    mapping_rows,
-    read_mapping_file,
-    rewrite_events,
-    shown_operator,
-    to_xslt,
-    update_mapping_file,
-)
+from twigcast.rewriting import (Mapping, SchemaTree, check_mapping, mapping_rows, read_mapping_file, shown_operator, to_xslt, update_mapping_file)
+from experiments.engines.filtering.events import events
+from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
 from twigcast.schema import write_dtd
 
 LIMITS = DocumentLimits(amplification=50.0, amplification_threshold=1 << 16)

@@ -25,18 +25,8 @@ from twigcast.document import DocumentLimits, read
 from twigcast.errors import RoutingError, StructureError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, matches, parse, render
-from twigcast.routing import (
-    PIGGYBACK,
-    AnnotationKind,
-    Annotations,
-    Envelope,
-    SiteAnnotator,
-    SiteBorder,
-    SitePlan,
-    SiteReader,
-    Strategy,
-    accepted,
-)
+from twigcast.routing import (AnnotationKind, Annotations, Envelope, SiteAnnotator, SiteBorder, SitePlan, SiteReader, Strategy, accepted)
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from twigcast.routing.border.site_plan import _epoch
 
 KINDS = [name for name in PIGGYBACK if name.startswith("L") and name != "L"]

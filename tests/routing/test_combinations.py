@@ -26,33 +26,12 @@ from tests.rewriting.strategies import (
 from twigcast.analysis import sample_selectivity
 from twigcast.document import Document, read
 from twigcast.errors import DocumentError, PatternError
-from twigcast.fragmenting import HEADER_KINDS, Spans, fragment
+from twigcast.fragmenting import (Spans, fragment)
+from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.rewriting import Mapping
-from twigcast.routing import (
-    APPROACHES,
-    PIGGYBACK,
-    Advertise,
-    Announce,
-    Deliver,
-    DeliverFragment,
-    Envelope,
-    Message,
-    Network,
-    NetworkMediation,
-    Publish,
-    PublishFragment,
-    Router,
-    Send,
-    Strategy,
-    Subscribe,
-    Unsubscribe,
-    Work,
-    advertisement,
-    image_advertisement,
-    join,
-    pool_for,
-)
+from twigcast.routing import (APPROACHES, Advertise, Announce, Deliver, DeliverFragment, Envelope, Message, Network, NetworkMediation, Publish, PublishFragment, Router, Send, Strategy, Subscribe, Unsubscribe, Work, advertisement, image_advertisement, join, pool_for)
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from twigcast.schema import ElementGraph
 
 TRIALS = int(os.environ.get("TWIGCAST_TRIALS", "300"))

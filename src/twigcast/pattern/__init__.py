@@ -140,7 +140,6 @@ __all__ = [
     "Test",
     "TextTail",
     "Union",
-    "XPathText",
     "as_subscription",
     "check_content",
     "check_names",

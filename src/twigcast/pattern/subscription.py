@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from twigcast.characters import describe_character, illegal_character
 from twigcast.errors import SubscriptionError
 from twigcast.pattern.limits import PatternLimits
+from twigcast.pattern.rendering import render
 from twigcast.pattern.syntax import parse, shortened, total_length
 from twigcast.pattern.tree import Pattern
 

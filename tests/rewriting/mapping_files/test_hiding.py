@@ -14,17 +14,11 @@ from tests.rewriting.test_xslt import run, unwrapped
 from twigcast.document import Element, Node, descendants, read, string_value
 from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import (
-    Hide,
-    Mapping,
-    QName,
-    check_mapping,
-    derive,
-    events,
-    read_mapping,
-    read_mapping_file,
-    rewrite_events,
-)
+from twigcast.rewriting import (Hide, Mapping, check_mapping, derive, read_mapping_file)
+from twigcast.rewriting.labels import QName
+from experiments.engines.filtering.events import events
+from twigcast.rewriting.mapping_files.mapping_file import read_mapping
+from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
 from twigcast.rewriting.mapping_files.hiding import hidden_by_wildcard
 
 TITLES = "<!ELEMENT titles (title*)><!ELEMENT title (#PCDATA)>"

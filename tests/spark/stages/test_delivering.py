@@ -13,7 +13,8 @@ from twigcast import DocumentLimits, Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
 from twigcast.spark.stages import delivering
-from twigcast.subscriptions.versions import IndexVersion, Subscription
+from twigcast.subscriptions.versions import (IndexVersion)
+from twigcast.subscriptions.versions import Subscription
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 
 BAD = {
