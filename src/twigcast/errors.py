@@ -233,7 +233,7 @@ class ChunkingError(TwigcastError):
     ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty),
     ``too-complex`` (a query is larger than a limit on subscriptions), ``too-costly`` (it takes, or with lxml
     may take, too many steps on a part); and those of ``DocumentError``, of a query on a part.
-    ``column`` is where the text of the query is at fault, from 1; 0 if that is not known.
+    The column is where the text of the query is at fault, from 1; 0 if that is not known.
     """
 
     def __init__(self, message: str, *, code: str, query: Hashable = None, column: int = 0) -> None:

@@ -11,9 +11,10 @@ from pyspark.sql import SparkSession
 from twigcast import DocumentLimits, Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
+from twigcast.pattern import Subscription
 from twigcast.spark.stages import delivering
 from twigcast.spark.stages.delivery_ids import delivery_id
-from twigcast.subscriptions.versions import IndexVersion, Subscription
+from twigcast.subscriptions.versions import IndexVersion
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 
 BAD = {
