@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twigcast.errors import ExtraError, StageError
+from twigcast.spark.jvm.gateway import starting_jvm
 from twigcast.spark.jvm.java import java_home, launching_home, private_folder
 from twigcast.spark.jvm.private_api import SUBMITTED_SETTINGS, WORKER_DAEMON, MissingApi, using
 from twigcast.spark.jvm.workers import import_path
@@ -105,7 +106,8 @@ def session(
         home = java_home()
         os.environ["JAVA_HOME"] = str(launching_home(home))
         try:
-            spark = SparkSession.builder.config(conf=settings).getOrCreate()
+            with starting_jvm():
+                spark = SparkSession.builder.config(conf=settings).getOrCreate()
         finally:
             os.environ["JAVA_HOME"] = str(home)
     spark.sparkContext.setLogLevel("ERROR")

@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from twigcast.spark.jvm.errors import JvmError
+from twigcast.spark.jvm.gateway import end_session, plain_interrupts, silent_calls, stop_session
 from twigcast.spark.jvm.session import session
 from twigcast.spark.pipeline import Pipeline
 from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
@@ -29,19 +30,23 @@ BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has fin
 def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
     """The session that a pipeline describes; when the block ends, its queries and then the session stop.
 
-    Raises ``RunError`` for errors of Spark in the block.
+    Raises ``RunError`` for errors of Spark in the block.  If the block is interrupted, the JVM is ended.
     """
-    spark = None
-    try:
-        spark = start_session(pipeline)
-        yield spark
-    except (PySparkException, JvmError) as error:
-        raise as_run_error(error) from error
-    finally:
-        if spark is not None:
-            for query in spark.streams.active:
-                query.stop()
-            spark.stop()
+    with silent_calls():
+        try:
+            spark = start_session(pipeline)
+            stop = end_session
+            with plain_interrupts():
+                try:
+                    yield spark
+                    stop = stop_session
+                except Exception:
+                    stop = stop_session
+                    raise
+                finally:
+                    stop(spark)
+        except (PySparkException, JvmError) as error:
+            raise as_run_error(error) from error
 
 
 def start_session(pipeline: Pipeline) -> SparkSession:
