@@ -290,7 +290,7 @@ class StageError(TwigcastError):
     folder is no index version, or not the one that the documents were matched against),
     ``unknown-mapping`` (documents were matched with a mapping that is not among those given), ``workers``
     (the Python of Spark's workers cannot import twigcast), ``master`` (the master of Spark is none, or does
-    not answer).
+    not answer), ``format`` (Spark has no format of that name).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
     other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
     folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket

@@ -13,10 +13,10 @@ import typer
 
 from twigcast.cli.live import Display, live, size
 from twigcast.cli.options import AsJson, examples
+from twigcast.cli.pipeline_source import check_source
 from twigcast.cli.stores import check_store, load_pipeline, need
 from twigcast.cli.strangers import StrangerShares
 from twigcast.cli.terminal import complain, plural
-from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
     from twigcast.spark import BatchMetrics, Pipeline
@@ -60,7 +60,7 @@ def command(
     """
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
-    _check_source(plan)
+    check_source(plan)
     check_store(plan, pipeline)
     strangers = StrangerShares()
     with live() as display:
@@ -160,11 +160,3 @@ def _say_nothing_new(plan: Pipeline, pipeline: Path) -> None:
         f"nothing new since batch {last}: all documents of the source were processed before\n"
         f"  past documents for a new subscriber or sink: twigcast replay {pipeline}"
     )
-
-
-def _check_source(plan: Pipeline) -> None:
-    """Raise ``SourceError`` if a local source is missing, before Spark is started."""
-    source = plan.source
-    is_here = source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{")
-    if is_here and not Path(str(source.path)).exists():
-        raise SourceError("there is no such source of documents", code="not-found", path=str(source.path))

@@ -175,7 +175,8 @@ def _worker_settings() -> dict[str, str]:
     return settings
 
 
-# Without the traces of Java: an error is raised in Python, and the exception has its trace.
+# Without the traces of Java: an error is raised in Python, and the exception has its trace.  Two classes would
+# complain of a context that is stopped while it starts.
 _LOGGING = """\
 status = error
 appender.console.type = Console
@@ -187,6 +188,10 @@ rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = error
+logger.context.name = org.apache.spark.SparkContext
+logger.context.level = off
+logger.utils.name = org.apache.spark.util.Utils
+logger.utils.level = off
 """
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
-from twigcast.errors import RunError, TwigcastError
+from twigcast.errors import RunError, StageError, TwigcastError
 from twigcast.spark.jvm.error_text import complaint
 from twigcast.spark.jvm.errors import JvmError
+from twigcast.spark.pipeline import missing_format, without_format
 
 
 class PipelineQuery:
@@ -94,6 +95,9 @@ def as_run_error(error: Exception) -> TwigcastError:
     if isinstance(error, TwigcastError):
         return error
     if isinstance(error, PySparkException | JvmError):
+        format = missing_format(str(error))
+        if format is not None:
+            return StageError(without_format(format), code="format")
         return RunError(complaint(str(error)))
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
