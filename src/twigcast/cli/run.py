@@ -151,10 +151,15 @@ def _say_nothing_new(plan: Pipeline, pipeline: Path) -> None:
     from twigcast.spark import Journal
 
     last = max((batch for batch in Journal(plan.work.journal).batches() if batch >= 0), default=None)
-    if last is None:
+    source = plan.source.table or plan.source.path or plan.source.format
+    if last is None and plan.network is not None and plan.network.plan is not None:
         complain(
-            f"the source has no documents: {plan.source.table or plan.source.path or plan.source.format}"
+            f"no document has come yet to {source}\n"
+            f"  subscriptions  {plan.network.plan} (for the pipeline that sends documents)"
         )
+        return
+    if last is None:
+        complain(f"the source has no documents: {source}")
         return
     complain(
         f"nothing new since batch {last}: all documents of the source were processed before\n"

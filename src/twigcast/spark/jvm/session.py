@@ -175,8 +175,8 @@ def _worker_settings() -> dict[str, str]:
     return settings
 
 
-# Without the traces of Java: an error is raised in Python, and the exception has its trace.  Two classes would
-# complain of a context that is stopped while it starts.
+# Without the traces of Java: an error is raised in Python, and the exception has its trace.  Two classes
+# would complain of a context that is stopped while it starts.
 _LOGGING = """\
 status = error
 appender.console.type = Console

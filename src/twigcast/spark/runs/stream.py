@@ -20,6 +20,7 @@ from twigcast.spark.jvm.stream_log import restore_stream_log, silence_stream_log
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs.awaited_query import AwaitedQuery, awaits_documents
 from twigcast.spark.runs.batch import RunState, run_batch
 from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
 from twigcast.spark.sources.pipeline_source import pipeline_source
@@ -31,9 +32,17 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
     """Start a pipeline that runs until the query is stopped, and then continues there when started again.
 
     ``on_batch`` is called with the metrics of each finished batch.
+    A site to which another pipeline has sent no document yet writes its plan, and waits for the first one.
     Raises ``PipelineError`` if the source can be read as a batch only, and ``SourceError`` if there is no
     subscription store.
     """
+    if awaits_documents(spark, pipeline):
+        state = open_site(spark, pipeline)
+        return AwaitedQuery(spark, state, lambda: _start_stream(spark, pipeline, on_batch))
+    return _start_stream(spark, pipeline, on_batch)
+
+
+def _start_stream(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None) -> PipelineQuery:
     try:
         return start_query(
             spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds"
@@ -96,6 +105,14 @@ def _started(
     if "availableNow" not in trigger:
         query.keep_looking(pipeline.stream.interval_seconds / 2)
     return query
+
+
+def open_site(spark: SparkSession, pipeline: Pipeline) -> RunState:
+    """Open the state of a site that has no documents yet, which writes its plan; raises as a query does."""
+    try:
+        return open_run(spark, pipeline)
+    except (PySparkException, JvmError, OSError) as error:
+        raise as_run_error(error) from error
 
 
 def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
