@@ -301,7 +301,11 @@ class StageError(TwigcastError):
 
 
 class RunError(TwigcastError):
-    """A pipeline that was begun and failed; begun again, it goes on where it was."""
+    """A pipeline that was begun and failed; begun again, it goes on where it was.
+
+    Codes: ``run-failed``, ``jvm-died`` (the JVM of Spark was killed, ran out of memory or crashed),
+    ``worker-died`` (a Python worker or an executor of Spark did).
+    """
 
     code = "run-failed"
 

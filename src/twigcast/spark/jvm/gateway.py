@@ -44,9 +44,10 @@ def starting_jvm() -> Iterator[None]:
         for process in launched:
             process.terminate() if count == 1 else process.kill()
 
+    silence_calls()
     with holding_signals(stop) as asked:
         try:
-            with silent_calls(), _noting(launched, asked):
+            with _noting(launched, asked):
                 yield
         except Exception:
             if not asked:
@@ -103,24 +104,18 @@ def plain_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, former)
 
 
-@contextmanager
-def silent_calls() -> Iterator[None]:
-    """Keep py4j from printing a trace of each call that is cut off because the JVM ends."""
+def silence_calls() -> None:
+    """Keep py4j from printing a trace of each call that is cut off because the JVM ends; it raises them too.
 
-    def wanted(record: logging.LogRecord) -> bool:
-        return f"{os.sep}py4j{os.sep}" not in record.pathname
+    This is for good, because threads of py4j print such traces until the process ends.
+    """
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_of_others)
+    warnings.filterwarnings("ignore", "Unable to cleanly shutdown Spark JVM", RuntimeWarning)
 
-    root, own = logging.getLogger(), logging.getLogger("py4j")
-    former = own.level
-    root.addFilter(wanted)
-    own.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Unable to cleanly shutdown Spark JVM", RuntimeWarning)
-            yield
-    finally:
-        root.removeFilter(wanted)
-        own.setLevel(former)
+
+def _is_of_others(record: logging.LogRecord) -> bool:
+    return f"{os.sep}py4j{os.sep}" not in record.pathname
 
 
 def stop_session(spark: SparkSession) -> None:
