@@ -294,7 +294,8 @@ class StageError(TwigcastError):
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
     other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
     folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket
-    or a device), ``unknown-mapping`` (the document names a mapping that is not there).
+    or a device), ``unknown-mapping`` (the document names a mapping that is not there), ``internal`` (twigcast
+    itself failed on this item; the message says where).
     """
 
     code = "stage"
