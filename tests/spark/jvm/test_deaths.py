@@ -172,8 +172,8 @@ def test_a_worker_that_crashed_says_how(spark: SparkSession) -> None:
 def test_an_executor_that_was_lost_says_why() -> None:
     """On a cluster the reason is that of its manager."""
     text = (
-        "Job aborted due to stage failure: Task 3 in stage 7.0 failed 4 times, most recent failure: Lost task "
-        "3.3 in stage 7.0 (TID 9) (node2 executor 5): ExecutorLostFailure (executor 5 exited caused by one of "
+        "Job aborted due to stage failure: Task 3 in stage 7.0 failed 4 times, most recent failure: Lost "
+        "task 3.3 in stage 7.0 (node2 executor 5): ExecutorLostFailure (executor 5 exited caused by one of "
         "the running tasks) Reason: Container killed by YARN for exceeding memory limits.\nDriver"
     )
     found = death(Exception(text))
