@@ -77,6 +77,7 @@ def _started(
             f"{pipeline.work.path} is the work folder of a source that cannot be a stream: "
             "use another work folder"
         )
+    _refuse_lost_checkpoint(spark, state)
 
     failures: list[TwigcastError] = []
     restore_stream_log(spark)
@@ -124,6 +125,20 @@ def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
     state = RunState.of(spark, pipeline)
     _refuse_foreign_batches(spark, state)
     return state
+
+
+def _refuse_lost_checkpoint(spark: SparkSession, state: RunState) -> None:
+    """Raise if batches were begun and Spark does not know their documents any more.
+
+    It would number batches from 0 again, with other documents, and replace some outputs and double others.
+    """
+    checkpoint = state.pipeline.work.checkpoint
+    last = max(state.journal.batches(), default=-1)
+    if last >= 0 and not exists(spark, checkpoint, "offsets"):
+        raise RunError(
+            f"{checkpoint} is gone or incomplete, and the journal has batches up to {last}: restore this "
+            "folder, or begin anew with another work folder and other outputs, which get all documents again"
+        )
 
 
 def _refuse_foreign_batches(spark: SparkSession, state: RunState) -> None:
