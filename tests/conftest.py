@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -77,7 +78,9 @@ def invoke() -> Callable[..., Run]:
     """Run a Typer application in this process; an exception other than ``SystemExit`` fails the test."""
 
     def call(app: typer.Typer, *arguments: object, stdin: bytes | None = None) -> Run:
+        former = signal.getsignal(signal.SIGINT)
         result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        signal.signal(signal.SIGINT, former)  # a command that was interrupted ignores the next signal
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Run(result.exit_code, result.stdout, result.stderr)

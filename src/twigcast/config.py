@@ -206,8 +206,13 @@ def _unknown(location: Sequence[str | int], model: type[BaseModel]) -> str:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The known name that is nearest to an unknown one, or all of them if none is near."""
     keys = sorted(known)
-    near = difflib.get_close_matches(name, keys, n=1)
-    return f"did you mean {near[0]}?" if near else f"expected {', '.join(keys)}"
+    near = nearest(name, keys)
+    return f"expected {', '.join(keys)}" if near is None else f"did you mean {near}?"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is nearest to an unknown one, if any is near."""
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1)), None)
 
 
 def _section(model: type[BaseModel], key: str) -> type[BaseModel] | None:

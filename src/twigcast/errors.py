@@ -233,7 +233,7 @@ class ChunkingError(TwigcastError):
     ``query-failed`` (lxml, or a function, raised an error), ``chunk-folder`` (the folder is not empty),
     ``too-complex`` (a query is larger than a limit on subscriptions), ``too-costly`` (it takes, or with lxml
     may take, too many steps on a part); and those of ``DocumentError``, of a query on a part.
-    ``column`` is where the text of the query is at fault, from 1; 0 if that is not known.
+    The column is where the text of the query is at fault, from 1; 0 if that is not known.
     """
 
     def __init__(self, message: str, *, code: str, query: Hashable = None, column: int = 0) -> None:
@@ -299,18 +299,23 @@ class StageError(TwigcastError):
     folder is no index version, or not the one that the documents were matched against),
     ``unknown-mapping`` (documents were matched with a mapping that is not among those given), ``workers``
     (the Python of Spark's workers cannot import twigcast), ``master`` (the master of Spark is none, or does
-    not answer).
+    not answer), ``format`` (Spark has no format of that name).
     In dead letters, beside the codes of ``DocumentError``: ``archive`` (an archive, a member of it, or some
     other file cannot be read), ``archive-limit`` (an archive exceeds a limit), ``unreadable`` (a file or
     folder cannot be opened), ``link`` (a link that is not followed), ``not-a-file`` (a named pipe, a socket
-    or a device), ``unknown-mapping`` (the document names a mapping that is not there).
+    or a device), ``unknown-mapping`` (the document names a mapping that is not there), ``internal`` (twigcast
+    itself failed on this item; the message says where).
     """
 
     code = "stage"
 
 
 class RunError(TwigcastError):
-    """A pipeline that was begun and failed; begun again, it goes on where it was."""
+    """A pipeline that was begun and failed; begun again, it goes on where it was.
+
+    Codes: ``run-failed``, ``jvm-died`` (the JVM of Spark was killed, ran out of memory or crashed),
+    ``worker-died`` (a Python worker or an executor of Spark did).
+    """
 
     code = "run-failed"
 

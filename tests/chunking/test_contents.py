@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.chunking.strategies import answered, any_scheme, expected, outline_of
 from tests.document.test_parts import documents
-from twigcast.chunking import (ChunkQuery, plan, profile)
-from twigcast.chunking import run_queries
+from twigcast.chunking import ChunkQuery, plan, profile, run_queries
 from twigcast.chunking.evaluation import part_trees
 from twigcast.document import read
 from twigcast.errors import ChunkingError

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from twigcast.chunking import (ChunkQuery, plan, profile)
-from twigcast.chunking import run_queries
+from twigcast.chunking import ChunkQuery, plan, profile, run_queries
 from twigcast.chunking.evaluation.lxml_cost import pattern_steps, text_steps
 from twigcast.chunking.evaluation.part_trees import PartTrees
 from twigcast.chunking.reach.xpath_syntax import read_terms

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from twigcast.chunking import (ChunkQuery, plan, profile)
-from twigcast.chunking import run_queries
+from twigcast.chunking import ChunkQuery, plan, profile, run_queries
 from twigcast.chunking.reach.variables import with_values
 
 PEOPLE = b"<site><people>" + b"".join(b"<person id='p%d'><age>%d</age></person>" % (n, n) for n in range(9))
@@ -16,7 +15,9 @@ PEOPLE += b"</people></site>"
 
 def answers(text: str, **options: Any) -> list[tuple[str, Any]]:
     """Kinds and contents of the answers of one query, in parts of one record each."""
-    cut = run_queries(PEOPLE, plan([ChunkQuery("q", text, **options)], profile=profile([PEOPLE])), part_bytes=1)
+    cut = run_queries(
+        PEOPLE, plan([ChunkQuery("q", text, **options)], profile=profile([PEOPLE])), part_bytes=1
+    )
     found = [(answer.kind, answer.content) for answer in cut]
     assert not cut.failures
     return found

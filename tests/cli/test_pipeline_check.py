@@ -33,6 +33,7 @@ def pipeline(write: Write, tmp_path: Path) -> Path:
     store = SubscriptionStore(tmp_path / "subscriptions.db")
     store.subscribe("ada", "//title[contains(., 'x')]")
     store.subscribe("bob", "/paper/head")
+    (tmp_path / "feed").mkdir()
     return write("p.toml", "[mediation]\nschema = 'global.dtd'\n")
 
 
@@ -72,3 +73,36 @@ def test_a_good_pipeline_passes_in_silence(run: RunCommand, pipeline: Path, tmp_
     SubscriptionStore(tmp_path / "subscriptions.db").unsubscribe("bob")
     done = run("check", pipeline)
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"{pipeline}: good\n")
+
+
+def test_a_source_that_is_missing_is_reported(run: RunCommand, tmp_path: Path, write: Write) -> None:
+    """So is the folder of a glob pattern; a path with a scheme is left to Spark."""
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("ada", "/a")
+    for path, missing in (("feed", "feed"), ("feed/*/x.xml", "feed"), (f"file:///{tmp_path}/a.xml", "a.xml")):
+        file = write("p.toml", f"source.path = '{path}'")
+        done = run("check", file)
+        problem = (
+            f"{file}: source.path: there is no such source of documents: {tmp_path / missing} (not-found)"
+        )
+        assert (done.exit_code, done.lines) == (1, [problem])
+    for path in ("s3a://bucket/feed", "p.toml", "*.xml"):
+        assert run("check", write("p.toml", f"source.path = '{path}'")).exit_code == 0
+    site = "source.path = 'border/south'\n[network]\nrouters = ['south']\nplan = 'border/south.json'"
+    assert run("check", write("p.toml", site)).exit_code == 0
+
+
+def test_formats_that_spark_does_not_have_are_reported(
+    run: RunCommand, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the key, and all of them at once; if the pipeline names jars, these may bring any format."""
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("ada", "/a")
+    text = "source = { kind = 'format', format = 'kafkaa' }\nsink = { path = 'sink', format = 'excel' }"
+    done = run("check", write("p.toml", text))
+    assert done.exit_code == 1
+    assert [line.split(": ", 1)[1].split(";")[0].split(":")[0] for line in done.lines] == [
+        "source.format", "sink.format"
+    ]  # fmt: skip
+    assert "'kafkaa'; did you mean kafka? (format)" in done.lines[0]
+    jars = "\nspark.conf = { 'spark.jars' = 'excel.jar' }"
+    assert run("check", write("p.toml", text + jars)).exit_code == 0

@@ -199,6 +199,21 @@ def test_a_source_that_is_not_there_is_said_before_spark_starts(
     assert (done.exit_code, done.stderr) == (2, message)
 
 
+def test_a_site_without_documents_says_where_its_plan_is(
+    run_here: RunCommand, write: Write, tmp_path: Path
+) -> None:
+    """A pipeline whose documents another one sends ends well before that one has run."""
+    SubscriptionStore(tmp_path / "subscriptions.db").subscribe("ada", "//p")
+    site = "[network]\nrouters = ['south']\nplan = 'south.json'"
+    done = run_here("run", write("p.toml", f"source = {{ kind = 'table', path = 'border' }}\n{site}"))
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == (
+        f"no document has come yet to {tmp_path / 'border'}\n"
+        f"  subscriptions  {tmp_path / 'south.json'} (for the pipeline that sends documents)\n"
+    )
+    assert "//p" in (tmp_path / "south.json").read_text()
+
+
 @pytest.mark.parametrize(
     "command",
     [["run"], ["run", "--stream"], ["dead-letters", "--retry"], ["replay"]],

@@ -10,9 +10,9 @@ from xml.parsers.expat import errors
 
 import pytest
 
-from twigcast import Index
-from twigcast.document import (Keep, Projector, document_codec, document_error, faults, line_and_column, read)
 from tests.oracles.path_decisions import PathDecisions
+from twigcast import Index
+from twigcast.document import Keep, Projector, document_codec, document_error, faults, line_and_column, read
 from twigcast.errors import DocumentError
 
 

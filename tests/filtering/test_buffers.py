@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from experiments.engines.filtering.one_by_one import OneByOne
 
+from experiments.engines.filtering.one_by_one import OneByOne
 from twigcast import DocumentError, Index, fragment
 from twigcast.document import read
 from twigcast.fragmenting import Cutter

@@ -21,8 +21,7 @@ from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import expect
 from tests.fuzz.documents import well_formed
 from tests.fuzz.subscriptions import NAMESPACES, broken_expression, expression
-from twigcast.chunking import (Answer, ChunkQuery, plan, profile)
-from twigcast.chunking import run_queries
+from twigcast.chunking import Answer, ChunkQuery, plan, profile, run_queries
 from twigcast.chunking.answers import kind_of
 from twigcast.chunking.evaluation.part_trees import PartTrees
 from twigcast.document import DocumentLimits, read

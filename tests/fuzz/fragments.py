@@ -23,7 +23,18 @@ from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import Mismatch
 from twigcast import Index
 from twigcast.errors import DocumentError, FragmentError
-from twigcast.fragmenting import (DocumentJoin, Fragment, FragmentIndex, Outcome, Spans, Subtrees, decode, encode, evaluate_fragment, fragment)
+from twigcast.fragmenting import (
+    DocumentJoin,
+    Fragment,
+    FragmentIndex,
+    Outcome,
+    Spans,
+    Subtrees,
+    decode,
+    encode,
+    evaluate_fragment,
+    fragment,
+)
 from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.fragmenting.scheduling import POLICIES
 

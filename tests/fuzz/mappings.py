@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from experiments.engines.filtering.events import events
+from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
 from tests.fuzz.alterations import altered_bytes, altered_json
 from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import expect
@@ -24,9 +26,16 @@ from twigcast import Index
 from twigcast.document import DocumentLimits, read
 from twigcast.errors import DocumentError, MappingError
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import (Mapping, SchemaTree, check_mapping, mapping_rows, read_mapping_file, shown_operator, to_xslt, update_mapping_file)
-from experiments.engines.filtering.events import events
-from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
+from twigcast.rewriting import (
+    Mapping,
+    SchemaTree,
+    check_mapping,
+    mapping_rows,
+    read_mapping_file,
+    shown_operator,
+    to_xslt,
+    update_mapping_file,
+)
 from twigcast.schema import write_dtd
 
 LIMITS = DocumentLimits(amplification=50.0, amplification_threshold=1 << 16)

@@ -17,6 +17,7 @@ from random import Random
 
 import numpy as np
 
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from tests.fuzz.alterations import altered_bytes, altered_json
 from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import expect
@@ -25,8 +26,17 @@ from twigcast.document import DocumentLimits, read
 from twigcast.errors import RoutingError, StructureError
 from twigcast.filtering import Index
 from twigcast.pattern import Pattern, matches, parse, render
-from twigcast.routing import (AnnotationKind, Annotations, Envelope, SiteAnnotator, SiteBorder, SitePlan, SiteReader, Strategy, accepted)
-from experiments.engines.piggyback.protocols import PIGGYBACK
+from twigcast.routing import (
+    AnnotationKind,
+    Annotations,
+    Envelope,
+    SiteAnnotator,
+    SiteBorder,
+    SitePlan,
+    SiteReader,
+    Strategy,
+    accepted,
+)
 from twigcast.routing.border.site_plan import _epoch
 
 KINDS = [name for name in PIGGYBACK if name.startswith("L") and name != "L"]

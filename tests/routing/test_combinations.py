@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from experiments.engines.piggyback.protocols import PIGGYBACK
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.strategies import (
     random_mapping,
@@ -26,12 +27,33 @@ from tests.rewriting.strategies import (
 from twigcast.analysis import sample_selectivity
 from twigcast.document import Document, read
 from twigcast.errors import DocumentError, PatternError
-from twigcast.fragmenting import (Spans, fragment)
+from twigcast.fragmenting import Spans, fragment
 from twigcast.fragmenting.fragments import HEADER_KINDS
 from twigcast.pattern import Pattern, matches, parse
 from twigcast.rewriting import Mapping
-from twigcast.routing import (APPROACHES, Advertise, Announce, Deliver, DeliverFragment, Envelope, Message, Network, NetworkMediation, Publish, PublishFragment, Router, Send, Strategy, Subscribe, Unsubscribe, Work, advertisement, image_advertisement, join, pool_for)
-from experiments.engines.piggyback.protocols import PIGGYBACK
+from twigcast.routing import (
+    APPROACHES,
+    Advertise,
+    Announce,
+    Deliver,
+    DeliverFragment,
+    Envelope,
+    Message,
+    Network,
+    NetworkMediation,
+    Publish,
+    PublishFragment,
+    Router,
+    Send,
+    Strategy,
+    Subscribe,
+    Unsubscribe,
+    Work,
+    advertisement,
+    image_advertisement,
+    join,
+    pool_for,
+)
 from twigcast.schema import ElementGraph
 
 TRIALS = int(os.environ.get("TWIGCAST_TRIALS", "300"))

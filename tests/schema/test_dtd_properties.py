@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.schema.dtd_texts import NAMES, NAMESPACES, deterministic_graph
-from twigcast.analysis import (schema_automaton)
 from experiments.engines.routing.conformance import describes
+from tests.schema.dtd_texts import NAMES, NAMESPACES, deterministic_graph
+from twigcast.analysis import schema_automaton
 from twigcast.schema import Child, Choice, ContentKind, ElementGraph, Particle, read_dtd, write_dtd
 from twigcast.workload import DocumentOptions, generate_documents
 

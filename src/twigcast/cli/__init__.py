@@ -17,6 +17,16 @@ The heavy libraries (the kernel, Arrow, lxml) are imported inside the command th
 
 from __future__ import annotations
 
-from twigcast.cli.program import main
+import sys
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Run ``twigcast`` with the arguments of the process."""
+    try:
+        from twigcast.cli.program import app
+    except KeyboardInterrupt:  # the imports take a moment
+        print("Interrupted.", file=sys.stderr)
+        raise SystemExit(130) from None
+    app(prog_name="twigcast")

@@ -52,8 +52,9 @@ def command(
     With --json the output is one object for each bad line: line, id, code, message, column, xpath.
     The exit code is 1 if any line is bad.
 
-    Of a pipeline file (.toml) it reports mappings that cannot be used or may surprise, and subscriptions of
-    its store that no document of the global schema can match; as objects: path, id, code, message, warning.
+    Of a pipeline file (.toml) it reports a source that is missing, formats that Spark does not have, mappings
+    that cannot be used or may surprise, and subscriptions of its store that no document of the global schema
+    can match; as objects: path, id, code, message, warning.
     Warnings do not change the exit code.
     """
     if file.suffix == ".toml":

@@ -1,4 +1,4 @@
-"""The part of ``twigcast check`` for pipeline files: their mappings, and subscriptions beside these."""
+"""The part of ``twigcast check`` for pipeline files: source, formats, mappings, and subscriptions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twigcast.cli.pipeline_source import check_source
 from twigcast.cli.stores import check_store, load_pipeline, open_known_store
-from twigcast.errors import TwigcastError
+from twigcast.errors import SourceError, TwigcastError
 from twigcast.pattern import Subscription
 
 if TYPE_CHECKING:
@@ -31,10 +32,16 @@ class Problem:
 def pipeline_problems(path: Path) -> Iterator[Problem]:
     """The problems of a pipeline; raises ``PipelineError`` if its file cannot be used at all.
 
-    What ``twigcast schema check`` says of its mappings, but for notes, and subscriptions that no document of
-    the global schema can match.
+    A source that is missing, formats that Spark does not have, what ``twigcast schema check`` says of its
+    mappings, but for notes, and subscriptions that no document of the global schema can match.
     """
     plan = load_pipeline(path)
+    try:
+        check_source(plan)
+    except SourceError as error:
+        yield Problem(str(path), error.code, f"source.path: {error.message}: {error.path}")
+    for unknown in plan.unknown_formats():
+        yield Problem(str(path), unknown.code, unknown.message)
     check_store(plan, path)
     if plan.mediation is None:
         return

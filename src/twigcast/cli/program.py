@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -60,6 +62,8 @@ def exit_codes(*, debug: bool = False) -> Iterator[None]:
         _discard_stdout()
         raise typer.Exit(OUTPUT_CLOSED) from None
     except KeyboardInterrupt:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another one would end in a trace of what ends now
         complain("Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, typer.Abort):
@@ -125,11 +129,6 @@ app.command("subscriptions", epilog=subscriptions.EXAMPLES)(subscriptions.comman
 app.command("dead-letters", epilog=dead_letters.EXAMPLES)(dead_letters.command)
 app.command("simulate", epilog=simulate.EXAMPLES)(simulate.command)
 as_pages(app)
-
-
-def main() -> None:
-    """Run ``twigcast`` with the arguments of the process."""
-    app(prog_name="twigcast")
 
 
 def _print_version(value: bool) -> None:

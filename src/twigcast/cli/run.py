@@ -13,10 +13,10 @@ import typer
 
 from twigcast.cli.live import Display, live, size
 from twigcast.cli.options import AsJson, examples
+from twigcast.cli.pipeline_source import check_source
 from twigcast.cli.stores import check_store, load_pipeline, need
 from twigcast.cli.strangers import StrangerShares
 from twigcast.cli.terminal import complain, plural
-from twigcast.errors import SourceError
 
 if TYPE_CHECKING:
     from twigcast.spark import BatchMetrics, Pipeline
@@ -60,7 +60,7 @@ def command(
     """
     plan = load_pipeline(pipeline)
     need("pyspark", "pandas")
-    _check_source(plan)
+    check_source(plan)
     check_store(plan, pipeline)
     strangers = StrangerShares()
     with live() as display:
@@ -151,20 +151,17 @@ def _say_nothing_new(plan: Pipeline, pipeline: Path) -> None:
     from twigcast.spark import Journal
 
     last = max((batch for batch in Journal(plan.work.journal).batches() if batch >= 0), default=None)
-    if last is None:
+    source = plan.source.table or plan.source.path or plan.source.format
+    if last is None and plan.network is not None and plan.network.plan is not None:
         complain(
-            f"the source has no documents: {plan.source.table or plan.source.path or plan.source.format}"
+            f"no document has come yet to {source}\n"
+            f"  subscriptions  {plan.network.plan} (for the pipeline that sends documents)"
         )
+        return
+    if last is None:
+        complain(f"the source has no documents: {source}")
         return
     complain(
         f"nothing new since batch {last}: all documents of the source were processed before\n"
         f"  past documents for a new subscriber or sink: twigcast replay {pipeline}"
     )
-
-
-def _check_source(plan: Pipeline) -> None:
-    """Raise ``SourceError`` if a local source is missing, before Spark is started."""
-    source = plan.source
-    is_here = source.path and "://" not in source.path and not any(mark in source.path for mark in "*?[{")
-    if is_here and not Path(str(source.path)).exists():
-        raise SourceError("there is no such source of documents", code="not-found", path=str(source.path))

@@ -63,6 +63,7 @@ TOO_LARGE = 1001
 """The number of the fault ``too-large``, beside expat's own numbers of errors."""
 
 TOO_DEEP = 1002
+"""The number of the error for a document with too many levels."""
 TOO_MANY_ATTRIBUTES = 1003
 UNDECLARED_ENTITY = 1004
 EMPTY = 1005

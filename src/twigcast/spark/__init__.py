@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from twigcast.spark.pipeline import Pipeline
     from twigcast.spark.runs.job import run, start_run
     from twigcast.spark.runs.journal import Journal
-    from twigcast.spark.runs.pipeline_query import PipelineQuery
+    from twigcast.spark.runs.pipeline_query import PipelineQuery, run_errors
     from twigcast.spark.runs.replay import Replay, replay
     from twigcast.spark.runs.retry import retry
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
@@ -81,6 +81,7 @@ __all__ = [
     "replay",
     "retry",
     "run",
+    "run_errors",
     "session",
     "session_for",
     "settled_path",
@@ -104,7 +105,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.pipeline": ["Pipeline"],
         "twigcast.spark.runs.job": ["run", "start_run"],
         "twigcast.spark.runs.journal": ["Journal"],
-        "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
+        "twigcast.spark.runs.pipeline_query": ["PipelineQuery", "run_errors"],
         "twigcast.spark.runs.replay": ["Replay", "replay"],
         "twigcast.spark.runs.retry": ["retry"],
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],

@@ -32,7 +32,9 @@ attempts    deliveries with
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -171,6 +173,18 @@ def error_row(error: DocumentError) -> ErrorRow:
 def error_without_position(message: str, *, code: str) -> ErrorRow:
     """An error that has no position in a document, as the row of a table."""
     return {"code": code, "message": message, "line": None, "column": None, "offset": None}
+
+
+def internal_error(error: Exception) -> ErrorRow:
+    """An exception that nobody expected, as the error of the one item on which it was raised."""
+    *_, last = traceback.extract_tb(error.__traceback__) or [None]
+    place = "" if last is None else f", {Path(last.filename).name}, line {last.lineno}"
+    text = " ".join(str(error).split())[:LONGEST]
+    message = f"twigcast failed on it ({type(error).__name__}: {text}{place}): please report this"
+    return error_without_position(message, code="internal")
+
+
+LONGEST = 300  # characters of the text of an unexpected exception
 
 
 SourcedRow: TypeAlias = tuple[str, bytes | None, bytes | None, ErrorRow | None]

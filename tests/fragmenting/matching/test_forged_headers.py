@@ -14,11 +14,19 @@ from tests.fragmenting.forged_headers import altered
 from tests.fragmenting.matching.test_fragment_index import CASES, cut, load, outcome
 from twigcast import Index
 from twigcast.errors import DocumentError, FragmentError
-from twigcast.fragmenting import (DocumentJoin, Fragment, FragmentIndex, HeaderKind, Manifest, Outcome, Spans, Subtrees, evaluate_fragment, fragment)
-from twigcast.fragmenting.fragments import HEADER_KINDS
-from twigcast.fragmenting.fragments import OpenElement
-from twigcast.fragmenting.fragments import PathEntry
-from twigcast.fragmenting.fragments import node_id
+from twigcast.fragmenting import (
+    DocumentJoin,
+    Fragment,
+    FragmentIndex,
+    HeaderKind,
+    Manifest,
+    Outcome,
+    Spans,
+    Subtrees,
+    evaluate_fragment,
+    fragment,
+)
+from twigcast.fragmenting.fragments import HEADER_KINDS, OpenElement, PathEntry, node_id
 from twigcast.fragmenting.scheduling import POLICIES
 
 TRUSTED = {"roots", "paths", "entries"}

@@ -15,11 +15,24 @@ from tests.fragmenting.forged_headers import fields_of
 from twigcast import Index
 from twigcast.errors import FragmentError
 from twigcast.filtering import Partial, PartialMatcher
-from twigcast.fragmenting import (DocumentJoin, Fragment, FragmentIndex, FragmentLimits, HeaderKind, Outcome, Spans, Subtrees, assemble, decode, encode, evaluate_fragment, fragment)
-from twigcast.fragmenting.fragments import LabelPaths
-from twigcast.fragmenting.headers import PathDictionary
-from twigcast.fragmenting.fragments import LONGEST_ID, MOST_FRAGMENTS
+from twigcast.fragmenting import (
+    DocumentJoin,
+    Fragment,
+    FragmentIndex,
+    FragmentLimits,
+    HeaderKind,
+    Outcome,
+    Spans,
+    Subtrees,
+    assemble,
+    decode,
+    encode,
+    evaluate_fragment,
+    fragment,
+)
+from twigcast.fragmenting.fragments import LONGEST_ID, MOST_FRAGMENTS, LabelPaths
 from twigcast.fragmenting.header_fields import BadField, header_fields, read_header
+from twigcast.fragmenting.headers import PathDictionary
 from twigcast.fragmenting.matching.path_answers import PathAnswers, linear_subscriptions
 from twigcast.fragmenting.scheduling import POLICIES
 

@@ -7,6 +7,8 @@ from random import Random
 
 import pytest
 
+from experiments.engines.filtering.events import events
+from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.mapping_files.publisher import publisher
 from tests.rewriting.strategies import random_schema, random_source_document
@@ -14,12 +16,10 @@ from tests.rewriting.test_xslt import run, unwrapped
 from twigcast.document import Element, Node, descendants, read, string_value
 from twigcast.filtering import Index
 from twigcast.pattern import matches, parse
-from twigcast.rewriting import (Hide, Mapping, check_mapping, derive, read_mapping_file)
+from twigcast.rewriting import Hide, Mapping, check_mapping, derive, read_mapping_file
 from twigcast.rewriting.labels import QName
-from experiments.engines.filtering.events import events
-from twigcast.rewriting.mapping_files.mapping_file import read_mapping
-from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
 from twigcast.rewriting.mapping_files.hiding import hidden_by_wildcard
+from twigcast.rewriting.mapping_files.mapping_file import read_mapping
 
 TITLES = "<!ELEMENT titles (title*)><!ELEMENT title (#PCDATA)>"
 MIXED = "<!ELEMENT r (t*, junk*)><!ELEMENT t (#PCDATA|i|n)*><!ELEMENT i (#PCDATA|i|n)*>"

@@ -104,6 +104,15 @@ def probe_checkpoint_log(spark: SparkSession, folder: Path) -> bool:
 
 
 REGISTRY = [each for each in vars(private_api).values() if isinstance(each, PrivateApi)]
+
+
+def probe_process(spark: SparkSession, folder: Path) -> bool:
+    from pyspark import java_gateway
+
+    context: Any = SparkContext
+    return callable(java_gateway.Popen) and context._gateway.proc.poll() is None and bool(context._jvm)  # type: ignore[attr-defined]
+
+
 PROBES: dict[str, Callable[[SparkSession, Path], bool]] = {
     "jvm-file-lock": probe_lock,
     "hadoop-filesystem": probe_filesystem,
@@ -115,6 +124,7 @@ PROBES: dict[str, Callable[[SparkSession, Path], bool]] = {
     "submitted-settings": probe_submission,
     "py4j-errors": probe_errors,
     "checkpoint-log": probe_checkpoint_log,
+    "gateway-process": probe_process,
 }
 
 
@@ -159,7 +169,7 @@ def run_all(spark: SparkSession, folder: Path) -> tuple[list[str], list[tuple[st
 
 
 EXPECTED = (["good.xml"], [("bad.xml", "truncated"), ("empty.xml", "empty")])
-AT_START = {"worker-daemon", "worker-interpreter", "submitted-settings"}
+AT_START = {"worker-daemon", "worker-interpreter", "submitted-settings", "gateway-process"}
 
 
 @pytest.mark.parametrize("name", [None, "all", *sorted(PROBES.keys() - AT_START)])

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 
 from tests.oracles.delivery_ids import delivery_id
 from twigcast import Index
-from twigcast.errors import RunError
-from twigcast.spark.pipeline import Pipeline
+from twigcast.errors import RunError, TwigcastError
+from twigcast.spark.pipeline import Pipeline, StreamSection
 from twigcast.spark.runs import batch as batches
 from twigcast.spark.runs.job import run
 from twigcast.spark.runs.retry import retry
@@ -239,3 +239,74 @@ def test_a_waiting_stream_tells_new_subscriptions(
         until(lambda: "//late" in plan.read_text())
     finally:
         query.stop()
+
+
+@pytest.mark.parametrize("first", ["north", "south"])
+def test_either_site_may_start_first(spark: SparkSession, tmp_path: Path, first: str) -> None:
+    """Before a document has come, a run of the south writes its plan and ends."""
+    sites = Sites(spark, tmp_path)
+    sites.publish()
+    if first == "south":
+        assert run(spark, sites.pipelines["south"]) == []
+        assert "//Q{urn:news}table" in (tmp_path / "border/south.json").read_text()
+    sites.run("north", "south")
+    assert sites.hops("north", 0)["documents"] == (4 if first == "south" else 5)
+    sites.publish("ada", "none")
+    sites.run("north", "south")
+    sites.check()
+
+
+def test_a_stream_waits_for_the_first_document(
+    spark: SparkSession, tmp_path: Path, until: Callable[..., None]
+) -> None:
+    """It writes its plan, also a changed one, and goes on when the north has run."""
+    sites = Sites(spark, tmp_path)
+    south = sites.pipelines["south"]
+    assert south.network is not None
+    query = stream(spark, south.model_copy(update={"stream": StreamSection(interval_seconds=0.1)}))
+    try:
+        assert query.isActive
+        assert not query.awaitTermination(0)
+        assert query.lastProgress is None
+        assert not query.status["isTriggerActive"]
+        sites.subscribe("late", "//late", "south")
+        until(lambda: "//late" in (tmp_path / "border/south.json").read_text())
+        query.processAllAvailable()
+        sites.publish()
+        sites.run("north")
+        query.processAllAvailable()
+        sites.check()
+        sites.publish("bob")
+        sites.run("north")
+        query.processAllAvailable()
+        sites.check()
+    finally:
+        query.stop()
+    assert not query.isActive
+    assert query.awaitTermination(1)
+
+
+def test_a_stream_that_waits_can_be_stopped(spark: SparkSession, tmp_path: Path) -> None:
+    """It has then ended well, and the next run is that of a site that has never run."""
+    sites = Sites(spark, tmp_path)
+    query = stream(spark, sites.pipelines["south"])
+    query.stop()
+    assert query.awaitTermination(0)
+    assert not query.isActive
+    assert run(spark, sites.pipelines["south"]) == []
+
+
+def test_what_fails_while_a_stream_waits_is_its_error(
+    spark: SparkSession, tmp_path: Path, until: Callable[..., None]
+) -> None:
+    """A plan that cannot be written is the error of the query."""
+    sites = Sites(spark, tmp_path)
+    south = sites.pipelines["south"]
+    query = stream(spark, south.model_copy(update={"stream": StreamSection(interval_seconds=0.1)}))
+    (tmp_path / "border/south.json").unlink()
+    (tmp_path / "border").rename(tmp_path / "elsewhere")
+    (tmp_path / "border").write_text("in the way")
+    sites.subscribe("late", "//late", "south")
+    until(lambda: not query.isActive)
+    with pytest.raises(TwigcastError, match="border"):
+        query.awaitTermination()

@@ -12,9 +12,9 @@ from tests.oracles.delivery_ids import delivery_id
 from twigcast import DocumentLimits, Index
 from twigcast import spark as tc
 from twigcast.errors import StageError
+from twigcast.pattern import Subscription
 from twigcast.spark.stages import delivering
-from twigcast.subscriptions.versions import (IndexVersion)
-from twigcast.subscriptions.versions import Subscription
+from twigcast.subscriptions.versions import IndexVersion
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 
 BAD = {

@@ -12,9 +12,8 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.document import DocumentLimits
 from twigcast.errors import StageError
-from twigcast.pattern import render
-from twigcast.subscriptions.versions import (IndexVersion)
-from twigcast.subscriptions.versions import Subscription
+from twigcast.pattern import Subscription, render
+from twigcast.subscriptions.versions import IndexVersion
 from twigcast.workload import (
     DocumentOptions,
     generate_documents,

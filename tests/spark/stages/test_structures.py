@@ -19,11 +19,10 @@ from twigcast import Index
 from twigcast import spark as tc
 from twigcast.document import DocumentLimits, NameTable
 from twigcast.errors import DocumentError, StageError
-from twigcast.pattern import render
+from twigcast.pattern import Subscription, render
 from twigcast.schema import read_dtd
 from twigcast.spark.stages.structures import Keeping, StructureAnswers, StructureChoice, StructureColumn
-from twigcast.subscriptions.versions import (IndexVersion)
-from twigcast.subscriptions.versions import Subscription
+from twigcast.subscriptions.versions import IndexVersion
 from twigcast.workload import DocumentOptions, generate_documents, generate_subscriptions, news, presets
 
 STRUCTURAL = ["//b", "/r[a]/b", "/r[not(c)]", "/r[a or c]//d", "//*/d | //c", "//p:e", "/r[a[d] and b]"]

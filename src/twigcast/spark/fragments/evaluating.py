@@ -27,7 +27,7 @@ from twigcast.fragmenting import (
     encode,
     evaluate_fragment,
 )
-from twigcast.spark.columns import ErrorRow, error_row, error_without_position
+from twigcast.spark.columns import ErrorRow, error_row, error_without_position, internal_error
 from twigcast.spark.fragments.fragment_columns import ARROW_EVALUATED, in_batches
 from twigcast.spark.stages.shipping import Shipped
 
@@ -108,6 +108,9 @@ class _Evaluation:
             reason = error_without_position(error.message, code=error.code)
             yield self._fault(given, reason, doc_id, error.number or given.get("number") or 0)
             return
+        except Exception as error:  # one fragment never stops the others
+            yield self._fault(given, internal_error(error), given["doc_id"], given.get("number") or 0)
+            return
         doc_id, number = fragment.doc_id, fragment.number
         if doc_id in self._choice.ended:
             message = f"fragment {number} of {doc_id!r} came after the outcome of the document"
@@ -123,6 +126,9 @@ class _Evaluation:
             )
         except (DocumentError, FragmentError) as error:
             yield row | {"error": as_error_row(error)}
+            return
+        except Exception as error:
+            yield row | {"error": internal_error(error)}
             return
         took = time.perf_counter() - began
         if self._is_cut and found.waiting is None:

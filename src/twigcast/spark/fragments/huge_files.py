@@ -29,7 +29,14 @@ from twigcast.fragmenting import (
     encode_cut_header,
     opening_of,
 )
-from twigcast.spark.columns import ARROW_ERROR, ERRORS, ErrorRow, error_row, error_without_position
+from twigcast.spark.columns import (
+    ARROW_ERROR,
+    ERRORS,
+    ErrorRow,
+    error_row,
+    error_without_position,
+    internal_error,
+)
 from twigcast.spark.fragments.fragment_columns import in_batches
 from twigcast.spark.jvm.filesystem import is_readable_by_workers
 from twigcast.spark.sources.documents import Documents, WorkerReading
@@ -160,6 +167,8 @@ def _spans(path: str, fragment_bytes: int, depth: int, links: Links) -> Iterator
         yield {"number": number + 1, "error": error_row(error)}
     except UNREADABLE as error:
         yield {"number": number + 1, "error": _unreadable(error)}
+    except Exception as error:  # one file never stops the others
+        yield {"number": number + 1, "error": internal_error(error)}
 
 
 def _cut(cutter: Cutter, file: Any) -> Iterator[Fragment]:

@@ -6,6 +6,7 @@ credentials that Spark has, or, without access to those, to a read by Spark.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -31,6 +32,21 @@ def exists(spark: SparkSession, folder: str, child: str | None = None) -> bool:
             return bool(system.globStatus(located))
     except MissingApi:
         return _first_path(spark, pattern) is not None
+
+
+def has_files(spark: SparkSession, path: str) -> bool:
+    """Whether there is a file, or a folder with a file that Spark does not leave out by its name.
+
+    A remote path only has to exist.
+    """
+    if not is_local(spark, path):
+        return exists(spark, path)
+    root = local_path(path)
+    for _, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        if any(not name.startswith((".", "_")) for name in files):
+            return True
+    return root.is_file()
 
 
 def is_file(spark: SparkSession, path: str) -> bool:

@@ -88,6 +88,13 @@ CHECKPOINT_LOG = PrivateApi(
     "Finds the files that past batches had, where Spark lists the source, for replays.",
     "Such a replay is refused; run the pipeline with another work folder instead.",
 )
+GATEWAY_PROCESS = PrivateApi(
+    "gateway-process",
+    "pyspark.java_gateway.Popen; SparkContext._gateway.proc, _jvm, _active_spark_context",
+    "Ends the JVM when a command is interrupted, also while it starts; says that a JVM has died, and how.",
+    "A signal is held until Spark has started, and the session is then stopped; a JVM that has died is a "
+    "refused connection.",
+)
 
 
 hidden: set[str] = set()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twigcast.errors import ExtraError, StageError
+from twigcast.spark.jvm.gateway import starting_jvm
 from twigcast.spark.jvm.java import java_home, launching_home, private_folder
 from twigcast.spark.jvm.private_api import SUBMITTED_SETTINGS, WORKER_DAEMON, MissingApi, using
 from twigcast.spark.jvm.workers import import_path
@@ -105,7 +106,8 @@ def session(
         home = java_home()
         os.environ["JAVA_HOME"] = str(launching_home(home))
         try:
-            spark = SparkSession.builder.config(conf=settings).getOrCreate()
+            with starting_jvm():
+                spark = SparkSession.builder.config(conf=settings).getOrCreate()
         finally:
             os.environ["JAVA_HOME"] = str(home)
     spark.sparkContext.setLogLevel("ERROR")
@@ -173,7 +175,8 @@ def _worker_settings() -> dict[str, str]:
     return settings
 
 
-# Without the traces of Java: an error is raised in Python, and the exception has its trace.
+# Without the traces of Java: an error is raised in Python, and the exception has its trace.  Two classes
+# would complain of a context that is stopped while it starts.
 _LOGGING = """\
 status = error
 appender.console.type = Console
@@ -185,6 +188,10 @@ rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = error
+logger.context.name = org.apache.spark.SparkContext
+logger.context.level = off
+logger.utils.name = org.apache.spark.util.Utils
+logger.utils.level = off
 """
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twigcast.errors import StageError
+from twigcast.spark.jvm.deaths import jvm_death
 from twigcast.spark.jvm.error_text import complaint
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.private_api import WORKER_INTERPRETER, MissingApi, using
@@ -30,7 +31,10 @@ def prepare_workers(spark: SparkSession) -> None:
     """Have local workers run the driver's Python; raises ``StageError`` if theirs cannot import twigcast.
 
     A Python that the user has set is not changed.  The workers of a cluster are asked by a small job.
+    Raises ``RunError`` if the JVM of the session has died.
     """
+    if (died := jvm_death()) is not None:
+        raise died
     context = spark.sparkContext
     if not re.fullmatch(r"local(\[.*\])?", str(context.master)):
         if context.applicationId not in _asked:

@@ -27,6 +27,7 @@ file, not to the current folder; a path with a scheme (``s3a://…``) is passed 
 Nothing in this sub-room imports Spark: a file is validated before a session is started for it.
 """
 
+from twigcast.spark.pipeline.formats import missing_format, without_format
 from twigcast.spark.pipeline.mediation_section import MediationSection
 from twigcast.spark.pipeline.network_section import NetworkSection, RemoteSection
 from twigcast.spark.pipeline.pipeline import Pipeline
@@ -64,4 +65,6 @@ __all__ = [
     "SubscriptionsSection",
     "WorkSection",
     "is_file_format",
+    "missing_format",
+    "without_format",
 ]

@@ -12,8 +12,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from twigcast.config import ConfigError, ConfigSection, read_toml, validated, wrong
 from twigcast.document import DocumentLimits
-from twigcast.errors import PipelineError
+from twigcast.errors import PipelineError, StageError
 from twigcast.spark.pipeline.folder_conflicts import folder_conflict
+from twigcast.spark.pipeline.formats import may_exist, without_format
 from twigcast.spark.pipeline.mediation_section import MediationSection
 from twigcast.spark.pipeline.network_section import NetworkSection
 from twigcast.spark.pipeline.sections import (
@@ -84,6 +85,23 @@ class Pipeline(ConfigSection):
     def content(self) -> Literal["inline", "reference"]:
         """Whether deliveries contain documents, or refer to them."""
         return self.deliveries.content or ("reference" if self.source.kind == "huge" else "inline")
+
+    @property
+    def is_site(self) -> bool:
+        """Whether the documents come from another pipeline, which may not have run yet."""
+        return self.network is not None and self.network.plan is not None
+
+    def unknown_formats(self) -> list[StageError]:
+        """An error for each format that Spark does not have, as far as that can be told without Spark."""
+        named = {"source.format": self.source.format, "subscriptions.format": self.subscriptions.format}
+        for number, sink in enumerate(self.sink):
+            if sink.kind == "format":
+                named[f"sink[{number}].format" if len(self.sink) > 1 else "sink.format"] = sink.format
+        return [
+            StageError(f"{key}: {without_format(format)}", code="format")
+            for key, format in named.items()
+            if format is not None and not may_exist(format, self.spark.conf)
+        ]
 
     @model_validator(mode="after")
     def _with_fragments(self) -> Self:
@@ -160,17 +178,16 @@ class Pipeline(ConfigSection):
     @model_validator(mode="after")
     def _with_borders(self) -> Self:
         named = self.source.annotations
-        plan = self.network.plan if self.network is not None else None
-        if named is not None and plan is None:
+        if named is not None and not self.is_site:
             raise wrong("source.annotations", "expected network.plan, in which annotations are asked for")
         if named is not None and self.match.structure is not None:
             raise wrong("source.annotations", "expected either annotations, or match.structure")
         if named is not None and named in (self.source.doc_id, self.source.body):
             expected = "expected a column of its own, neither source.doc_id nor source.body"
             raise wrong("source.annotations", expected)
-        has_border = plan is not None or (self.network is not None and self.network.remote)
+        has_border = self.is_site or (self.network is not None and self.network.remote)
         if has_border and self.mediation is not None:
-            key = "network.remote" if plan is None else "network.plan"
+            key = "network.plan" if self.is_site else "network.remote"
             expected = "expected no remote site, since there is mediation"
             raise wrong(key, f"{expected}: documents are matched by what mappings make of them")
         return self

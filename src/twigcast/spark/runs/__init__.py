@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from twigcast.spark.runs.batch import RunState, run_batch
     from twigcast.spark.runs.job import run, start_run
     from twigcast.spark.runs.journal import Journal
-    from twigcast.spark.runs.pipeline_query import PipelineQuery
+    from twigcast.spark.runs.pipeline_query import PipelineQuery, run_errors
     from twigcast.spark.runs.replay import Replay, replay
     from twigcast.spark.runs.retry import RetryMetrics, retry
     from twigcast.spark.runs.spark_scope import session_for, task_counts, wait_until_stopped
@@ -30,6 +30,7 @@ __all__ = [
     "retry",
     "run",
     "run_batch",
+    "run_errors",
     "session_for",
     "start_run",
     "stream",
@@ -43,7 +44,7 @@ __getattr__ = lazy_names(
         "twigcast.spark.runs.batch": ["RunState", "run_batch"],
         "twigcast.spark.runs.job": ["run", "start_run"],
         "twigcast.spark.runs.journal": ["Journal"],
-        "twigcast.spark.runs.pipeline_query": ["PipelineQuery"],
+        "twigcast.spark.runs.pipeline_query": ["PipelineQuery", "run_errors"],
         "twigcast.spark.runs.replay": ["Replay", "replay"],
         "twigcast.spark.runs.retry": ["RetryMetrics", "retry"],
         "twigcast.spark.runs.spark_scope": ["session_for", "task_counts", "wait_until_stopped"],

@@ -13,9 +13,10 @@ from twigcast.errors import RunError, StageError
 from twigcast.spark.jvm.filesystem import exists
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs.awaited_query import awaits_documents
 from twigcast.spark.runs.batch import run_batch
 from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
-from twigcast.spark.runs.stream import OnBatch, open_run, start_query
+from twigcast.spark.runs.stream import OnBatch, open_run, open_site, start_query
 from twigcast.spark.sources.pipeline_source import pipeline_source
 
 
@@ -44,8 +45,12 @@ def run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None = None
 def start_run(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch) -> PipelineQuery | None:
     """Start what ``run`` does, and return the query to wait for.
 
-    If the source is no stream, the batch is run at once, and the result is none.
+    If the source is no stream, the batch is run at once, and the result is none.  A site to which another
+    pipeline has sent no document yet only writes its plan, and the result is none as well.
     """
+    if awaits_documents(spark, pipeline):
+        open_site(spark, pipeline)
+        return None
     try:
         return start_query(spark, pipeline, on_batch, availableNow=True)
     except StageError as error:

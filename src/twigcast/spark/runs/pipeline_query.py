@@ -10,9 +10,11 @@ from typing import Any
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
-from twigcast.errors import RunError, TwigcastError
+from twigcast.errors import RunError, StageError, TwigcastError
+from twigcast.spark.jvm.deaths import death
 from twigcast.spark.jvm.error_text import complaint
 from twigcast.spark.jvm.errors import JvmError
+from twigcast.spark.pipeline import missing_format, without_format
 
 
 class PipelineQuery:
@@ -46,8 +48,8 @@ class PipelineQuery:
         """Wait for the end of the query; with a timeout in seconds, return whether it has ended."""
         with self._translated():
             ended = self.query.awaitTermination(timeout)
-        if self._failures and not self.isActive:
-            raise self._failures[-1]
+            if self._failures and not self.isActive:
+                raise self._failures[-1]
         return ended
 
     def processAllAvailable(self) -> None:
@@ -72,28 +74,43 @@ class PipelineQuery:
             while not self._stopped.wait(seconds) and self.query.isActive:
                 if not self.query.status["isTriggerActive"]:
                     self._look()
+        except (PySparkException, JvmError, ConnectionError):
+            pass  # Spark has ended, and the query with it
         except (TwigcastError, OSError) as error:
             if not self._stopped.is_set():
                 self._failures.append(as_run_error(error))
                 self.query.stop()
-        except (PySparkException, JvmError):
-            pass  # Spark has ended, and the query with it
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except StreamingQueryException as error:
-            if self._failures:
+        except (StreamingQueryException, JvmError, ConnectionError) as error:
+            found = death(error)  # the batch that it cut off has failed for another reason
+            if found is None and self._failures:
                 raise self._failures[-1] from None
-            raise as_run_error(error) from error
+            raise found or as_run_error(error) from error
+
+
+@contextmanager
+def run_errors() -> Iterator[None]:
+    """Raise an error of Spark in the block as a ``TwigcastError`` of one sentence."""
+    try:
+        yield
+    except (PySparkException, JvmError, ConnectionError) as error:
+        raise as_run_error(error) from error
 
 
 def as_run_error(error: Exception) -> TwigcastError:
     """The error of a run as one sentence; an error of the operating system gets the name of its file."""
     if isinstance(error, TwigcastError):
         return error
+    if (found := death(error)) is not None:
+        return found
     if isinstance(error, PySparkException | JvmError):
+        format = missing_format(str(error))
+        if format is not None:
+            return StageError(without_format(format), code="format")
         return RunError(complaint(str(error)))
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""

@@ -13,13 +13,13 @@ from pathlib import Path
 from types import FrameType
 
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from twigcast.spark.jvm.errors import JvmError
+from twigcast.spark.jvm.gateway import end_session, plain_interrupts, stop_session
 from twigcast.spark.jvm.session import session
 from twigcast.spark.pipeline import Pipeline
-from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
+from twigcast.spark.runs.pipeline_query import PipelineQuery, run_errors
 
 POLL_SECONDS = 1
 BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has finished
@@ -29,19 +29,20 @@ BETWEEN_SECONDS = 0.05  # between two looks at whether the current batch has fin
 def session_for(pipeline: Pipeline) -> Iterator[SparkSession]:
     """The session that a pipeline describes; when the block ends, its queries and then the session stop.
 
-    Raises ``RunError`` for errors of Spark in the block.
+    Raises ``RunError`` for errors of Spark in the block.  If the block is interrupted, the JVM is ended.
     """
-    spark = None
-    try:
+    with run_errors():
         spark = start_session(pipeline)
-        yield spark
-    except (PySparkException, JvmError) as error:
-        raise as_run_error(error) from error
-    finally:
-        if spark is not None:
-            for query in spark.streams.active:
-                query.stop()
-            spark.stop()
+        stop = end_session
+        with plain_interrupts():
+            try:
+                yield spark
+                stop = stop_session
+            except Exception:
+                stop = stop_session
+                raise
+            finally:
+                stop(spark)
 
 
 def start_session(pipeline: Pipeline) -> SparkSession:
@@ -108,9 +109,12 @@ def _last_batch(query: PipelineQuery) -> int:
 
 
 def task_counts(spark: SparkSession) -> tuple[int, int]:
-    """The number of finished tasks, and of all tasks, of the stages that are running."""
-    tracker = spark.sparkContext.statusTracker()
-    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    """The number of finished tasks, and of all tasks, of the running stages; none if Spark has ended."""
+    try:
+        tracker = spark.sparkContext.statusTracker()
+        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    except (JvmError, ConnectionError):  # the run says so
+        return 0, 0
     return (
         sum(stage.numCompletedTasks for stage in stages if stage),
         sum(stage.numTasks for stage in stages if stage),

@@ -20,6 +20,7 @@ from twigcast.spark.jvm.stream_log import restore_stream_log, silence_stream_log
 from twigcast.spark.jvm.workers import prepare_workers
 from twigcast.spark.outputs.metrics import BatchMetrics
 from twigcast.spark.pipeline import Pipeline
+from twigcast.spark.runs.awaited_query import AwaitedQuery, awaits_documents
 from twigcast.spark.runs.batch import RunState, run_batch
 from twigcast.spark.runs.pipeline_query import PipelineQuery, as_run_error
 from twigcast.spark.sources.pipeline_source import pipeline_source
@@ -31,9 +32,17 @@ def stream(spark: SparkSession, pipeline: Pipeline, *, on_batch: OnBatch | None 
     """Start a pipeline that runs until the query is stopped, and then continues there when started again.
 
     ``on_batch`` is called with the metrics of each finished batch.
+    A site to which another pipeline has sent no document yet writes its plan, and waits for the first one.
     Raises ``PipelineError`` if the source can be read as a batch only, and ``SourceError`` if there is no
     subscription store.
     """
+    if awaits_documents(spark, pipeline):
+        state = open_site(spark, pipeline)
+        return AwaitedQuery(spark, state, lambda: _start_stream(spark, pipeline, on_batch))
+    return _start_stream(spark, pipeline, on_batch)
+
+
+def _start_stream(spark: SparkSession, pipeline: Pipeline, on_batch: OnBatch | None) -> PipelineQuery:
     try:
         return start_query(
             spark, pipeline, on_batch, processingTime=f"{pipeline.stream.interval_seconds} seconds"
@@ -68,6 +77,7 @@ def _started(
             f"{pipeline.work.path} is the work folder of a source that cannot be a stream: "
             "use another work folder"
         )
+    _refuse_lost_checkpoint(spark, state)
 
     failures: list[TwigcastError] = []
     restore_stream_log(spark)
@@ -98,6 +108,14 @@ def _started(
     return query
 
 
+def open_site(spark: SparkSession, pipeline: Pipeline) -> RunState:
+    """Open the state of a site that has no documents yet, which writes its plan; raises as a query does."""
+    try:
+        return open_run(spark, pipeline)
+    except (PySparkException, JvmError, OSError) as error:
+        raise as_run_error(error) from error
+
+
 def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
     """Lock the work folder of a pipeline and open its state.
 
@@ -107,6 +125,20 @@ def open_run(spark: SparkSession, pipeline: Pipeline) -> RunState:
     state = RunState.of(spark, pipeline)
     _refuse_foreign_batches(spark, state)
     return state
+
+
+def _refuse_lost_checkpoint(spark: SparkSession, state: RunState) -> None:
+    """Raise if batches were begun and Spark does not know their documents any more.
+
+    It would number batches from 0 again, with other documents, and replace some outputs and double others.
+    """
+    checkpoint = state.pipeline.work.checkpoint
+    last = max(state.journal.batches(), default=-1)
+    if last >= 0 and not exists(spark, checkpoint, "offsets"):
+        raise RunError(
+            f"{checkpoint} is gone or incomplete, and the journal has batches up to {last}: restore this "
+            "folder, or begin anew with another work folder and other outputs, which get all documents again"
+        )
 
 
 def _refuse_foreign_batches(spark: SparkSession, state: RunState) -> None:

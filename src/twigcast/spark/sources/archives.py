@@ -25,7 +25,14 @@ from pyspark.sql import SparkSession
 
 from twigcast.document import DocumentLimits
 from twigcast.errors import DocumentError
-from twigcast.spark.columns import SOURCED, SourcedRow, batched, error_row, error_without_position
+from twigcast.spark.columns import (
+    SOURCED,
+    SourcedRow,
+    batched,
+    error_row,
+    error_without_position,
+    internal_error,
+)
 from twigcast.spark.sources.archive_limits import Allowance, ArchiveLimits, TooMuch
 from twigcast.spark.sources.documents import Documents
 from twigcast.spark.sources.file_access import (
@@ -112,6 +119,8 @@ def members(path: str, unpacking: Unpacking, *, links: Links = "follow") -> Iter
         yield archive, None, None, error_without_position(str(error), code="archive-limit")
     except _BROKEN as error:
         yield archive, None, None, _fault("the archive cannot be read", error)
+    except Exception as error:  # one archive never stops the others
+        yield archive, None, None, internal_error(error)
 
 
 def _zip_rows(path: str, file: IO[bytes], unpacking: Unpacking, allowance: Allowance) -> Iterator[SourcedRow]:

@@ -18,7 +18,14 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from twigcast.document import RECORD_LIMIT, DocumentLimits, Record, RecordSplitter
-from twigcast.spark.columns import SOURCED, SourcedRow, batched, error_row, error_without_position
+from twigcast.spark.columns import (
+    SOURCED,
+    SourcedRow,
+    batched,
+    error_row,
+    error_without_position,
+    internal_error,
+)
 from twigcast.spark.sources.archive_limits import ArchiveLimits, TooMuch
 from twigcast.spark.sources.documents import Documents, WorkerReading
 from twigcast.spark.sources.file_access import UNREADABLE, decompressed, is_compressed, open_file, refused
@@ -120,7 +127,7 @@ def pieces(
                         if record.end - start >= cut.piece_bytes and splitter.settled:
                             yield start, record.end, preamble
                             start, preamble = record.end, splitter.preamble()
-        except UNREADABLE:
+        except Exception:  # the piece has the same error, and tells it
             pass
     yield start, None, preamble
 
@@ -165,6 +172,8 @@ def rows_of(
         yield name, None, None, error_without_position(str(error), code="archive-limit")
     except UNREADABLE as error:
         yield name, None, None, error_without_position(f"the file cannot be read: {error}", code="archive")
+    except Exception as error:  # one file never stops the others
+        yield name, None, None, internal_error(error)
 
 
 def _row(name: str, record: Record) -> SourcedRow:

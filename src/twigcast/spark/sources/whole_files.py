@@ -29,6 +29,7 @@ from twigcast.spark.columns import (
     batched,
     error_row,
     error_without_position,
+    internal_error,
 )
 from twigcast.spark.jvm.filesystem import is_readable_by_workers
 from twigcast.spark.sources.documents import Documents
@@ -106,9 +107,11 @@ def document(path: str, length: int, refusal: str | None, limit: int, links: Lin
     try:
         with open_file(path, links=links) as file:
             body = read_within(file, limit)
+        return _unpacked(path, body, length, limit)
     except OSError as error:
         return path, None, None, _unreadable(error)
-    return _unpacked(path, body, length, limit)
+    except Exception as error:  # one file never stops the others
+        return path, None, None, internal_error(error)
 
 
 def _unpacked(path: str, body: bytes, length: int, limit: int) -> SourcedRow:

@@ -26,7 +26,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from twigcast.document import DocumentLimits, joined, relocated
-from twigcast.errors import DocumentError, StageError
+from twigcast.errors import DocumentError, StageError, TwigcastError
 from twigcast.filtering import BatchMatch, Index
 from twigcast.spark.columns import (
     ARROW_ERROR,
@@ -50,6 +50,7 @@ from twigcast.spark.columns import (
     ErrorRow,
     error_row,
     has,
+    internal_error,
     of_document_types,
     plain_names,
     positions,
@@ -385,6 +386,9 @@ def _identified(batch: pa.RecordBatch) -> pa.RecordBatch:
 _NO_BODY = error_row(DocumentError("the document has no body", code="empty"))
 
 
+_SKIPPED = error_row(DocumentError("another document is tried", code="internal"))
+
+
 def _with_failures(known: pa.Array | None, failures: Mapping[int, ErrorRow], rows: int) -> pa.Array | None:
     """The errors that are known before a batch is matched, with those of documents without a mapping."""
     if not failures:
@@ -401,7 +405,43 @@ def _answer(
     choice: MappingChoice | None = None,
     decided: StructureAnswers | None = None,
 ) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
-    """The answer of the index, and the list of errors; none if no row has an error."""
+    """The answer of the index, and the list of errors; none if no row has an error.
+
+    A document on which the index itself fails has an error; it is found by halving the batch.
+    """
+
+    def of(errors: pa.Array | None) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
+        return _answer_of_all(index, bodies, prologs, errors, choice, decided)
+
+    def failing(rows: range) -> dict[int, ErrorRow]:
+        others = {row: _SKIPPED for row in range(len(bodies)) if row not in rows}
+        try:
+            of(_with_failures(known, others, len(bodies)))
+        except TwigcastError:
+            raise
+        except Exception as error:
+            if len(rows) == 1:
+                return {rows[0]: internal_error(error)}
+            middle = len(rows) // 2
+            return failing(rows[:middle]) | failing(rows[middle:])
+        return {}
+
+    try:
+        return of(known)
+    except TwigcastError:
+        raise
+    except Exception:
+        return of(_with_failures(known, failing(range(len(bodies))), len(bodies)))
+
+
+def _answer_of_all(
+    index: Index,
+    bodies: pa.Array,
+    prologs: pa.Array | None,
+    known: pa.Array | None,
+    choice: MappingChoice | None,
+    decided: StructureAnswers | None,
+) -> tuple[BatchMatch, list[ErrorRow | None] | None]:
     read_as = bodies
     if prologs is not None and prologs.null_count < len(prologs):
         read_as = pa.array(
