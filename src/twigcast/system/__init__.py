@@ -19,8 +19,8 @@ from twigcast.system.folder_files import FoundFile, Links, Refusal, files_below,
 from twigcast.system.garbage import garbage_collection_paused
 from twigcast.system.lazy_names import lazy_names
 from twigcast.system.local_uris import LOCAL_URI, without_scheme
-from twigcast.system.name_text import name_bytes, name_text, path_of
-from twigcast.system.stable_hash import bloom_bits, stable_hash
+from twigcast.system.name_text import name_text, path_of
+from twigcast.system.stable_hash import bloom_bits
 from twigcast.system.varints import append_varint, read_varint, varint
 
 __all__ = [
@@ -46,12 +46,10 @@ __all__ = [
     "is_document",
     "is_hidden",
     "lazy_names",
-    "name_bytes",
     "name_text",
     "open_regular",
     "path_of",
     "read_varint",
-    "stable_hash",
     "standard_input",
     "sync_folder",
     "varint",
