@@ -80,15 +80,29 @@ def test_a_signal_while_spark_starts_leaves_nothing(
     group = started(*words, "pipeline.toml")
     wait_for(group, at, seconds)
     if group.process.poll() is None:
-        group.signal(number)
+        if number == signal.SIGINT:
+            group.signal(number)
+        else:
+            os.kill(group.process.pid, number)
     code, said = ended(group)
     assert "Traceback" not in said
     assert "\tat " not in said
+    assert "error" not in said.lower()
     if number == signal.SIGINT and code:
-        assert (code, said) == (130, "Interrupted.\n")
-    if number == signal.SIGTERM and code:
-        assert said == ""
+        assert code == 130
+        assert said.endswith("Interrupted.\n")
     assert [path.name for path in (tmp_path / "tmp").glob("tmp*")] == []
+
+
+@pytest.mark.soak
+def test_a_supervisor_may_tell_all_processes_to_end(started: Started) -> None:
+    """A stream whose JVM was told to end as well has ended well."""
+    group = started("run", "--stream", "pipeline.toml")
+    assert group.process.stdout is not None
+    group.process.stdout.readline()
+    group.signal(signal.SIGTERM)
+    code, said = ended(group)
+    assert (code, "error: " in said) == (0, False), said
 
 
 @pytest.mark.parametrize(

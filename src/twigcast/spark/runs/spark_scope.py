@@ -15,6 +15,8 @@ from types import FrameType
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from twigcast.errors import TwigcastError
+from twigcast.spark.jvm.deaths import ENDING_SECONDS, jvm_death
 from twigcast.spark.jvm.errors import JvmError
 from twigcast.spark.jvm.gateway import end_session, plain_interrupts, stop_session
 from twigcast.spark.jvm.session import session
@@ -86,6 +88,10 @@ def wait_until_stopped(
                 _stop_between_batches(query, asked)
                 return True
         return bool(asked)
+    except (TwigcastError, JvmError, ConnectionError):
+        if asked and jvm_death(ENDING_SECONDS) is not None:  # a supervisor tells all processes to end
+            return True
+        raise
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
