@@ -166,7 +166,7 @@ def evaluated(matcher: PartialMatcher, parts: list[Fragment]) -> list[Partial]:
     opening = opening_of(parts[0]).text or b""
     made = []
     for part in parts:
-        contexts = {run: run.context or () for run in part.runs}
+        contexts = [run.context or () for run in part.runs]
         made.append(matcher.evaluate(part.number, pieces(part, opening, contexts)))
     return made
 

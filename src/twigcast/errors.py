@@ -313,8 +313,8 @@ class StageError(TwigcastError):
 class RunError(TwigcastError):
     """A pipeline that was begun and failed; begun again, it goes on where it was.
 
-    Codes: ``run-failed``, ``jvm-died`` (the JVM of Spark was killed, ran out of memory or crashed),
-    ``worker-died`` (a Python worker or an executor of Spark did).
+    Codes: ``jvm-died`` (the JVM of Spark was killed, ran out of memory or crashed), ``worker-died`` (a
+    Python worker or an executor of Spark did), ``run-failed`` (anything else).
     """
 
     code = "run-failed"

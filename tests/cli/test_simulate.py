@@ -89,7 +89,6 @@ def test_scenarios_are_listed(run: Any) -> None:
         (["eight"], "there is no scenario 'eight'"),
         (["seven", "--strategy", "none"], "choose one of no-Adv-no-Cov"),
         (["line", "--strategy", "ES-s"], "ES has no negative kinds"),
-        (["seven", "--strategy", "L+t"], "publication must be 'documents'"),
         ([], "give a scenario"),
     ],
 )

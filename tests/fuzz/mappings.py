@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from experiments.engines.filtering.events import events
 from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
+from experiments.engines.mapping.streaming.events import events
 from tests.fuzz.alterations import altered_bytes, altered_json
 from tests.fuzz.bounds import Unmetered
 from tests.fuzz.checks import expect

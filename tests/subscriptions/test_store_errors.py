@@ -23,7 +23,6 @@ USES: dict[str, Callable[[SubscriptionStore], Any]] = {
     "changes": lambda store: sorted(store.changes(4, store.version()).gone),
     "token": lambda store: store.token(store.version()),
     "hold": lambda store: store.hold("other", 3),
-    "prune": lambda store: store.prune(4),
     "subscribe": lambda store: store.subscribe("new", "//new"),
     "replace": lambda store: store.subscribe("id-7", "//new", subscriber="desk-1"),
     "import": lambda store: store.import_all({"new": "//new", "id-7": "//x"}),

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from experiments.engines.filtering.events import events
 from experiments.engines.mapping.streaming.event_rewriter import rewrite_events
+from experiments.engines.mapping.streaming.events import events
 from tests.pattern.strategies import NAMESPACES
 from tests.rewriting.mapping_files.publisher import publisher
 from tests.rewriting.strategies import random_schema, random_source_document
