@@ -226,10 +226,10 @@ class Router:
 
         What was done for each document is added to ``work``.
         """
-        *early, together = self.exchange_in_steps(messages, link, work)
-        for outgoing in early:
-            for target, sent in outgoing.items():
-                together[target] = sent + together.get(target, [])
+        steps = self.exchange_in_steps(messages, link, work)
+        together = next(steps)
+        for target, sent in chain.from_iterable(each.items() for each in steps):
+            together.setdefault(target, []).extend(sent)
         return together
 
     def exchange_in_steps(
@@ -248,7 +248,7 @@ class Router:
             for part in parts:
                 is_stale = is_stale or part.has_changes
                 documents.append([self._documents.begin(each, link, work) for each in part.documents])
-                if not is_stale:
+                if self._annotations is not None and not is_stale:
                     self._documents.send_early(documents[-1], outgoing, work)
             if outgoing:
                 yield outgoing

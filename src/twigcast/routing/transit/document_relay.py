@@ -28,11 +28,9 @@ from twigcast.routing.piggyback.work import DocumentWork, Work
 from twigcast.routing.pool import Pool
 from twigcast.routing.strategy import Publication
 from twigcast.routing.tables import PublicationTable
-from twigcast.routing.transit.evidence import DocumentEvidence, Facts
+from twigcast.routing.transit.evidence import DocumentEvidence
 from twigcast.routing.transit.tables import TablesByLink
 from twigcast.routing.transit.transit import Transit
-
-NO_FACTS = Facts()
 
 
 @dataclass(slots=True)
@@ -102,7 +100,7 @@ class DocumentRelay:
             if self._mappings is not None and envelope.image is None:
                 mapping = self._mappings.of(envelope)
             if self.annotations is None:
-                evidence.read(self._pool.read(body, mapping), self._pool.capacity, NO_FACTS)
+                evidence.read_plainly(self._pool.read(body, mapping).answer)
             else:
                 self.annotations.read(body, mapping, document.link, evidence)
             transit.learn(evidence.matched, evidence.open)

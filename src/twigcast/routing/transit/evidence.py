@@ -57,15 +57,23 @@ class Facts:
         return None
 
 
+NO_FACTS = Facts()
+
+
 class DocumentEvidence:
     """Which patterns a document matches for certain, and which it may match; all others it does not.
 
     ``open`` is None as long as nothing is known.
     """
 
+    __slots__ = (
+        *("_answers", "_find_known", "_is_complete", "_known"),
+        *("annotations", "facts", "is_read", "matched", "open", "record"),
+    )
+
     def __init__(self, record: DocumentWork) -> None:
         self.record = record
-        self.facts = Facts()
+        self.facts: Facts = NO_FACTS
         self.matched: Answer = NONE
         self.open: Answer | None = None
         self.is_read = False
@@ -102,6 +110,10 @@ class DocumentEvidence:
         self._is_complete = not len(reading.undecided)
         self._find_known = lambda: Known.of_answer(reading.answer, reading.undecided, size)
         self._known = None
+
+    def read_plainly(self, answer: Answer) -> None:
+        """Take in which patterns match, where nobody asks for more."""
+        self.matched, self.open, self.is_read = answer, NONE, True
 
     @property
     def known(self) -> Known:

@@ -43,12 +43,12 @@ class TransitTables:
     """The advertisements of the link; None without advertising."""
     schemas: tuple[int, ...] | None
     """The numbers of its advertisements if it leads to a client: a document of none of them is flooded."""
+    is_checked: bool = field(init=False)
+    """Whether documents come from a client, so that each one is read to its end."""
     _answered_by: ClaimTable | None = field(default=None, init=False)
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether documents come from a client, so that each one is read to its end."""
-        return self.arrived == NOWHERE
+    def __post_init__(self) -> None:
+        self.is_checked = self.arrived == NOWHERE
 
     @cached_property
     def everywhere(self) -> int:

@@ -89,10 +89,13 @@ class Transit:
         if self.open is None:
             return
         deliveries, clients = self.tables.deliveries, self.tables.clients
+        rows = deliveries.rows(self.matched)
+        if not len(rows):
+            return
         undecided: set[int] = set()
         if len(self.open):
             undecided = set(np.unique(deliveries.client[deliveries.rows(self.open)]).tolist())
-        for client, ids in deliveries.by_client(deliveries.rows(self.matched)):
+        for client, ids in deliveries.by_client(rows):
             if client not in self.served and client not in undecided:
                 self.served.add(client)
                 yield clients[client], ids
